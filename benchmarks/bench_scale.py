@@ -31,7 +31,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Sample
 from ragbench.extras.cluster import local
 from ragbench.extras.cluster.worker_pool import Workers
-from ragbench.llm.accounts import Told
+from ragbench.llm.journal import Told
 from ragbench.store import Store, server
 from ragbench.store.journal import DatabaseJournal
 

@@ -10,7 +10,7 @@ from docs.docstrings import pieces
 from ragbench.cli.metrics import FAMILIES, markdown
 from ragbench.core.language import translator
 from ragbench.core.metric import GOALS, Metric
-from ragbench.core.settings import thresholds
+from ragbench.core.settings import metrics
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring import goals
 from ragbench.views.sentences import declared
@@ -91,7 +91,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
 
 def bands(one: Metric) -> Iterator[str]:
     """What the sets that ship call good and excellent, by the names that they call the metric."""
-    for name, known in thresholds.SETS.items():
+    for name, known in metrics.SETS.items():
         for label, band in known.items():
             if label.partition("@")[0] in (one.name, one.published):
                 ends = f" on a scale from {band.scale[0]:g} to {band.scale[1]:g}" if band.scale else ""

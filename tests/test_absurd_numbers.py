@@ -17,8 +17,8 @@ from ragbench.core.types import Status
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import moment
 from ragbench.extras.runs.foreign_runs import read_history, read_result
-from ragbench.llm import Completion, lines
-from ragbench.llm.lines import JournalFileError
+from ragbench.llm import Completion, journal
+from ragbench.llm.journal import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.transport import MOST_WAIT_SECONDS, retry_after
 from ragbench.store import Store
@@ -242,7 +242,7 @@ def test_an_imported_journal_names_the_line(tmp_path: Path, field: str, written:
     good = json.dumps(row("imported", 1))
     path.write_text(good + "\n" + json.dumps({**row("imported", 2), field: "HERE"}).replace('"HERE"', written) + "\n")
     with pytest.raises(JournalFileError, match="line 2"):
-        list(lines.read(path))
+        list(journal.read(path))
 
 
 @pytest.mark.parametrize("place", ["text", "judge", "finish", "refusal", "served_model"])
@@ -250,7 +250,7 @@ def test_a_null_character_in_an_imported_journal_names_the_line(tmp_path: Path, 
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps({**row("imported", 1), place: "a\0b"}) + "\n")
     with pytest.raises(JournalFileError, match="line 1: a null character"):
-        list(lines.read(path))
+        list(journal.read(path))
 
 
 HISTORY = {"id": "r", "schema_version": "2.0", "tier_1_metrics": {"ndcg": 0.5, "total_queries": 10}}

@@ -240,5 +240,5 @@ def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
     assert "– Judge two: the model asked was m-two, but the replies name another: small (1)" in done.output
     assert "✓ generator g: openai/w answers" in done.output
     assert "✓ embedder e: e answers" in done.output
-    assert "✗ judge gone: " in done.output
+    assert "✗ judge 'gone' (x): Cannot connect to host" in done.output
     assert done.exit_code == 3

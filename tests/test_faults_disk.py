@@ -17,7 +17,7 @@ import pytest
 from ragbench import data
 from ragbench.core import folders
 from ragbench.extras.labelling import Item, Sheet, export_csv
-from ragbench.llm import lines
+from ragbench.llm import journal
 from ragbench.report import csv_files
 from ragbench.report.keeping import results
 from ragbench.tiers.retrieval import projection
@@ -66,7 +66,7 @@ WRITERS: Mapping[str, Callable[[Path, str], Any]] = {
     "an addition to a data set": _added,
     "a site": _site,
     "labels": _sheet,
-    "a journal": lambda folder, text: lines.write(folder / "j.jsonl", [row("one", 1, text=text)]),
+    "a journal": lambda folder, text: journal.write(folder / "j.jsonl", [row("one", 1, text=text)]),
     "a projection": lambda folder, text: projection._write(folder / "p.npy", np.arange(len(text), dtype=float)),
 }
 

@@ -27,7 +27,7 @@ from ragbench.core.types import EmbeddingError
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.extras.publishing import publish
-from ragbench.llm import MemoryJournal, ModelError, lines, run
+from ragbench.llm import MemoryJournal, ModelError, journal, run
 from ragbench.llm.request import key_of
 from ragbench.report import csv_files
 from ragbench.report.keeping import files, results
@@ -227,8 +227,8 @@ def test_every_door_to_a_file_masks(project: Path, monkeypatch: pytest.MonkeyPat
         "cost": 0.0, "seconds": 0.1, "served_model": KEY, "imported": False,
     }  # fmt: skip
     entry["key"] = key_of({name: entry[name] for name in ("judge", "endpoint", "model")}, row)
-    assert lines.write(out / "journal.jsonl", [entry]) == 1
-    assert len(list(lines.read(out / "journal.jsonl"))) == 1, "what was exported can be imported"
+    assert journal.write(out / "journal.jsonl", [entry]) == 1
+    assert len(list(journal.read(out / "journal.jsonl"))) == 1, "what was exported can be imported"
     item = Item("q1", "good", "mrr", f"Where is {KEY}?", KEY, (KEY,))
     sheet = Sheet([item], (0.0, 1.0), "anna", out / "labels.csv")
     sheet.give(1.0)

@@ -23,7 +23,8 @@ from sqlalchemy import text
 from typer.testing import CliRunner
 
 from ragbench.core.settings import Settings
-from ragbench.llm import Client, Completion, lines
+from ragbench.llm import Client, Completion
+from ragbench.llm import journal as journals
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
 from ragbench.store import Store, StoreError
@@ -190,8 +191,8 @@ class TestTravel:
     def test_a_forged_line_is_refused_by_name(self, change: dict[str, Any], fault: str, tmp_path: Path) -> None:
         file = tmp_path / "j.jsonl"
         file.write_text(json.dumps(row("f", 1)) + "\n" + json.dumps({**row("f", 2), **change}) + "\n", encoding="utf-8")
-        with pytest.raises(lines.JournalFileError, match=f"j.jsonl, line 2.*{fault}"):
-            list(lines.read(file))
+        with pytest.raises(journals.JournalFileError, match=f"j.jsonl, line 2.*{fault}"):
+            list(journals.read(file))
 
     @pytest.mark.fault("disk", tried="an export that breaks off", count=1)
     def test_a_failed_export_leaves_the_old_file(self, tmp_path: Path) -> None:
@@ -203,7 +204,7 @@ class TestTravel:
             raise OSError("disk full")
 
         with pytest.raises(OSError, match="disk full"):
-            lines.write(file, broken())
+            journals.write(file, broken())
         assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("j.jsonl", "old")]
 
 

@@ -43,14 +43,14 @@ ROOT = Path(__file__).parent.parent
 
 
 def numbers(text: str, judge: str) -> list[float]:
-    """The numbers of a judge's line: calls, journaled, repairs if known, tokens read, written, cost, most, minutes."""
+    """The numbers of a judge's line: calls, journaled, repairs if known, tokens read, written, cost, most."""
     [line] = [line for line in text.splitlines() if line.split()[:1] == [judge]]
     return [float(word.replace(",", "")) for word in line.split() if re.fullmatch(r"[\d,]+(\.\d+)?", word)]
 
 
 def outlook(name: str, keys: str, *, journaled: str = "", unknown: int = 0, **settings: object) -> Outlook:
     chosen = JudgeSettings.model_validate({"base_url": "http://h/v1", "model": "m", "concurrency": 2, **settings})
-    return Outlook(name, chosen, dict.fromkeys(keys, (100, 40)), frozenset(journaled), unknown, Experience(3.0, 10.0))
+    return Outlook(name, chosen, dict.fromkeys(keys, (100, 40)), frozenset(journaled), unknown, Experience(10.0))
 
 
 class TestOutlooks:
@@ -59,40 +59,27 @@ class TestOutlooks:
         plan = sum_.plan()
         assert (plan.calls, plan.journaled, plan.unknown) == (4, 2, 2)
         assert (plan.input_tokens, plan.output_tokens) == (400, 40)
-        assert plan.minutes == pytest.approx(4 * 3 / 2 / 60)
 
     def test_repairs_are_foreseen_by_the_journals_share_and_paid_for(self) -> None:
         plain = outlook("a", "wxyz", input_price=1.0, output_price=2.0)
-        often = replace(plain, experience=Experience(3.0, 10.0, again=0.5))
+        often = replace(plain, experience=Experience(10.0, again=0.5))
         before, plan = plain.plan(), often.plan()
         assert (before.calls, before.repairs, plan.calls, plan.repairs) == (4, None, 4, 2)
         assert plan.output_tokens == 6 * 10
         assert plan.input_tokens == 6 * 100 + 2 * 10, "a repair reads the question and the reply that was no use"
         assert plan.money == pytest.approx((620 + 2 * 60) / 1e6)
         assert plan.money_at_most == pytest.approx((620 + 2 * 6 * 40) / 1e6)
-        assert plan.minutes == pytest.approx(6 * 3 / 2 / 60)
-        assert replace(plain, experience=Experience(3.0, 10.0, again=0.0)).plan() == replace(before, repairs=0)
-
-    def test_calls_that_took_no_time_are_no_want_of_experience(self) -> None:
-        one = replace(outlook("a", "xy"), experience=Experience(0.0, 10.0)).plan()
-        assert (one.minutes, one.guessed) == (0.0, False)
+        assert replace(plain, experience=Experience(10.0, again=0.0)).plan() == replace(before, repairs=0)
 
     def test_they_travel_through_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planning.folder() is None
         monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path / "plan"))
-        repaired = replace(outlook("b", "x", input_price=2.0), experience=Experience(3.0, 10.0, 0.25))
+        repaired = replace(outlook("b", "x", input_price=2.0), experience=Experience(10.0, 0.25))
         given = [outlook("a", "xy", journaled="z"), repaired]
         planning.keep(given)
         assert planning.kept(tmp_path / "plan") == given
         planning.keep([outlook("a", "w")])
         assert [one.plan().calls for one in planning.kept(tmp_path / "plan")] == [3, 1]
-
-    def test_judges_of_one_provider_wait_in_one_line(self) -> None:
-        same = [outlook("a", "xyzw"), outlook("b", "xyzw")]
-        apart = [same[0], outlook("b", "xyzw", base_url="http://other/v1")]
-        assert planning.minutes(same) == pytest.approx(2 * planning.minutes(apart))
-        assert planning.minutes(apart) == pytest.approx(4 * 3 / 2 / 60)  # four calls of three seconds, two at a time
-        assert planning.minutes([]) == 0.0
 
 
 class TestWork:
@@ -199,12 +186,11 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
         assert not (project / "reports").exists()
         assert "Ask no model: tier1_retrieval." in plan.stdout
         assert "The journal knows no call of one, two" in plan.stdout
-        calls, journaled, read, written, cost, most, minutes = numbers(plan.stdout, "one")
+        calls, journaled, read, written, cost, most = numbers(plan.stdout, "one")
         # per answer: its claims and one verdict on all of them; the questions that it would answer
         assert (calls, journaled) == (3 * 8, 0)
         assert cost == pytest.approx((read + 2 * written) / 1e6, abs=5e-5)
         assert cost < most
-        assert minutes == pytest.approx(calls * planning.SECONDS_A_CALL / 8 / 60, abs=0.05)
         assert numbers(plan.stdout, "all")[0] == 2 * calls
 
         run = ragbench("run", notebook)

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import views
+from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.metric import GOALS, Metric, Purpose, Reading, Stretch, metric, parse
 from ragbench.core.reading import Met
-from ragbench.core.settings import Band, Settings, thresholds
-from ragbench.core.stand_ins import orders
+from ragbench.core.settings import Band, Settings, metrics
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import bands
@@ -284,12 +284,12 @@ def test_every_metric_says_when_and_how_far_to_trust_it(one: Metric) -> None:
     said = " ".join(declared.trust(one, EN))
     assert ("no judge: equal" in said) is ("judge" not in one.needs)
     assert ("No other program's numbers" in said) is not one.peers
-    known = orders.LEXICAL.get(one.name)
+    known = stand_ins.LEXICAL.get(one.name)
     if known is None:
         assert ("was not measured" in said) is ("judge" in one.needs)
     else:
         assert f"τ {EN.number(known.tau, 2)} {EN.interval(known.low, known.high, 2)}" in said
-        shown, turned = orders.holds(one.name), orders.reversed_by(one.name)
+        shown, turned = stand_ins.holds(one.name), stand_ins.reversed_by(one.name)
         assert ("it is not shown that it orders" in said) is not (shown or turned)
         assert ("the other way round" in said) is turned
     russian = " ".join(line for lines in declared.told(one, RU).values() for line in lines)
@@ -317,7 +317,7 @@ def test_stretches_in_words() -> None:
 
 def test_sets_that_ship_say_nothing_else_of_what_they_name() -> None:
     """Wherever a set names a metric its own bands stay unsaid, by every name the set uses."""
-    for known in thresholds.SETS.values():
+    for known in metrics.SETS.values():
         for label in known:
             found = bands.band_for(known, label)
             assert found is not None

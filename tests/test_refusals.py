@@ -50,6 +50,7 @@ def test_the_rates_that_are_printed_are_those_of_the_labelled_answers(shared_dat
     assert {name: one.refusals for name, one in counted.items() if min(one.recall, one.precision) < 0.95} == {}
 
 
+@pytest.mark.slow
 def test_no_sign_is_of_one_models_making(shared_data: Callable[[str], Path]) -> None:
     """What is lost where a model's answers are read with the signs alone that other models show."""
     found = real_refusals.labelled(shared_data(real_refusals.LABELLED).parent)
@@ -137,6 +138,7 @@ def test_both_rates_are_said_with_what_they_were_counted_on(language: str) -> No
     assert refusing.told(translator(language), None) == ""
 
 
+@pytest.mark.slow
 def test_the_page_of_judges_has_the_figures(shared_data: Callable[[str], Path]) -> None:
     page = (Path(__file__).parent.parent / "docs" / "explanation" / "judges.md").read_text(encoding="utf-8")
     found = real_refusals.labelled(shared_data(real_refusals.LABELLED).parent)

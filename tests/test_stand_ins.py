@@ -22,7 +22,7 @@ from ragbench.core import settings, stand_ins
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import parse
-from ragbench.core.stand_ins import StandIn, caveat, orders, unordered
+from ragbench.core.stand_ins import StandIn, caveat, unordered
 from ragbench.core.types import Estimate
 from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue, declaration
@@ -334,16 +334,16 @@ def test_what_the_facts_tell_is_said_once_and_of_its_systems_alone() -> None:
 
 def test_the_documented_orders_are_those_that_mark_the_pages() -> None:
     page = (Path(__file__).parents[1] / "docs/explanation/stand-ins.md").read_text("utf-8")
-    for metric, one in orders.LEXICAL.items():
+    for metric, one in stand_ins.LEXICAL.items():
         numbers = f"{one.tau:.2f} [{one.low:.2f}, {one.high:.2f}] | {one.pairs:.2f} [{one.least:.2f}, {one.most:.2f}]"
-        assert f"| `{metric}` | {numbers} | {'yes' if orders.holds(metric) else 'no'} |" in page
-    assert page.count("| yes |") + page.count("| no |") == len(orders.LEXICAL)
+        assert f"| `{metric}` | {numbers} | {'yes' if stand_ins.holds(metric) else 'no'} |" in page
+    assert page.count("| yes |") + page.count("| no |") == len(stand_ins.LEXICAL)
 
 
 def test_a_number_that_orders_no_systems_is_marked_and_corrected_or_real_ones_are_not() -> None:
-    assert orders.holds("e2e_score")
-    assert not orders.holds("faithfulness")
-    assert not orders.holds("rubrics_score"), "what was not measured is not shown"
+    assert stand_ins.holds("e2e_score")
+    assert not stand_ins.holds("faithfulness")
+    assert not stand_ins.holds("rubrics_score"), "what was not measured is not shown"
     judged = {"judges": [{"name": "lexical", "stand_in": True}], "judged": ["e2e_score", "faithfulness", "mine"]}
     assert stand_ins.marked(judged) == {"faithfulness", "mine"}
     assert stand_ins.marked({**judged, "corrected": ["faithfulness"]}) == {"mine"}
@@ -370,7 +370,7 @@ def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
 def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:
     """τ −.70 [−.89, −.53] of noise_sensitivity: it is shown to order systems backwards, not `not shown`."""
     catalogue()
-    assert [name for name, one in orders.LEXICAL.items() if one.high < 0] == ["noise_sensitivity"]
+    assert [name for name, one in stand_ins.LEXICAL.items() if one.high < 0] == ["noise_sensitivity"]
     said = caveat(unordered(["lexical"], ["noise_sensitivity", "faithfulness"]), translator("en"))
     assert "orders systems the other way round than people's labels do on noise_sensitivity: there, “better”" in said
     assert "is not shown to order systems as people's labels do on faithfulness:" in said

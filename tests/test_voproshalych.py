@@ -19,8 +19,7 @@ from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.store import EmbeddingError
 from ragbench.store.records import RunRecord
-from ragbench.tiers import BenchError
-from ragbench.tiers.readiness import parts
+from ragbench.tiers import BenchError, readiness
 from tests import fragments
 from tests import voproshalych_project as made
 from tests.command_line import ragbench
@@ -300,7 +299,7 @@ def test_an_encoder_of_another_width_is_refused_before_a_run_begins(
     expected = r"embedders.stored.queries = 'e5': its vectors have 312 dimensions, those of chunk.embedding in the "
     with pytest.raises(EmbeddingError, match=expected + "database helpdesk have 1024"):
         tiers.tier1_retrieval("db:helpdesk", "v1", unit="url")
-    [said] = parts.faults(parts.Parts(embedders=("stored",)), settings.load())
+    [said] = readiness.faults(readiness.Parts(embedders=("stored",)), settings.load())
     assert "312 dimensions" in said
 
 

@@ -43,7 +43,7 @@ def doctor(
         from ragbench.core import trust
 
         consent.required(trust.named(), trusted)
-        checks.append(_models)
+        checks.append(_endpoints)
     for check in checks:
         for kind, text in _findings(check):
             mark, colour = MARKS[kind]
@@ -179,15 +179,15 @@ def _pages() -> Iterator[Finding]:
 
 
 def _parts() -> Iterator[Finding]:
-    """Functions, models, files, keys and gates that are not there, without asking anybody."""
+    """What a run checks first, of all that is configured."""
     from ragbench.core import settings
     from ragbench.core.language import translator
-    from ragbench.tiers.readiness import parts
+    from ragbench.tiers import readiness
 
     known = settings.load()
-    every = parts.of_settings(known)
-    faults = parts.faults(every, known)
-    yield from (("fault", fault) for fault in faults)
+    every = readiness.of_settings(known)
+    faults = readiness.faults(every, known)
+    yield from (("fault", line) for line in faults)
     if not faults:
         english = translator("en")
         there = english.enumeration(
@@ -230,27 +230,15 @@ def _trust() -> Iterator[Finding]:
         yield "ok", f"trusted: {settings.project_folder()}" if items else consent.NOTHING
 
 
-def _models() -> Iterator[Finding]:
-    """One short question to each model, and the name under which it answers."""
+def _endpoints() -> Iterator[Finding]:
+    """One short question to each model and system, and the name under which it answers."""
     from ragbench.core import settings
-    from ragbench.core.answered_by import AnsweredBy, sentence
-    from ragbench.core.language import translator
-    from ragbench.tiers.readiness import endpoints, parts
+    from ragbench.tiers import readiness
     from ragbench.views.basics.text import clean
 
     known = settings.load()
-    for role, name, asked, ask in endpoints.probes(known, parts.of_settings(known)):
-        try:
-            said = ask()
-        except Exception as error:  # whatever it fails with is what is to be known of it
-            yield "fault", f"{role} {name}: {clean(error)}"
-            continue
-        reply = AnsweredBy(role, name, asked, {said: 1} if said else {})
-        other = clean(sentence(reply, translator("en")))
-        if said is None:
-            yield "note", f"{role} {name}: {asked} answers, and does not say which model it is"
-        else:
-            yield ("note" if reply.kinship == "other" else "ok"), other or f"{role} {name}: {asked} answers"
+    asked = list(readiness.probes(readiness.of_settings(known), known))
+    yield from ((kind, clean(text)) for kind, text in readiness.endpoints(asked))
 
 
 def _browser() -> Iterator[Finding]:

@@ -75,7 +75,7 @@ def metrics(
         import inspect
 
         from ragbench.core.language import translator
-        from ragbench.core.settings import thresholds
+        from ragbench.core.settings import metrics
         from ragbench.tiers.basics import bands
         from ragbench.views.about import own_metrics as own
         from ragbench.views.sentences import declared
@@ -95,7 +95,7 @@ def metrics(
         for title, text in told.items():
             if text:
                 terminal.prose(f"{title}: {text}")
-        band = bands.band_for(thresholds.bands(known_settings), metric.label)
+        band = bands.band_for(metrics.bands(known_settings), metric.label)
         held = (
             {}
             if band is None

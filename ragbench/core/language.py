@@ -24,7 +24,6 @@ NAMES = {"en": "English", "ru": "Русский"}
 """What a language is called by those who read it."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EM DASH}"
-NARROW = "\N{NARROW NO-BREAK SPACE}"
 
 
 class Translator:

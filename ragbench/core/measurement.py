@@ -276,13 +276,15 @@ class Measurement:
         named = ("dataset", "unit", "n_questions", "seed")
         about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
         lines = [
-            f"{e.system} {e.metric}: {_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}, {counted(estimate, _)}"
+            f"{e.system} {e.metric}: {_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}, "
+            + counted(estimate, _)
             + ("" if (judge := self.alone(e)) is None else f"; {alone(judge.row()['value'], _)}")
             for e in self.estimates
             for estimate in [e.estimate]
         ]
         lines += [
-            f"{comparison.challenger} − {comparison.baseline} {c.metric}: {_.number(comparison.difference, signed=True)} "
+            f"{comparison.challenger} − {comparison.baseline} {c.metric}: "
+            f"{_.number(comparison.difference, signed=True)} "
             f"{_.interval(comparison.low, comparison.high, signed=True)}, {comparison.verdict}, n {comparison.n}"
             + ("" if (judge := self.alone(c)) is None else f"; {alone(judge.row()['difference'], _, signed=True)}")
             for c in self.comparisons

@@ -132,7 +132,7 @@ def read(
 
 
 def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
-    """The documents below a folder, in the order of their names; of other files `found` counts their kinds."""
+    """The documents below a folder, in the order of their names; of other files `brought` counts their kinds."""
     if not folder.is_dir():
         raise DatasetError(f"{folder}: there is no such folder")
     made = []

@@ -10,9 +10,16 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.judge.again import Again, Asking, Overheard, Reworded
     from ragbench.judge.lexical import LexicalJudge, WordReader
     from ragbench.judge.model import ModelJudge
-    from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
-    from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
-    from ragbench.judge.own import OwnJudge, own_judge
+    from ragbench.judge.opening import (
+        OFFLINE_JUDGES,
+        OpenJudges,
+        OwnJudge,
+        Rehearsed,
+        asks_nobody,
+        legal_names,
+        open_judges,
+        own_judge,
+    )
     from ragbench.judge.pairwise import Choice, Duel, compare
     from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
     from ragbench.judge.plan import PlanningJudge
@@ -28,23 +35,23 @@ _PLACES = {
     "Influence": "panel",
     "LexicalJudge": "lexical",
     "ModelJudge": "model",
-    "OFFLINE_JUDGES": "offline",
+    "OFFLINE_JUDGES": "opening",
     "OpenJudges": "opening",
     "Overheard": "again",
-    "OwnJudge": "own",
+    "OwnJudge": "opening",
     "Panel": "panel",
     "PlanningJudge": "plan",
     "Rehearsed": "opening",
     "Reworded": "again",
     "Rule": "panel",
     "WordReader": "lexical",
-    "asks_nobody": "offline",
+    "asks_nobody": "opening",
     "attendance": "panel",
     "compare": "pairwise",
     "leave_one_out": "panel",
-    "legal_names": "offline",
+    "legal_names": "opening",
     "open_judges": "opening",
-    "own_judge": "own",
+    "own_judge": "opening",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)
 
@@ -54,7 +61,7 @@ class _Room(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> "OwnJudge":
         """See `ragbench.judge`; its first name there."""
-        from ragbench.judge.own import own_judge
+        from ragbench.judge.opening import own_judge
 
         return own_judge(*args, **kwargs)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Shape
-from ragbench.judge import instructions
+from ragbench.judge import rendering
 from ragbench.judge.injections import AT_ONCE
 from ragbench.judge.rendering import Texts, length, render, suspected_injections
 from ragbench.llm import Client, Completion, Decoding, Request
@@ -63,7 +63,7 @@ class ModelJudge:
         return Request(
             messages=render(prompt, texts, spoken, self.settings.mode),
             prompt=prompt.name,
-            version=1000 * instructions.VERSION + prompt.version,
+            version=1000 * rendering.VERSION + prompt.version,
             shape=shape,
             decoding=decoding,
             repeat=repeat,

@@ -7,7 +7,6 @@ from ragbench.core.rooms import offers
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.budget import Budget, open_budget
     from ragbench.llm.client import Client, Completion
-    from ragbench.llm.dry_run import Rehearsal
     from ragbench.llm.endpoint import Keep, Kept, Received
     from ragbench.llm.errors import (
         BudgetSpent,
@@ -20,7 +19,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.function import FunctionEndpoint
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
     from ragbench.llm.loop import run, submit
-    from ragbench.llm.planning import Experience, Outlook, Plan, experience
+    from ragbench.llm.planning import Experience, Outlook, Plan, Rehearsal, experience
     from ragbench.llm.pricing import Price, Replies, Tally, Usage
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
@@ -45,7 +44,7 @@ _PLACES = {
     "ProviderRefused": "errors",
     "ProviderUnreachable": "errors",
     "Received": "endpoint",
-    "Rehearsal": "dry_run",
+    "Rehearsal": "planning",
     "Replies": "pricing",
     "RepliesUnusable": "errors",
     "Request": "request",

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from ragbench.core.settings import BudgetSettings
 from ragbench.core.types.reason import Reason, joined, short
-from ragbench.llm.accounts import Accounts, Parts, Told, run_of_this_process
 from ragbench.llm.errors import BudgetSpent
-from ragbench.llm.journal import Journal
+from ragbench.llm.journal import Accounts, Journal, Parts, Told, run_of_this_process
 from ragbench.llm.pricing import Amount
 
 POLL_SECONDS = 0.05

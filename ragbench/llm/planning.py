@@ -1,7 +1,7 @@
 """What a run's calls will take, before they cost anything: outlooks of single models, and their sums.
 
 A process whose variable RAGBENCH_PLAN names a folder makes no call: it leaves there what it would have asked, as far
-as the journal has not the answer. How to take part: `ragbench.llm.dry_run`.
+as the journal has not the answer. Who calls models takes part as a `Rehearsal`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from pydantic import TypeAdapter
 from ragbench.core import folders
 from ragbench.core.folders import write
 from ragbench.core.settings import PLAN, JudgeSettings
-from ragbench.core.types import JournalSize
-from ragbench.llm.journal import Journal, Row
-from ragbench.llm.pricing import Price
+from ragbench.core.types import JournalSize, Status
+from ragbench.llm.client import Client, Completion
+from ragbench.llm.endpoint import Keep, Kept
+from ragbench.llm.errors import CallFailed
+from ragbench.llm.journal import Journal, MemoryJournal, Row
+from ragbench.llm.pricing import Price, Tally
+from ragbench.llm.request import Request, estimate_tokens
 
 PLAN_FOLDER = PLAN
 """The variable that names the folder in which a process that only plans leaves what it met."""
-SECONDS_A_CALL = 2.0
-"""Assumed where the journal knows none of this model's calls."""
 SHARE_WRITTEN = 0.25
 """The share of `max_tokens` that a reply is assumed to have, where the journal knows none of this model's."""
 
@@ -36,12 +38,11 @@ SAMPLE = 2000
 
 @dataclass(frozen=True)
 class Experience:
-    """What the journal knows of a model's calls: means of seconds and of tokens written; None if nothing.
+    """What the journal knows of a model's calls: the mean of tokens written; None if nothing.
 
     again: how many more calls were made for a question on average, see `asked_again`; None if nothing is known.
     """
 
-    seconds: float | None = None
     output_tokens: float | None = None
     again: float | None = None
 
@@ -84,7 +85,7 @@ def experience(journal: Journal | Iterable[JournalSize] | None, name: str, model
     for size in sizes if isinstance(sizes, Iterable) else ():
         if (size.judge, size.model) == (name, model) and size.replies:
             again = asked_again(journal.sample(name, model, SAMPLE)) if isinstance(journal, Sized) else None
-            return Experience(size.seconds / size.replies, size.output_tokens / size.replies, again)
+            return Experience(size.output_tokens / size.replies, again)
     return Experience()
 
 
@@ -94,10 +95,10 @@ class Plan:
 
     calls: to be paid for; journaled: replies that the journal has. repairs: calls to expect besides, because some
     replies cannot be used and are asked for once more, by the journal's experience of this model; None for want of it.
-    Tokens, money and minutes are of both. money and output_tokens are expected values, money_at_most holds if every
-    reply has its full length. minutes: at the model's concurrency and its provider's rates. guessed: whether seconds
-    or tokens are assumptions, for want of experience. unknown: calls whose number cannot be known, because they depend
-    on an answer for which there is no stand-in. is_priced: else money is unknown, and 0 here.
+    Tokens and money are of both. money and output_tokens are expected values, money_at_most holds if every reply has
+    its full length. guessed: whether the tokens written are an assumption, for want of experience. unknown: calls whose
+    number cannot be known, because they depend on an answer for which there is no stand-in. is_priced: else money is
+    unknown, and 0 here.
     scale: of a sample of questions how many times as much all of them would take.
     """
 
@@ -108,7 +109,6 @@ class Plan:
     output_tokens: int
     money: float
     money_at_most: float
-    minutes: float
     guessed: bool
     unknown: int = 0
     repairs: int | None = None
@@ -143,11 +143,6 @@ class Outlook:
             scale=scales if sum(sizes) else max(self.scale, other.scale),
         )
 
-    @property
-    def provider(self) -> tuple[str, str | None]:
-        """Those with the same one wait in one line."""
-        return self.settings.address, self.settings.key_variable
-
     def plan(self) -> Plan:
         """The numbers of it."""
         known = self.experience
@@ -168,22 +163,11 @@ class Outlook:
             money=price.of(read, written),
             money_at_most=price.of(read, longest),
             is_priced=self.settings.is_priced,
-            minutes=self._minutes(
-                calls * (1 + again), read + written, SECONDS_A_CALL if known.seconds is None else known.seconds
-            ),
-            guessed=calls > 0 and (known.seconds is None or known.output_tokens is None),
+            guessed=calls > 0 and known.output_tokens is None,
             unknown=self.unknown,
             repairs=None if known.again is None else round(calls * known.again),
             scale=self.scale,
         )
-
-    def _minutes(self, calls: float, tokens: float, seconds: float) -> float:
-        limits = [calls * seconds / self.settings.concurrency / 60]
-        if self.settings.requests_per_minute:
-            limits.append(calls / self.settings.requests_per_minute)
-        if self.settings.tokens_per_minute:
-            limits.append(tokens / self.settings.tokens_per_minute)
-        return max(limits)
 
 
 def folder() -> Path | None:
@@ -229,9 +213,57 @@ def together(outlooks: Iterable[Outlook]) -> list[Outlook]:
     return [whole[place] for place in sorted(whole)]
 
 
-def minutes(outlooks: Sequence[Outlook]) -> float:
-    """How long all of them take together: models of one provider share its line, providers work side by side."""
-    lines: dict[tuple[str, str | None], float] = {}
-    for outlook in outlooks:
-        lines[outlook.provider] = lines.get(outlook.provider, 0.0) + outlook.plan().minutes
-    return max(lines.values(), default=0.0)
+_MISSING = "planned, not asked"
+
+
+class Rehearsal:
+    """One model's client that looks up in the journal and never sends; it needs no key.
+
+    Close `client` at the end, on the event loop that it was used on.
+    """
+
+    def __init__(self, name: str, settings: JudgeSettings, journal: Journal | None = None) -> None:
+        self._missing: dict[str, tuple[int, int]] = {}
+        self._watched = _Watched(journal) if journal is not None else None
+        keyless = settings.model_copy(update={"key_variable": None})
+        self.name, self.settings = name, settings
+        self.client = Client(name, keyless, journal=self._watched, tally=Tally(), sender=self)
+
+    @staticmethod
+    def is_missing(completion: Completion) -> bool:
+        """Whether the call would have been sent; go on with a stand-in's answer, so that what follows counts too."""
+        return completion.status is Status.JUDGE_ERROR and completion.reason == _MISSING
+
+    def outlook(self, known: Experience | None = None, unknown: int = 0) -> Outlook:
+        """What was asked so far."""
+        journaled = frozenset(self._watched.found if self._watched is not None else ())
+        return Outlook(self.name, self.settings, dict(self._missing), journaled, unknown, known or Experience())
+
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
+        """Count a request that would have been sent, once."""
+        read = sum(estimate_tokens(text) for _, text in request.messages)
+        self._missing[self.client.key(request)] = (read, request.decoding.max_tokens)
+        raise CallFailed(Status.JUDGE_ERROR, _MISSING)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Watched(MemoryJournal):
+    """A journal that remembers what it was found to have, and claims nothing: who plans is not waited for."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.found: set[str] = set()
+
+    def on_loop(self) -> _Watched:
+        self._open = self._journal.on_loop()
+        return self
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        rows = await self._open.find(keys)
+        self.found.update(rows)
+        return rows
+
+    async def close(self) -> None:
+        await self._open.close()

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from ragbench.llm.accounts import Accounts, run_of_this_process
-from ragbench.llm.journal import Journal
+from ragbench.llm.journal import Accounts, Journal, run_of_this_process
 from ragbench.llm.limiter import Limiter, Ticket
 
 POLL_SECONDS = 0.05

@@ -89,12 +89,6 @@ def unused_chunks(table: Usage) -> float:
     return float(len(set(table.chunks)) - len(table.used))
 
 
-def never_retrieved(table: Usage) -> list[str]:
-    """The unused chunks, in the order of the base."""
-    used = table.used
-    return [chunk for chunk in dict.fromkeys(table.chunks) if chunk not in used]
-
-
 def page_use(retrieved: Sequence[Sequence[Chunk]]) -> dict[str, int]:
     """How many questions each page was retrieved for, most used first; a page counts once a question."""
     counts: dict[str, int] = {}

@@ -127,11 +127,27 @@ def prediction_powered_comparison(
     p = kinds.t_p(powered.value / error, powered.freedom) if error > 0 else math.nan
     deviation = float(np.nanstd(np.sort(pairs[0]), ddof=1)) if powered.n > 1 else 0.0
     comparison = Comparison(
-        *names, powered.value, low, high, level, powered.method, p, "t of the prediction-powered difference",
-        powered.value / deviation if deviation > 0 else math.nan, Verdict.NOT_SHOWN, powered.n, powered.unmeasured, better,
-        clusters=powered.clusters, error=powered.error if powered.error > 0 else math.nan, threshold=1 - level,
-        seed=seed, note=powered.note, intervals=powered.intervals, width=width,
-    )  # fmt: skip
+        *names,
+        powered.value,
+        low,
+        high,
+        level,
+        powered.method,
+        p,
+        "t of the prediction-powered difference",
+        powered.value / deviation if deviation > 0 else math.nan,
+        Verdict.NOT_SHOWN,
+        powered.n,
+        powered.unmeasured,
+        better,
+        clusters=powered.clusters,
+        error=powered.error if powered.error > 0 else math.nan,
+        threshold=1 - level,
+        seed=seed,
+        note=powered.note,
+        intervals=powered.intervals,
+        width=width,
+    )
     whole = len(pairs[0]) + int((~np.isnan(pairs[2])).sum())
     if comparison.width is not None and lacking and error > 0:
         least, most = (

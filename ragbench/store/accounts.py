@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from ragbench.llm.accounts import Parts, Told
+from ragbench.llm.journal import Parts, Told
 from ragbench.store.journal_connections import Connection, Lanes
 from ragbench.store.tables import SCHEMA
 
@@ -80,7 +80,7 @@ UPDATE {SCHEMA}.endpoint SET tokens_at = tokens_at - %(spare)s * interval '1 sec
 
 
 class Accounts:
-    """See `ragbench.llm.accounts.Accounts`: for one user on one event loop, over the journal's own connections.
+    """See `ragbench.llm.journal.Accounts`: for one user on one event loop, over the journal's own connections.
 
     A step that is tried again because its answer was lost reserves at most once too often, and counts nothing twice.
     Raises StoreError.

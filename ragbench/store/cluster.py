@@ -42,7 +42,7 @@ max_connections = 200
 # a search by an index goes through its pages out of order: those that the server holds itself are had without a copy
 shared_buffers = {buffers}MB
 maintenance_work_mem = 512MB
-# what a table of vectors and its index are made with, see `ragbench.store.collections`: all processors, and memory
+# what a table of vectors and its index are made with, see `ragbench.store.search`: all processors, and memory
 max_worker_processes = {workers}
 max_parallel_workers = {cores}
 max_parallel_maintenance_workers = {cores}

@@ -15,17 +15,27 @@ from sqlalchemy import Connection, Engine, text
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Array, Chunk, Embedder, TextKind, Vectors
-from ragbench.store import arrays, collections, embeddings, server, timings
+from ragbench.store import arrays, embeddings, search, server, timings
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
-from ragbench.store.blocks import Block, nearest_in_blocks, nearest_of_all
 from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect, make_tables
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
-from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, Search, named, nearest
+from ragbench.store.search import (
+    BATCH,
+    Block,
+    Index,
+    IndexKind,
+    Neighbours,
+    Search,
+    named,
+    nearest,
+    nearest_in_blocks,
+    nearest_of_all,
+)
 from ragbench.store.timings import Readings
 
 BLOCK = 8192  # vectors that are in this process at once
@@ -172,17 +182,15 @@ class Store:
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
             how = Index.of(index, place.rows, m, ef_construction, lists)
-            table = collections.ensure(
-                connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
-            )
-        search = Search(table, place.k, how, ef_search if index == "hnsw" else probes)
-        parts = None if batch == 1 else self.in_parts(partial(_searched, search), place.queries, progress)
+            table = search.ensure(connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds)
+        wanted = Search(table, place.k, how, ef_search if index == "hnsw" else probes)
+        parts = None if batch == 1 else self.in_parts(partial(_searched, wanted), place.queries, progress)
         if parts is not None:
             positions, similarities = map(np.concatenate, zip(*parts, strict=True))
             neighbours = positions, similarities, np.full(len(positions), np.nan)
         else:
             connections = 1 if batch == 1 else self.at_once  # one at a time when each is timed by itself
-            neighbours = nearest(self.engine, search, place.queries, progress, batch, connections)
+            neighbours = nearest(self.engine, wanted, place.queries, progress, batch, connections)
         with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, *neighbours)
 
@@ -219,7 +227,7 @@ class Store:
         else:
             parts = [range(start, min(start + PART, place.rows)) for start in range(0, place.rows, PART)]
             neighbours = self.elsewhere.nearest(place, parts, progress)
-        collections.refuse_missing(place.rows - sum(seen for _, _, seen in neighbours), place.rows)
+        search.refuse_missing(place.rows - sum(seen for _, _, seen in neighbours), place.rows)
         positions, similarities = nearest_of_all([(own, alike) for own, alike, _ in neighbours])
         each = np.full(len(positions), (time.perf_counter() - begun) * 1000 / max(1, len(positions)))
         with told_plainly("searching"), self.engine.begin() as connection:

@@ -122,8 +122,7 @@ class DatabaseJournal:
     def use(self) -> dict[tuple[str, str], tuple[int, int]]:
         """(lookups, hits) by judge and model since the journal was made, all processes together.
 
-        A lookup is a reply that was used: it was there (a hit), or its model was asked for it. Under empty names stands
-        what was counted before it was counted by model.
+        A lookup is a reply that was used: it was there (a hit), or its model was asked for it.
         """
         wanted = select(journal_use.c.judge, journal_use.c.model, journal_use.c.lookups, journal_use.c.hits)
         with told_plainly("reading the journal"), self._engine.connect() as connection:

@@ -1,9 +1,12 @@
-"""Nearest chunks by cosine similarity, computed by pgvector, many questions a round trip."""
+"""Nearest chunks by cosine similarity, computed by pgvector, many questions a round trip; or by matrix products here.
+
+What is searched is a table of its own a data set, embedder and index, made of stored vectors when first searched.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from threading import Event, Lock
@@ -11,13 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine
+from psycopg import Cursor, sql
+from sqlalchemy import Connection, Engine, select, text
 
 from ragbench.core.types import Array, Vectors
 from ragbench.store.chunks import ids
 from ragbench.store.copying import cursor_of, joined, read_numbers, vector_rows
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.tables import SCHEMA
+from ragbench.store.tables import SCHEMA, collection
 
 IndexKind = Literal["exact", "hnsw", "ivfflat"]
 BATCH = 256  # questions per round trip
@@ -243,3 +247,192 @@ def settings_of(index: Index, effort: int) -> dict[str, str]:
     else:
         given = {"enable_seqscan": "off", "ivfflat.probes": str(effort), "ivfflat.iterative_scan": "relaxed_order"}
     return wanted | given
+
+
+Block = tuple[NDArray[np.int32], Vectors]
+"""Positions and vectors."""
+QUESTIONS = 1024  # rows of one product; its other side is a block of vectors as it arrives
+PAIRS = 1 << 8  # scored at once in double precision: as many as the processor's own memory holds
+
+
+def nearest_in_blocks(queries: Vectors, blocks: Iterable[Block], k: int) -> tuple[NDArray[np.int32], Array]:
+    """(questions, k) positions and cosine similarities, nearest first, ties by position.
+
+    Beyond what there is: −1 and −inf. queries: (questions, width). blocks: positions and vectors, each vector once.
+    Memory: one block of similarities.
+    """
+    questions = _unit(queries)
+    positions = np.full((len(queries), k), -1, np.int32)
+    similarities = np.full((len(queries), k), -np.inf)
+    for names, vectors in blocks:
+        others = np.ascontiguousarray(_unit(vectors).T)
+        for start in range(0, len(queries), QUESTIONS):
+            rows = slice(start, start + QUESTIONS)
+            own, places = _possible(questions[rows] @ others, similarities[rows, -1], k, queries.shape[1])
+            exact = _cosines(queries[rows], vectors, own, places)
+            _merge(positions[rows], similarities[rows], own, names[places], exact)
+    return positions, similarities
+
+
+def nearest_of_all(parts: Sequence[tuple[NDArray[np.int32], Array]]) -> tuple[NDArray[np.int32], Array]:
+    """What `nearest_in_blocks` gives of all vectors, out of what it gave of each part of them with the same k."""
+    positions = np.concatenate([own for own, _ in parts], axis=1)
+    similarities = np.concatenate([own for _, own in parts], axis=1)
+    k = parts[0][0].shape[1]
+    order = np.lexsort((np.where(positions < 0, np.iinfo(np.int32).max, positions), -similarities), axis=1)[:, :k]
+    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(similarities, order, axis=1)
+
+
+def _possible(
+    rounded: NDArray[np.float32], least: Array, k: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of a block of products that can be among a row's k nearest.
+
+    rounded: with the error of a product of unit vectors, at most about width · 2⁻²⁴ (Higham 2002, section 3.1). least:
+    (rows,) the k-th similarity that is known.
+    """
+    error = (width + 8) * 2.0**-24
+    bound = least - error
+    if rounded.shape[1] > k and bool(np.isneginf(least).any()):
+        bound = np.maximum(bound, np.partition(rounded, rounded.shape[1] - k, axis=1)[:, -k] - 2 * error)
+    possible = np.flatnonzero(rounded >= bound.astype(np.float32)[:, None])  # of a matrix, `nonzero` takes far longer
+    return np.divmod(possible, rounded.shape[1])
+
+
+def _cosines(queries: Vectors, vectors: Vectors, own: NDArray[np.int64], places: NDArray[np.int64]) -> Array:
+    """(pairs,) in double precision, each pair by itself."""
+    cosines, asked = np.empty(len(own)), queries.astype(float)
+    squares = np.einsum("ij,ij->i", asked, asked)
+    for start in range(0, len(own), PAIRS):
+        part = slice(start, start + PAIRS)
+        query_rows, other = asked[own[part]], vectors[places[part]].astype(float)
+        lengths = squares[own[part]] * np.einsum("ij,ij->i", other, other)
+        cosines[part] = np.einsum("ij,ij->i", query_rows, other) / np.sqrt(lengths)
+    return cosines
+
+
+def _merge(
+    positions: NDArray[np.int32],
+    similarities: Array,
+    rows: NDArray[np.int64],
+    names: NDArray[np.int32],
+    exact: Array,
+) -> None:
+    """Take what belongs among the nearest into both arrays, in place."""
+    if not len(rows):
+        return
+    k = similarities.shape[1]
+    touched = np.unique(rows)
+    all_rows = np.concatenate([np.repeat(touched, k), rows])
+    all_positions = np.concatenate([positions[touched].ravel(), names])
+    all_similarities = np.concatenate([similarities[touched].ravel(), exact])
+    order = np.lexsort((all_positions, -all_similarities, all_rows))
+    starts = np.searchsorted(all_rows[order], touched)
+    best = order[(starts[:, None] + np.arange(k)).ravel()]
+    positions[touched] = all_positions[best].reshape(-1, k)
+    similarities[touched] = all_similarities[best].reshape(-1, k)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
+
+
+ELEMENT, NEIGHBOUR, SHARE = 256, 56, 96 << 20
+"""Bytes of a vector in a graph's memory besides its numbers, by `m`, and of what processes share that build it."""
+BUILDING = 0x7261_6764  # with a data set's number: the advisory lock of whoever makes a collection of it
+
+
+def refuse_missing(missing: int, chunks: int) -> None:
+    """Raises StoreError where chunks of a data set have no vectors."""
+    if missing:
+        raise StoreError(f"{missing} of {chunks} chunks have no vectors yet: embed the data set's chunks first")
+
+
+def ensure(connection: Connection, dataset_id: int, embedder_id: int, width: int, index: Index, patience: float) -> str:
+    """The name of the table to search; made, filled and indexed first where it is missing, in the caller's transaction.
+
+    Raises StoreError when chunks have no stored vectors, when the vectors are too wide for the index, and when another
+    session has blocked the making for longer than `patience` seconds.
+    """
+    refuse_width(index, width)
+    number = _known(connection, dataset_id, embedder_id, index)
+    if number is None:
+        _await_turn(connection, dataset_id, patience)
+        number = _known(connection, dataset_id, embedder_id, index)
+    if number is None:
+        row = {"dataset_id": dataset_id, "embedder_id": embedder_id, "index": index.name}
+        number = connection.scalar(collection.insert().values(row).returning(collection.c.id))
+        _make(connection, f"collection_{number}", dataset_id, embedder_id, width, index)
+    return f"collection_{number}"
+
+
+def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> int | None:
+    row = collection.c
+    same = (row.dataset_id == dataset_id, row.embedder_id == embedder_id, row.index == index.name)
+    return connection.scalar(select(row.id).where(*same))
+
+
+def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, width: int, index: Index) -> None:
+    table = sql.Identifier(SCHEMA, name)
+    with cursor_of(connection) as cursor:
+        columns = sql.SQL("CREATE TABLE {} (position integer PRIMARY KEY, embedding vector({}) NOT NULL)")
+        cursor.execute(columns.format(table, sql.Literal(width)))
+        if width <= WIDEST_TYPED:
+            # such a row fits a page: kept in it, not behind a pointer that each comparison follows
+            cursor.execute(sql.SQL("ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN").format(table))
+        cursor.execute("SET LOCAL enable_nestloop = off")  # all rows of one data set: never one by one
+        cursor.execute(
+            sql.SQL(
+                "INSERT INTO {} SELECT c.position, e.vector FROM {}.chunk c JOIN {}.embedding e USING (text_hash) "
+                "WHERE c.dataset_id = %s AND e.embedder_id = %s ORDER BY c.position"
+            ).format(table, sql.Identifier(SCHEMA), sql.Identifier(SCHEMA)),
+            (dataset_id, embedder_id),
+        )
+        stored = cursor.rowcount
+        chunks = connection.scalar(text(f"SELECT chunks FROM {SCHEMA}.dataset WHERE id = :i"), {"i": dataset_id})  # noqa: S608
+        refuse_missing(chunks - stored, chunks)
+        if index.kind != "exact":
+            _provide(cursor, chunks, width, index)
+            column, _, operators = indexed_expression(width)
+            cursor.execute(
+                f"CREATE INDEX ON {SCHEMA}.{name} USING {index.kind} ({column} {operators}) WITH ({index.options})"
+            )
+        cursor.execute(sql.SQL("ANALYZE {}").format(table))
+
+
+def _provide(cursor: Cursor[Any], rows: int, width: int, index: Index) -> None:
+    """Let the making of a graph have the memory it takes, where the server says how much that may be: ours does.
+
+    Of a graph that does not fit the rest is built on the disk, many times slower.
+    """
+    most = cursor.execute("SELECT current_setting('ragbench.build_memory', true)").fetchone()
+    if index.kind == "hnsw" and most and most[0]:
+        needed = _graph_bytes(rows, width, index) >> 20
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", (f"{min(needed, int(most[0]))}MB",))
+
+
+def _graph_bytes(rows: int, width: int, index: Index) -> int:
+    """Bytes of memory that an HNSW graph takes while it is built, at most."""
+    return SHARE + round(1.1 * rows * (ELEMENT + 4 * width + NEIGHBOUR * index.m))
+
+
+def _await_turn(connection: Connection, dataset_id: int, patience: float) -> None:
+    """Take the advisory lock; wait without end for a holder that works, and `patience` seconds for one that idles."""
+    key = {"a": BUILDING, "b": dataset_id}
+    idle_since = time.monotonic()
+    while not connection.scalar(text("SELECT pg_try_advisory_xact_lock(:a, :b)"), key):
+        works = connection.scalar(
+            text(
+                "SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted "
+                "AND classid = :a AND objid = :b AND state = 'active'"
+            ),
+            key,
+        )
+        if works:
+            idle_since = time.monotonic()
+        elif time.monotonic() - idle_since > patience:
+            raise StoreError(
+                "another session began to make this search table and does nothing: end it, then run the same command "
+                "again"
+            )
+        time.sleep(0.1)

@@ -117,8 +117,7 @@ journal = Table(
     _now("recorded_at"),
 )
 
-# how often the journal was asked for a reply of a model, and how often it had it; what was counted before it was
-# counted by model is under empty names
+# how often the journal was asked for a reply of a model, and how often it had it
 journal_use = Table(
     "journal_use",
     metadata,

@@ -15,7 +15,7 @@ from ragbench.core import settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings.secrets import excerpt
-from ragbench.core.trust import modules
+from ragbench.core.trust import answers
 from ragbench.llm.loop import run
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.function_thread import Hands, OutOfTimeError
@@ -101,7 +101,7 @@ def module(name: str) -> ModuleType:
     Raises ValueError where it cannot be imported.
     """
     try:
-        return Hands.shared().do(lambda: modules.imported(name, str(settings.project_folder())))
+        return Hands.shared().do(lambda: answers.imported(name, str(settings.project_folder())))
     except (Exception, SystemExit) as error:
         said = f"{error}; put it beside ragbench.toml, or install it"
         if not isinstance(error, ModuleNotFoundError):

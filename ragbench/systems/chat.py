@@ -13,7 +13,7 @@ from ragbench.core.settings import GeneratorSettings, JudgeSettings
 from ragbench.core.types import Status
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
-from ragbench.llm.dry_run import Rehearsal
+from ragbench.llm.planning import Rehearsal
 from ragbench.llm.reply import without_thought
 from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator

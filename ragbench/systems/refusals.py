@@ -105,7 +105,6 @@ _FOUND = (
     r"(?:determined|calculated|computed|answered|ascertained|identified|established|assessed|derived|estimated|inferred"
     r"|concluded|verified|confirmed|deduced|drawn|evaluated|quantified|found in|provided (?:without|based))"
 )
-_AN_AI = r"as an? (?:ai|language model|artificial|assistant)"
 _ENGLISH_DECLINES = (
     rf"\bi\b[^.]{{0,40}}{_CANNOT}[^.]{{0,40}}\b{_SPEAK}\b",
     rf"\bwe\b[^.]{{0,20}}{_CANNOT}(?: to)?(?: \w+){{0,2}} {_FIND}\b",

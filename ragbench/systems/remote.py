@@ -17,7 +17,7 @@ from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
-from ragbench.llm.dry_run import Rehearsal
+from ragbench.llm.planning import Rehearsal
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
 from ragbench.systems.expressions import Expressions, Said

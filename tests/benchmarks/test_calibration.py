@@ -88,6 +88,7 @@ def test_every_situation_can_be_simulated() -> None:
         assert bool(cell.textbook) == any(name.startswith("textbook_") for name in told), cell.key
 
 
+@pytest.mark.slow
 def test_an_honest_interval_and_an_honest_test_are_counted_as_such() -> None:
     strict = populations.graded(0.2, 0.3, 0.3, 0.2)
     study = studies.difference(strict, populations.THIRDS, np.arange(40))

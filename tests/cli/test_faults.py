@@ -12,7 +12,7 @@ import pytest
 from typer.testing import Result
 
 from ragbench.__main__ import _is_for_people, _words
-from ragbench.llm import lines
+from ragbench.llm import journal
 from ragbench.report.keeping import files
 from tests.command_line import invoke as call
 from tests.command_line import one_line
@@ -141,8 +141,8 @@ class TestTheOperatingSystemRefuses:
 @pytest.mark.fault("garbage", tried="a damaged archive of replies", count=1)
 def test_a_damaged_archive_of_a_journal_is_named(tmp_path: Path) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00")
-    with pytest.raises(lines.JournalFileError, match=r"cut\.jsonl\.gz, line 1: cannot be read"):
-        list(lines.read(tmp_path / "cut.jsonl.gz"))
+    with pytest.raises(journal.JournalFileError, match=r"cut\.jsonl\.gz, line 1: cannot be read"):
+        list(journal.read(tmp_path / "cut.jsonl.gz"))
 
 
 def command(*words: str, **variables: str) -> subprocess.CompletedProcess[bytes]:

@@ -63,6 +63,7 @@ def test_the_core_is_imported_without_them(core: Path) -> None:
     assert not {*commands} & {*annexes.offered("commands")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ANNEXES)
 def test_the_others_are_imported_without_one(name: str, tmp_path: Path) -> None:
     done = run(without(tmp_path, name), "-c", IMPORT_ALL)

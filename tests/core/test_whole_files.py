@@ -29,7 +29,6 @@ WITHOUT_A_LIMIT = {
     "measurement._load": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "measurement._read_findings": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "projection._kept": "this user's own cache",
-    "trials.tell_failing": "what the parent process writes, which is ragbench",
     "view.style": "beside the code, as the package brings it",
     "widget._files": "beside the code, as the package brings it",
 }

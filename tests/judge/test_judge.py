@@ -104,7 +104,7 @@ class TestAsking:
     def test_whatever_a_judge_is_told_otherwise_misses_the_journal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from dataclasses import replace
 
-        from ragbench.judge import instructions
+        from ragbench.judge import rendering
 
         def key(prompt: Prompt = SUPPORT, language: str = "en", **more: Any) -> str:
             texts = {**TEXTS, **more.pop("texts", {})}
@@ -117,7 +117,7 @@ class TestAsking:
             key(replace(SUPPORT, version=SUPPORT.version + 1)), key(replace(SUPPORT, texts=words)),
             key(replace(SUPPORT, shape=Claims)), key(max_tokens=7), key(temperature=0.5), key(seed=3),
         ]  # fmt: skip
-        monkeypatch.setattr(instructions, "VERSION", instructions.VERSION + 1)
+        monkeypatch.setattr(rendering, "VERSION", rendering.VERSION + 1)
         keys.append(key())
         assert len(set(keys)) == len(keys)
         assert key() == keys[-1]

@@ -44,10 +44,9 @@ class TestPlans:
             await judge.close()
 
         asyncio.run(work())
-        plan = judge.outlook(Experience(seconds=3.0, output_tokens=50.0)).plan()
+        plan = judge.outlook(Experience(output_tokens=50.0)).plan()
         assert (plan.calls, plan.journaled, plan.unknown, plan.guessed) == (30, 0, 0, False)
         assert plan.output_tokens == 1500
-        assert plan.minutes == pytest.approx(30 * 3 / 4 / 60)
         assert plan.money == pytest.approx((plan.input_tokens + 2 * 1500) / 1e6)
         assert plan.money_at_most == pytest.approx((plan.input_tokens + 2 * 30 * 1024) / 1e6)
         assert judge.outlook().plan().guessed
@@ -76,13 +75,8 @@ class TestPlans:
 
     def test_experience_is_the_journals_mean(self) -> None:
         sizes = [JournalSize("b", "m", 1, 1, 1, 0.0, 9.0), JournalSize("a", "m", 4, 10, 40, 0.0, 6.0)]
-        assert experience(sizes, "a", "m") == Experience(seconds=1.5, output_tokens=10.0)
+        assert experience(sizes, "a", "m") == Experience(output_tokens=10.0)
         assert experience(sizes, "a", "other") == Experience()
-
-    def test_rates_of_the_provider_hold_it_back(self) -> None:
-        judge = PlanningJudge("a", settings("http://h/v1", requests_per_minute=2, concurrency=64))
-        asyncio.run(self.row(judge, 1))
-        assert judge.outlook().plan().minutes == pytest.approx(1.5)
 
 
 class TestOpening:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ragbench.core.settings import RUN, RUN_FOLDER, BudgetSettings
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, open_budget
-from ragbench.llm.accounts import Parts, Told
 from ragbench.llm.budget import SharedBudget
+from ragbench.llm.journal import Parts, Told
 from ragbench.llm.pricing import Amount
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal

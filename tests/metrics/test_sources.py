@@ -12,7 +12,6 @@ from ragbench.metrics.sources import (
     Topic,
     TopicCoverage,
     Usage,
-    never_retrieved,
     page_use,
     topic_coverage,
     total_chunks,
@@ -26,7 +25,6 @@ def test_utilization_counts_each_chunk_once_and_strangers_never() -> None:
     usage = Usage(["a", "b", "c", "d", "e"], [["b", "a"], ["b", "removed since"], []])
     assert utilization_rate(usage) == 2 / 5
     assert (total_chunks(usage), used_chunks(usage), unused_chunks(usage)) == (5, 2, 3)
-    assert never_retrieved(usage) == ["c", "d", "e"]
     assert math.isnan(utilization_rate(Usage([], [["a"]])))
 
 

@@ -175,13 +175,13 @@ PROGRAM = """
 import sys
 import tempfile
 from pathlib import Path
-from ragbench.llm import lines
+from ragbench.llm import journal
 from ragbench.extras.runs import packs
 with tempfile.TemporaryDirectory() as work:
     try:
         packs._unpacked(Path(sys.argv[1]), Path(work))
         replies = Path(work) / packs.REPLIES
-        print("taken", sum(1 for _ in lines.read(replies)) if replies.is_file() else "")
+        print("taken", sum(1 for _ in journal.read(replies)) if replies.is_file() else "")
     except ValueError as error:
         print(error)
 print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) // 1024)

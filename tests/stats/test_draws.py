@@ -160,6 +160,7 @@ def test_signs_are_flipped_where_one_difference_outweighs_the_rest_or_few_differ
     assert stats.compare(np.zeros(6_000), np.round(moved, 2)).test == "sign flips"
 
 
+@pytest.mark.slow
 def test_normal_sums_have_the_quantiles_of_flips(monkeypatch: pytest.MonkeyPatch) -> None:
     """Adjusted p of five hypotheses, two of them near copies, and the quantiles of their largest statistic."""
     rng = np.random.default_rng(3)

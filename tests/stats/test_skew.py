@@ -91,6 +91,7 @@ def test_ratios_of_several_columns_are_those_of_each() -> None:
         assert seen[place] == pytest.approx(float(own.means[0]) / math.sqrt(float(own.variances()[0])))
 
 
+@pytest.mark.slow
 def test_skewed_differences_of_mean_zero_are_called_none_as_often_as_is_said() -> None:
     """Signs alone err in some .08 of such samples of 30, where .05 is said; with the studentized bootstrap in .05."""
     rng, alone, both = np.random.default_rng(11), [], []
@@ -125,6 +126,7 @@ def test_interval_word_and_p_agree_where_the_bootstrap_has_to(seed: int) -> None
         assert (each.low <= 0 <= each.high) == each.verdict.unshown
 
 
+@pytest.mark.slow
 def test_a_family_of_skewed_differences_holds_its_level() -> None:
     """Six challengers of mean 0: max-T over signs alone finds one in some .15 of the families."""
     rng, any_found = np.random.default_rng(13), 0

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.core.settings import Settings
 from ragbench.core.types import EmbeddingError, Vectors
-from ragbench.store import Store, cluster, collections, embeddings, server
+from ragbench.store import Store, cluster, embeddings, search, server
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import vector_rows
 from ragbench.store.search import Index
@@ -91,10 +91,11 @@ def test_shared_memory_lies_in_files_only_where_there_is_no_room(
     assert memory <= cluster.LEAST_MEMORY or where == "posix"
 
 
+@pytest.mark.slow
 def test_a_graph_fits_into_the_memory_that_is_asked_for(store: Store, database_settings: Settings) -> None:
     """pgvector says so where it does not; the server says how much there is at all."""
     rows, width, index = 3000, 256, Index("hnsw", 16, 40)
-    needed = collections._graph_bytes(rows, width, index) - collections.SHARE
+    needed = search._graph_bytes(rows, width, index) - search.SHARE
     vectors = np.random.default_rng(0).standard_normal((rows, width)).astype(np.float32)
     address = server.address(database_settings).set(drivername="postgresql")
     said: list[str] = []
@@ -102,7 +103,7 @@ def test_a_graph_fits_into_the_memory_that_is_asked_for(store: Store, database_s
         owner.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
         row = owner.execute("SELECT current_setting('ragbench.build_memory')").fetchone()
         assert row is not None
-        assert int(row[0]) > collections.SHARE >> 20
+        assert int(row[0]) > search.SHARE >> 20
         owner.execute(f"CREATE TEMPORARY TABLE made (position integer, embedding vector({width}))".encode())
         with owner.cursor() as cursor, cursor.copy("COPY made FROM STDIN (FORMAT BINARY)") as copy:
             copy.write(vector_rows(np.arange(rows, dtype=np.int32), vectors))

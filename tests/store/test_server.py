@@ -151,10 +151,14 @@ def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> No
 
 
 @pytest.mark.parametrize(
-    "temporary", [None, "with blanks, and a comma", "t" * LONGEST_SOCKET_PATH], ids=["usual", "odd", "long"]
-)
-@pytest.mark.parametrize(
-    "own", ['a folder\'s name, with "quotes" and blanks', "d" * LONGEST_SOCKET_PATH], indirect=True, ids=["odd", "long"]
+    ("own", "temporary"),
+    [
+        ("d" * LONGEST_SOCKET_PATH, None),
+        ('a folder\'s name, with "quotes" and blanks', "with blanks, and a comma"),
+        ("d" * LONGEST_SOCKET_PATH, "t" * LONGEST_SOCKET_PATH),
+    ],
+    indirect=["own"],
+    ids=["long-usual", "odd", "long"],
 )
 def test_folders_with_odd_or_long_names(
     own: Settings, temporary: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,8 +20,8 @@ from ragbench.core.settings import DatabaseSettings, EmbedderSettings, Settings
 from ragbench.core.types import Chunk, Vectors
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall_against_exact
-from ragbench.store.blocks import nearest_in_blocks, nearest_of_all
 from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
+from ragbench.store.search import nearest_in_blocks, nearest_of_all
 from ragbench.store.tables import VERSION, metadata
 from tests.servers import embeddings_server, vector_of
 

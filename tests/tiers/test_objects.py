@@ -246,6 +246,7 @@ def test_logged_rows_keep_what_was_logged_of_them() -> None:
     assert list(logged(rows, "v1", {})) == [{"id": "1", "latency_ms": 5, "retrieved": ["a"], "answer": "yes"}]
 
 
+@pytest.mark.browser
 def test_the_first_notebook_is_executed_as_it_is(place: Path) -> None:
     import nbformat
     from papermill import execute_notebook

@@ -333,10 +333,10 @@ def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> No
 
 def test_what_is_wrong_is_a_fault_before_a_run_begins(bare: Path) -> None:
     add(bare, "[metrics.faithfulness]\noptions = {varint = 1}\n")
-    from ragbench.tiers.readiness import parts
+    from ragbench.tiers import readiness
 
     known = settings.load()
-    [said] = parts.faults(parts.Parts(), known)
+    [said] = readiness.faults(readiness.Parts(), known)
     assert "faithfulness has no option 'varint'" in said
 
 

@@ -18,11 +18,12 @@ from ragbench.core.types import Sample
 from ragbench.data import DatasetError
 from ragbench.data.places import NO_PAGES
 from ragbench.report.execution import parameters
+from ragbench.report.execution.preparation import lacks
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import dataset_of
-from ragbench.tiers.readiness import parts
+from ragbench.tiers.readiness import Parts
 from ragbench.tiers.scoring.answer_tables import AnswerTable
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
@@ -42,7 +43,7 @@ def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:
 
 
 def lacking(**given: Any) -> dict[str, str]:
-    found = readiness.lacking(requests_of(*TIERS, **given), settings.load())
+    found = lacks(requests_of(*TIERS, **given), settings.load())
     return {one.page: one.sentence(translator("en")) for one in found}
 
 
@@ -85,7 +86,7 @@ def test_a_data_set_that_nobody_named_may_be_missing_and_one_that_was_named_may_
     assert set(TIERS) - set(found) == {"overview", "rag_metrics"}
     assert found["sources"] == "needs passages; there is no data set campus: `ragbench load` brings one"
     with pytest.raises(DatasetError, match="there is no data set 'nowhere'"):
-        readiness.lacking({}, settings.load(), "nowhere")
+        lacks({}, settings.load(), "nowhere")
 
 
 def test_too_few_texts_are_told_from_none(project: Path) -> None:
@@ -245,8 +246,8 @@ def test_a_module_that_ends_its_process_is_a_fault_and_prints_do_no_harm(project
     (project / "prints.py").write_text("print('[1]')\ndef search(q, k):\n    return []\n", encoding="utf-8")
     add(project, '[systems.mute]\ncallable = "dies:search"\n[systems.loud]\ncallable = "prints:search"\n')
     known = settings.load()
-    assert parts.faults(parts.Parts(systems=("loud",)), known) == []
-    [said] = parts.faults(parts.Parts(systems=("mute",)), known)
+    assert readiness.faults(Parts(systems=("loud",)), known) == []
+    [said] = readiness.faults(Parts(systems=("mute",)), known)
     assert said.startswith(SAID[1])
 
 
@@ -254,18 +255,18 @@ def test_only_what_the_chosen_pages_and_systems_use_is_looked_at(project: Path) 
     add(project, FAULTY.partition("[gate.typo]")[0])
     known = settings.load()
     for page, given, used in (
-        ("tier1_retrieval", {"systems": "ngrams"}, parts.Parts(("ngrams",), ("hashing",))),
-        ("tier0_embeddings", {"systems": "api"}, parts.Parts(embedders=("api",))),
-        ("tier2_generation", {"systems": "api", "metrics": "rouge1_f"}, parts.Parts(("api",), ("api",), ("writer",))),
+        ("tier1_retrieval", {"systems": "ngrams"}, Parts(("ngrams",), ("hashing",))),
+        ("tier0_embeddings", {"systems": "api"}, Parts(embedders=("api",))),
+        ("tier2_generation", {"systems": "api", "metrics": "rouge1_f"}, Parts(("api",), ("api",), ("writer",))),
         ("tier3_end_to_end", {"systems": "ngrams", "judges": "lexical"},
-         parts.Parts(("ngrams",), ("hashing",), ("extractive",), ("lexical",))),
-        ("tier_judge", {}, parts.Parts(judges=("one",))),
-        ("tier_judge", {"ratings": "logged.jsonl"}, parts.Parts()),
+         Parts(("ngrams",), ("hashing",), ("extractive",), ("lexical",))),
+        ("tier_judge", {}, Parts(judges=("one",))),
+        ("tier_judge", {"ratings": "logged.jsonl"}, Parts()),
         ("tier_judge_pipeline", {"judges": "mine:f, logged.csv, show-all, one"},
-         parts.Parts(judges=("one",), functions=("mine:f",))),
-        ("rag_metrics", {"metrics": "rouge1_f", "systems": "whoever"}, parts.Parts()),
+         Parts(judges=("one",), functions=("mine:f",))),
+        ("rag_metrics", {"metrics": "rouge1_f", "systems": "whoever"}, Parts()),
     ):  # fmt: skip
-        assert parts.of_requests(requests_of(page, **given)[page], known) == used, page
+        assert readiness.of_requests(requests_of(page, **given)[page], known) == used, page
 
 
 def test_a_judge_that_is_not_configured_is_named_before_anything_is_measured(project: Path) -> None:
@@ -310,45 +311,15 @@ def test_a_model_of_another_kind_is_told_by_its_folder(project: Path) -> None:
     assert "embedders.older-pairs.model = 'older-pairs': this model scores pairs" in said
 
 
-def test_an_index_of_too_few_passages_is_refused_with_the_number_of_pieces(project: Path) -> None:
+@pytest.mark.slow
+def test_functions_that_cannot_be_called_so_are_refused(project: Path) -> None:
+    (project / "own.py").write_text("def rank(question): return []\n", encoding="utf-8")
     said = faults_of(
         project,
-        '[systems.lists]\nembedder = "hashing"\nindex = "ivfflat"\nlists = 2\n'
-        '[retrievers.many]\nkind = "dense"\nembedder = "hashing"\nindex = "ivfflat"\n'
-        '[chunkers.words]\nsize = 1\n[systems.cut]\nretriever = "many"\nchunker = "words"\n',
+        '[rerankers.rank]\nkind = "callable"\ncallable = "own:rank"\n'
+        '[systems.rank]\nretriever = "bm25"\nreranker = "rank"\n',
+        systems="rank",
     )
-    assert said.startswith("2 faults")
-    assert 'systems.lists: index = "ivfflat", lists = 2, and 5 passages' in said
-    assert 'systems.cut: index = "ivfflat", no lists set, and 15 passages' in said
-
-
-OWN_PARTS = """
-def rewrite(question): return 1 / 0
-def once(question):
-    if not seen: seen.append(1); raise RuntimeError("only the first")
-    return question
-seen = []
-def rank(question): return []
-def nan(question, texts): return [float("nan")] * len(texts)
-def cut(text): return 7
-"""
-
-
-@pytest.mark.slow
-def test_functions_that_cannot_be_called_so_or_fail_at_the_first_questions_are_refused(project: Path) -> None:
-    (project / "own.py").write_text(OWN_PARTS, encoding="utf-8")
-    system = '[systems.{0}]\nretriever = "bm25"\n{1} = "{0}"\n'
-    tables = "".join(
-        f'[{part}s.{name}]\nkind = "callable"\ncallable = "own:{name}"\n' + system.format(name, part)
-        for part, name in (("rewriter", "rewrite"), ("rewriter", "once"), ("reranker", "nan"), ("chunker", "cut"))
-    )
-    said = faults_of(project, tables)
-    assert said.startswith("3 faults")
-    assert "rewriters.rewrite.callable = 'own:rewrite': ZeroDivisionError: division by zero" in said
-    assert "rerankers.nan.callable = 'own:nan': [nan, nan]: one finite score is expected for each of 2 texts" in said
-    assert "chunkers.cut.callable = 'own:cut': TypeError: 'int' object is not iterable" in said
-    wrong = '[rerankers.rank]\nkind = "callable"\ncallable = "own:rank"\n' + system.format("rank", "reranker")
-    said = faults_of(project, wrong, systems="rank")
     assert "rerankers.rank.callable = 'own:rank': it takes (question), and is called with (question, texts)" in said
 
 
@@ -454,7 +425,7 @@ def test_nobody_is_asked_whose_replies_are_kept_or_where_the_setting_says_so(
     settings.load.cache_clear()
     with pytest.raises(BenchError, match="Cannot connect"):
         checked("tier3_end_to_end", systems="ngrams")
-    monkeypatch.setattr("ragbench.tiers.readiness.endpoints._answered_before", lambda _: lambda *_: True)
+    monkeypatch.setattr("ragbench.tiers.readiness._answered_before", lambda _: lambda *_: True)
     checked("tier3_end_to_end", systems="ngrams")
 
 
@@ -482,7 +453,7 @@ def test_the_checks_take_no_time_where_nobody_is_asked(project: Path) -> None:
 
     asked = requests_of(*TIERS)
     begun = time.perf_counter()
-    readiness.lacking(asked, settings.load())
+    lacks(asked, settings.load())
     readiness.check((one for own in asked.values() for one in own), settings.load())
     assert time.perf_counter() - begun < 0.5
     assert report.lacking(["tier1_retrieval"]) == ()

@@ -12,7 +12,6 @@ from ragbench import report, tiers, views
 from ragbench.core import settings, trust
 from ragbench.llm import planning
 from ragbench.tiers import BenchError, readiness
-from ragbench.tiers.readiness import parts
 from tests import answer_project
 from tests.command_line import ragbench
 from tests.service_server import Asked, Reply, ServiceServer
@@ -150,7 +149,7 @@ def test_a_variable_that_is_not_set_and_what_is_sent_where(project: Path, monkey
     add(project, SERVICE.format(url="https://prod.example/ask", more=headers))
     known = settings.load()
     monkeypatch.setenv("OTHER_KEY", "another-secret")
-    [said] = parts.faults(parts.Parts(systems=("prod",)), known)
+    [said] = readiness.faults(readiness.Parts(systems=("prod",)), known)
     assert said == "systems.prod.headers needs its key in the variable PROD_KEY, which is not set: export PROD_KEY=…"
     items = {item.name: item.says for item in trust.named()}
     assert items["systems.prod"] == "sends texts and the value of PROD_KEY, OTHER_KEY to https://prod.example/ask"

@@ -122,6 +122,7 @@ def test_every_figure_of_every_page_is_drawn_without_a_script(pages: list[views.
     assert drawn >= {"intervals", "curves", "correlations", "sizes", "blame"}, "and whatever else the pages have"
 
 
+@pytest.mark.browser
 def test_plain_papermill_and_plain_nbconvert_show_figures_tables_and_words(
     tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

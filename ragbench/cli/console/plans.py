@@ -11,40 +11,38 @@ if TYPE_CHECKING:
     from ragbench.core.settings import BudgetSettings
     from ragbench.llm import Outlook, Plan
 
-COLUMNS = ("calls", "in the journal", "repairs, about", "tokens read", "tokens written", "cost", "at most", "minutes")
+COLUMNS = ("calls", "in the journal", "repairs, about", "tokens read", "tokens written", "cost", "at most")
 
 
 def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
     """Print one line a model, their sum, and what of it is assumed."""
-    from ragbench.llm import planning
-
     if not outlooks:
         terminal.say("no model would be asked: no call, no cost")
         return
     plans = [outlook.plan() for outlook in outlooks]
     rows = [
-        (plan.judge, str(outlook.settings.model), *_numbers([plan], plan.minutes))
+        (plan.judge, str(outlook.settings.model), *_numbers([plan]))
         for outlook, plan in zip(outlooks, plans, strict=True)
     ]
     if len(plans) > 1:
-        rows.append(("all", "", *_numbers(plans, planning.minutes(outlooks))))
+        rows.append(("all", "", *_numbers(plans)))
     whole = {len(plans)} if len(plans) > 1 else ()
     terminal.table(("name", "model", *COLUMNS), rows, left=("name", "model"), firm=COLUMNS, bold=whole)
     for line in _remarks(plans, budget):
         terminal.say(line)
 
 
-def _numbers(plans: Sequence[Plan], minutes: float) -> list[str]:
+def _numbers(plans: Sequence[Plan]) -> list[str]:
     counts = ("calls", "journaled", "repairs", "input_tokens", "output_tokens")
     known = [[count for plan in plans if (count := getattr(plan, name)) is not None] for name in counts]
     whole = [f"{sum(some):,}" if some else "—" for some in known]
     priced = [plan for plan in plans if plan.is_priced or not plan.calls]
     money = [sum(plan.money for plan in priced), sum(plan.money_at_most for plan in priced)]
-    return [*whole, *(f"{amount:,.4f}" if priced else "—" for amount in money), f"{minutes:,.1f}"]
+    return [*whole, *(f"{amount:,.4f}" if priced else "—" for amount in money)]
 
 
 def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
-    from ragbench.llm.planning import SECONDS_A_CALL, SHARE_WRITTEN
+    from ragbench.llm.planning import SHARE_WRITTEN
 
     said = ["No call was made. Tokens are estimated; later questions are counted by what the lexical judge answers."]
     said += [
@@ -54,12 +52,12 @@ def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
         if plan.scale > 1
     ]
     if guessed := [plan.judge for plan in plans if plan.guessed]:
-        assumed = f"{SECONDS_A_CALL:g} s a call and {SHARE_WRITTEN:.0%} of max_tokens written are assumed"
+        assumed = f"{SHARE_WRITTEN:.0%} of max_tokens are assumed to be written"
         said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}, and repairs are not foreseen.")
     if unpriced := [plan.judge for plan in plans if plan.calls and not plan.is_priced]:
         said.append(f"No price is set for {', '.join(unpriced)} (input_price, output_price): the cost is unknown.")
     if any(plan.repairs for plan in plans):
-        by_share = "estimated by the share of such calls in the journal, and contained in tokens, cost and minutes"
+        by_share = "estimated by the share of such calls in the journal, and contained in tokens and cost"
         said.append(f"Repairs ask once more where a reply cannot be used: {by_share}.")
     said += [
         f"{plan.judge}: {plan.unknown} answers have no stand-in; the questions that follow from them are not counted."

@@ -24,7 +24,7 @@ from pydantic_settings import (
 
 from ragbench.core import folders, names
 from ragbench.core.language import Language
-from ragbench.core.settings import mistakes, shipped, thresholds, urls
+from ragbench.core.settings import metrics, mistakes, shipped, urls
 from ragbench.core.settings.endpoints import (
     Aggregate,
     EmbedderSettings,
@@ -35,9 +35,14 @@ from ragbench.core.settings.endpoints import (
     WebSettings,
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
-from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
 from ragbench.core.settings.presets import PRESETS, filled_in
-from ragbench.core.settings.systems import SystemSettings
+from ragbench.core.settings.systems import (
+    ChunkerSettings,
+    RerankerSettings,
+    RetrieverSettings,
+    RewriterSettings,
+    SystemSettings,
+)
 from ragbench.core.settings.tables import (
     PARTS,
     Band,
@@ -132,8 +137,7 @@ class Settings(BaseSettings):
     ask_first: bool = Field(
         default=True,
         description="whether a run begins with one short question to each model behind an endpoint that it will use "
-        "and that has never answered, and with the first questions to functions that rewrite, rerank or cut; one that "
-        "refuses, fails or is not there ends the run before it costs anything",
+        "and that has never answered; one that refuses or is not there ends the run before it costs anything",
     )
     decision_seconds: float = Field(
         default=60.0, gt=0, description="of one call of a judge that is your function, module:function"
@@ -310,7 +314,7 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        thresholds.bands(self)  # refuses the name of a set that there is not
+        metrics.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self

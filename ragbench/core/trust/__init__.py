@@ -11,8 +11,8 @@ from ragbench.core.trust.answers import (
     join_path,
     only_planned,
     passed_on,
+    planned,
     require,
     revoke,
 )
 from ragbench.core.trust.items import Item, named, notebooks
-from ragbench.core.trust.planned import planned

@@ -1,18 +1,26 @@
-"""Whether a folder's user has answered for it: one question a folder, and one more for whom it newly sends to."""
+"""Whether a folder's user has answered for it: one question a folder, and one more for whom it newly sends to.
+
+Users' own modules are imported here, too, and while a run is only planned something stands for those of a folder that
+nobody has answered for.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import sys
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from types import ModuleType
+from typing import Any, Literal
 
 import platformdirs
 
-from ragbench.core import folders
+from ragbench.core import folders, settings
 from ragbench.core.endings import Ending
 from ragbench.core.settings import PLAN, TRUST, ConfigurationError, load, project_folder
 from ragbench.core.terminal import plain
@@ -163,3 +171,68 @@ def _write(known: dict[Path, frozenset[str]]) -> None:
     kept().parent.chmod(0o700)
     folders.write(kept(), json.dumps({str(project): sorted(hosts) for project, hosts in known.items()}))
     kept().chmod(0o600)
+
+
+WITHOUT = {
+    "systems": {"callable": None, "retriever": "bm25"},
+    "generators": {"callable": None, "kind": "extractive"},
+    "embedders": {"kind": "hashing"},
+}
+
+
+@contextlib.contextmanager
+def planned() -> Iterator[None]:
+    """Settings that run, start and send nothing of the project, in this process and those that it starts.
+
+    They are as they stand where somebody has answered for the folder.
+    """
+    instead = {} if is_trusted() else _instead()
+    before = {name: os.environ.get(name) for name in instead}
+    os.environ.update(instead)
+    settings.load.cache_clear()
+    try:
+        with planning():
+            yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        settings.load.cache_clear()
+
+
+def _instead() -> dict[str, str]:
+    """Variables that lay tables over those of ragbench.toml."""
+    known = settings.load()
+    own = {tuple(item.name.split(".")[:2]) for item in named() if item.own and item.kind in ("code", "model")}
+    tables: dict[str, Any] = {"metrics": {"modules": [], "listeners": []}, "database": {}}
+    if any(item.kind == "server" for item in named("database")):
+        tables["database"] = {"folder": None}
+    for table, *inner in own:
+        if table in WITHOUT:
+            tables.setdefault(table, {})[inner[0]] = WITHOUT[table]
+    for name, system in known.systems.items():
+        if gone := {part: None for part in settings.PARTS if (f"{part}s", getattr(system, part)) in own}:
+            tables.setdefault("systems", {})[name] = gone
+    return {f"{settings.PREFIX}{table.upper()}": json.dumps(content) for table, content in tables.items()}
+
+
+def imported(name: str, folder: str) -> ModuleType:
+    """The module. The project's folder is looked into last: else a file `json.py` there would be run by whoever reads
+    JSON. A module there whose name is found before it is refused, so that nobody measures another one."""
+    join_path()
+    first = name.partition(".")[0]
+    mine = _origin(PathFinder.find_spec(first, [folder]))
+    if mine is not None and _origin(find_spec(first)) != mine == _origin(PathFinder.find_spec(first)):
+        _forget(first)  # a module of another project, which this process has left
+    other = _origin(find_spec(first))
+    if mine is not None and mine != (other or mine):
+        raise ValueError(f"{first} is also the name of a module that is found first ({other}): rename yours")
+    return importlib.import_module(name)
+
+
+def _origin(spec: ModuleSpec | None) -> Path | None:
+    return Path(spec.origin).resolve() if spec and spec.origin else None
+
+
+def _forget(package: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]

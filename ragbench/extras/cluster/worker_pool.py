@@ -17,7 +17,7 @@ from ragbench.core.installation import install
 from ragbench.core.settings import CLUSTER, Settings
 from ragbench.extras.cluster import address, local, task
 from ragbench.extras.cluster.worker_identity import Identity, issue
-from ragbench.llm.accounts import run_of_this_process
+from ragbench.llm.journal import run_of_this_process
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 
 CONNECT_SECONDS = 30.0
@@ -135,7 +135,8 @@ class Workers:
         packed = task.pack(_nothing, None, self._known, self._identity, self._run)
         identities = self._client.run(task.inspected, packed, on_error="return")
         differences = [
-            f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
+            f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: "
+            "start it with --nthreads 1"
             for name, worker in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
             if worker["nthreads"] > 1
         ]

@@ -115,12 +115,20 @@ class Responses:
 
         rows = [
             (
-                response.question.text, response.system, rank, hit.chunk.id, hit.chunk.title, hit.chunk.url, hit.similarity,
-                self.found_by(response.question)[hit.chunk.passage], relevant(response.question, hit.chunk), hit.chunk.text,
+                response.question.text,
+                response.system,
+                rank,
+                hit.chunk.id,
+                hit.chunk.title,
+                hit.chunk.url,
+                hit.similarity,
+                self.found_by(response.question)[hit.chunk.passage],
+                relevant(response.question, hit.chunk),
+                hit.chunk.text,
             )
             for response in self.responses
             for rank, hit in enumerate(response.hits, 1)
-        ]  # fmt: skip
+        ]
         types: dict[str, Any] = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
 

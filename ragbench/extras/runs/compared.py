@@ -117,10 +117,13 @@ def compare_runs(
     pairings = [replace(each, comparisons=tuple(_told(known, each, each.comparisons))) for each in pairings]
     summarized = summaries_in_families(summarized, primary, matters)
     summarized = [
-        summary if summary.comparison is None
-        else replace(summary, comparison=withholding.withheld(summary.comparison, _unknown(known, summary, summary.metric)))
+        summary
+        if summary.comparison is None
+        else replace(
+            summary, comparison=withholding.withheld(summary.comparison, _unknown(known, summary, summary.metric))
+        )
         for summary in summarized
-    ]  # fmt: skip
+    ]
     return RunComparison(
         known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
     )

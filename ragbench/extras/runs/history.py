@@ -67,12 +67,16 @@ def history(
     ]
     runs = [
         {
-            "id": record.id, "name": record.name, "note": record.note, "started": _date(record), "origin": record.origin,
+            "id": record.id,
+            "name": record.name,
+            "note": record.note,
+            "started": _date(record),
+            "origin": record.origin,
             "status": record.status,
             "stand_ins": {part.notebook: [each.fact for each in stand_ins.of(part.facts)] for part in record.parts},
         }
         for record in kept
-    ]  # fmt: skip
+    ]
     stood_in = {
         each: None
         for record in kept

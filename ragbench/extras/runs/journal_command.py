@@ -81,11 +81,11 @@ def export(
 ) -> None:
     """Write the journal as JSON lines: requests and replies, no keys. The texts that were judged are in it."""
     from ragbench.core import settings
-    from ragbench.llm import lines
+    from ragbench.llm import journal
     from ragbench.store import Store
 
     with Store.open(settings.load()) as store:
-        count = lines.write(file, store.journal.rows(judge or None))
+        count = journal.write(file, store.journal.rows(judge or None))
     if judge and not count:
         terminal.say(f"the journal has no reply of a judge {judge!r}; `ragbench journal` lists the judges", err=True)
     terminal.say(f"{count} replies written to {file}")
@@ -95,9 +95,9 @@ def export(
 def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbench journal export` wrote.")]) -> None:
     """Read an exported journal, so that its report can be made again without a key. Replies that are there stay."""
     from ragbench.extras.runs import packs
-    from ragbench.llm import lines
+    from ragbench.llm import journal
 
-    read, new = packs.take(lines.read(file))
+    read, new = packs.take(journal.read(file))
     terminal.say(f"{read} replies read from {file.name}, {new} of them new")
 
 
@@ -142,8 +142,10 @@ def prune(
             )
         replies, size = sum(share.replies for share in shares), quantities.told(sum(share.bytes for share in shares))
         for portion in shares:
-            terminal.say(f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
-                       f"paid for with {portion.cost:,.4f}")  # fmt: skip
+            terminal.say(
+                f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
+                f"paid for with {portion.cost:,.4f}"
+            )
         if dry_run or not replies:
             terminal.say(f"{replies:,} replies of {size} would go; nothing was changed" if replies else "no such reply")
             return

@@ -24,7 +24,7 @@ from ragbench.core import settings, trust
 from ragbench.core.expectations import expectation
 from ragbench.core.folders import new_folder
 from ragbench.core.settings.secrets import excerpt
-from ragbench.llm import lines, uses
+from ragbench.llm import journal, uses
 from ragbench.report.keeping import files, kept, received
 from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
@@ -95,7 +95,7 @@ def export(name: str | Path, to: Path) -> Packed:
         count = 0
         if keys:
             with Store.open(settings.load()) as store:
-                count = lines.write(replies, DatabaseJournal(store.engine).rows_of(keys))
+                count = journal.write(replies, DatabaseJournal(store.engine).rows_of(keys))
         with files.whole(to) as unnamed, zipfile.ZipFile(unnamed, "w", zipfile.ZIP_DEFLATED) as pack:
             pack.writestr(zipfile.ZipInfo(ABOUT), json.dumps({**about, "replies": count}, indent=1))
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -116,7 +116,7 @@ def bring_in(path: Path) -> Unpacked:
     with tempfile.TemporaryDirectory() as work:
         about = _unpacked(path, Path(work))
         replies = Path(work) / REPLIES
-        read, new = take(lines.read(replies) if replies.is_file() else ())
+        read, new = take(journal.read(replies) if replies.is_file() else ())
         replies.unlink(missing_ok=True)
         with new_folder(reports / about.run) as folder:
             for source in sorted(path for path in Path(work).rglob("*") if path.is_file()):

@@ -87,7 +87,8 @@ class Table:
                 raise DatasetError(f"{self.places[row]}, {column}: is empty; every row needs its name")
             if name in row_by_name:
                 raise DatasetError(
-                    f"{self.places[row]}, {column} = {cut(name)}: stands in {self.places[row_by_name[name]]} too; keep one"
+                    f"{self.places[row]}, {column} = {cut(name)}: stands in "
+                    f"{self.places[row_by_name[name]]} too; keep one"
                 )
             row_by_name[name] = row
         return row_by_name

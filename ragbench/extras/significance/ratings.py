@@ -210,7 +210,8 @@ def _file(
         rated, who = items[row], people[row]
         if rated is None or who is None:
             raise DatasetError(
-                f"{table.places[row]}, {item if rated is None else rater}: is empty; every rating has an item and a rater"
+                f"{table.places[row]}, {item if rated is None else rater}: is empty; "
+                "every rating has an item and a rater"
             )
         ratings.append((table.places[row], (rated, systems[row] or ""), who, cells[row], groups[row]))
     return ratings

@@ -225,12 +225,23 @@ class Assembly:
     def _tell(self, trace: Trace, steps: Steps, rating: Rating | None) -> None:
         passages = steps.passages or ()
         there = (
-            True, steps.answer is not None, trace.reference is not None, steps.passages is not None,
-            any(passage.id for passage in passages), any(passage.score is not None for passage in passages), steps.seconds is not None,
-            steps.retrieving is not None, steps.generating is not None, steps.input_tokens is not None,
-            steps.cost is not None, steps.model is not None, steps.asked_at is not None, trace.session is not None,
-            trace.user is not None, rating is not None,
-        )  # fmt: skip
+            True,
+            steps.answer is not None,
+            trace.reference is not None,
+            steps.passages is not None,
+            any(passage.id for passage in passages),
+            any(passage.score is not None for passage in passages),
+            steps.seconds is not None,
+            steps.retrieving is not None,
+            steps.generating is not None,
+            steps.input_tokens is not None,
+            steps.cost is not None,
+            steps.model is not None,
+            steps.asked_at is not None,
+            trace.session is not None,
+            trace.user is not None,
+            rating is not None,
+        )
         self._there.update(name for name, is_there in zip(FOUND, there, strict=True) if is_there)
         self._counts["unnamed"] += any(passage.text is None for passage in passages)
         self._counts["several"] += steps.lists > 1

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragbench.core import settings, trust
+from ragbench.core.types import TextKind
+from ragbench.data import Dataset
+from ragbench.embed import wheels
 from ragbench.llm import Outlook, planning
 from ragbench.report.execution import concurrency, kernel_pool
 from ragbench.report.execution import run as execution
 from ragbench.report.execution.concurrency import Round
-from ragbench.report.execution.preparation import prepared
-from ragbench.systems.work import Work
-from ragbench.tiers import readiness
+from ragbench.report.execution.preparation import Read, prepared
+from ragbench.store import Store
+from ragbench.systems.work import Demand, Estimate, Work
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.basics.requests import Request
+from ragbench.tiers.retrieval import tier1_retrieval, timing
+from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders
 
 JUDGES = "judges"
 """The parameter of every notebook that asks models."""
@@ -57,12 +64,12 @@ def plan(
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Of a folder that nobody has answered for, neither functions nor models are loaded: see
-    `ragbench.core.trust.planned`. Parameters and errors: see `ragbench.report.execution.run`.
+    `ragbench.core.trust.answers`. Parameters and errors: see `ragbench.report.execution.run`.
     """
     sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
     )
-    work = readiness.work(asked, settings.load(), read)
+    work = to_compute(asked, settings.load(), read)
     asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
@@ -80,3 +87,63 @@ def _asks(parameters: Mapping[str, Any]) -> bool:
     known = settings.load().systems
     systems = parted(parameters[SYSTEMS]) or tuple(known) if {SYSTEMS, DEPTH} <= parameters.keys() else ()
     return JUDGES in parameters or any(known[name].url for name in systems if name in known)
+
+
+def to_compute(asked: Iterable[Request], known: settings.Settings, read: Read) -> tuple[Work, ...]:
+    """Of every configured system that is searched, and of every embedder whose space is looked at, in their order; of
+    several data sets one after the other.
+
+    Raises what a run would raise when it makes them: RetrievalError, EmbeddingError, StoreError, DatasetError.
+    """
+    demands: dict[tuple[str, str], dict[str, list[Demand]]] = {}
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]] = {}
+    for number, request in enumerate(asked):
+        place = request.place(known.dataset)
+        systems, embedders = getattr(request, "systems", ""), getattr(request, "embedders", None)
+        if embedders is not None:
+            kind: TextKind = "query" if getattr(request, "texts", "chunks") == "questions" else "passage"
+            names = chosen_embedders(embedders, systems, known)
+            alone.setdefault(place, []).extend((name, kind) for name in names)
+        elif hasattr(request, "k"):
+            own = demands.setdefault(place, {})
+            demand = _demand(request, f"{number} {request.notebook}", read(*place))
+            for name in parted(systems) or known.systems:
+                own.setdefault(name, []).append(demand)
+    if not any(known.retriever(name) for own in demands.values() for name in own) and not alone:
+        return ()
+    return _estimated(demands, alone, known, read)
+
+
+def _demand(request: Any, page: str, data: Dataset) -> Demand:
+    asked = tuple(request.asked(request.drawn(data)))
+    if not hasattr(request, "timed_questions"):
+        return Demand(asked, page=page)
+    clock = request.take(timing.Clock)
+    depth = tier1_retrieval.hits_for(data.chunks, request.k, getattr(request, "unit", "chunk"))
+    unread = partial(timing.unread, page=page, asked=asked, depth=depth, data_hash=data.content_hash, clock=clock)
+    return Demand(asked, request.repeats, page, timing.warmed(asked, clock), unread, bool(clock.ef_searches))
+
+
+def _estimated(
+    demands: dict[tuple[str, str], dict[str, list[Demand]]],
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]],
+    known: settings.Settings,
+    read: Read,
+) -> tuple[Work, ...]:
+    made: list[Work] = []
+    with Store.open(known) as store:
+        for place in dict.fromkeys((*demands, *alone)):
+            data = read(*place)
+            estimate = Estimate(wheels.settled(known, data.language), store, data)
+            own = [estimate.of_system(name, demand) for name, demand in demands.get(place, {}).items()]
+            of_embedders = [estimate.of_embedder(*looked) for looked in dict.fromkeys(alone.get(place, ()))]
+            made += own + [work for work in of_embedders if not _is_part_of(work, own)]
+    return tuple(work for work in made if work.tasks or work.anew)
+
+
+def _is_part_of(work: Work, others: Iterable[Work]) -> bool:
+    """Whether these do all of it, too."""
+    texts: dict[tuple[str, ...], frozenset[str]] = {}
+    for task in (task for other in others for task in other.tasks):
+        texts[task.key] = texts.get(task.key, frozenset()) | task.texts
+    return all(task.key in texts and task.texts <= texts[task.key] for task in work.tasks)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragbench.core import settings, trust
 from ragbench.core.language import translator
-from ragbench.data import places
+from ragbench.core.settings import OWN_TABLES
+from ragbench.data import Dataset, available, places
 from ragbench.report.execution import parameters
 from ragbench.report.pages import drawing
 from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import Request
+from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.decisions.deciders import is_log
-from ragbench.tiers.readiness.pages import Read
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 
+Read = Callable[[str, str], Dataset]
+"""Gives the data set of a name, in the language of a page where none is asked for."""
 OF_EVERY_PAGE = {"dataset", "systems", "language"}
 
 
@@ -70,15 +74,15 @@ def prepared(
         name: parameters.requests(notebook, {**defaults[name], **values[name]}) for name, notebook in sources.items()
     }
     named = str(wanted.get("dataset") or "")
-    read = readiness.reader(known)
-    left_out = readiness.lacking(asked, known, named, read)
+    read = reader(known)
+    left_out = lacks(asked, known, named, read)
     for lack in left_out:
         del sources[lack.page], asked[lack.page]
     if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
         said = "\n".join(f"{absent.page} {absent.sentence(translator('en'))}" for absent in left_out)
         raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
     every = [request for requests in asked.values() for request in requests]
-    readiness.check(every, known, read, asking=asking)
+    readiness.check(every, known, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
     return Prepared(sources, defaults, values, left_out, every, read, reached, unread)
@@ -90,7 +94,49 @@ def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:
     asked = {
         name: parameters.requests(notebook, parameters.defaults(notebook, name)) for name, notebook in sources.items()
     }
-    return readiness.lacking(asked, settings.load())
+    return lacks(asked, settings.load())
+
+
+def lacks(
+    asked: Mapping[str, Sequence[Request]], known: settings.Settings, dataset: str = "", read: Read | None = None
+) -> tuple[Lack, ...]:
+    """Pages that lack something, each with the first thing that it lacks.
+
+    asked: by page what it asks of the tiers. dataset: that is named for all of them; empty: as in the settings. read:
+    gives a data set, see `reader`.
+    Raises DatasetError for a data set that cannot be read, and for one that is not there though somebody named it.
+    """
+    read = read or reader(known)
+
+    def data(name: str, language: str = "") -> Dataset | None:
+        return read(name, language) if _is_there(name, known) else None
+
+    data(dataset or known.dataset)
+    first: dict[str, Lack] = {}
+    for page, requests in asked.items():
+        for request in requests:
+            name, language = request.place(dataset or known.dataset)
+            for needed in request.needed(known):
+                own = data(name, language)
+                lack = needed.lack(page, own, name if own is None else own.label)
+                if lack is not None:
+                    first.setdefault(page, lack)
+    return tuple(first.values())
+
+
+def reader(known: settings.Settings) -> Read:
+    """Reads each data set once."""
+    return cache(lambda name, language: dataset_of(name, known, language))
+
+
+def _is_there(name: str, known: settings.Settings) -> bool:
+    """Whether the data set is there, or is to be there: only the one that nobody named may be missing.
+
+    The sample data stand in for none: a project that names them measures them.
+    """
+    if "dataset" in known.model_fields_set or name != known.dataset or name.startswith(OWN_TABLES):
+        return True
+    return name in available(places.own_data())
 
 
 def _refuse_unfit(

@@ -24,7 +24,7 @@ from ragbench.embed import wheels
 from ragbench.llm import uses
 from ragbench.report.execution import concurrency, execute, kernel_pool, unfinished
 from ragbench.report.execution.concurrency import Round
-from ragbench.report.execution.preparation import prepared
+from ragbench.report.execution.preparation import Read, prepared
 from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
@@ -33,7 +33,6 @@ from ragbench.store import Store, StoreError, pool
 from ragbench.store import uses as vectors
 from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import FAILURE, Request
-from ragbench.tiers.readiness.pages import Read
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.tiers.run.overview import keep as keep_overview
 

@@ -22,8 +22,7 @@ from ragbench.embed.model import ModelEmbedder
 from ragbench.embed.texts import content_hash
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
-from ragbench.store.foreign import found_apart
-from ragbench.store.foreign.in_place import OwnIndex
+from ragbench.store.foreign import OwnIndex, found_apart
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
 

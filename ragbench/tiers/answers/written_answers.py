@@ -272,10 +272,21 @@ def _not_given(why: str | None) -> Generation:
 
 def _row(name: str, question: Question, repeat: int, generation: Generation, shown: Shown) -> tuple[Any, ...]:
     return (
-        name, question.id, repeat, generation.answer, generation.status.value, kept(generation.reason),
-        generation.answer is not None and is_refusal(generation.answer), generation.seconds, generation.input_tokens, generation.output_tokens,
-        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut, generation.shown,
-    )  # fmt: skip
+        name,
+        question.id,
+        repeat,
+        generation.answer,
+        generation.status.value,
+        kept(generation.reason),
+        generation.answer is not None and is_refusal(generation.answer),
+        generation.seconds,
+        generation.input_tokens,
+        generation.output_tokens,
+        [chunk.id for chunk in shown.contexts],
+        shown.cut,
+        shown.characters_cut,
+        generation.shown,
+    )
 
 
 def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 from ragbench.core.language import Translator
 from ragbench.core.metric import Metric, called
 from ragbench.core.reading import Met, Stretch
-from ragbench.core.settings import Band, Settings, thresholds
+from ragbench.core.settings import Band, Settings, metrics
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue, declaration
@@ -23,16 +23,16 @@ def band_for(known: Mapping[str, Band], label: str) -> Band | None:
     """
     catalogue()
     try:
-        metrics = called(label)
+        declared = called(label)
     except ValueError:
         return None
-    names = dict.fromkeys((label, *(name for each in metrics for name in each.names)))
-    return thresholds.band_of(known, tuple(names), metrics[0].bounds)
+    names = dict.fromkeys((label, *(name for each in declared for name in each.names)))
+    return metrics.band_of(known, tuple(names), declared[0].bounds)
 
 
 def told(labels: Iterable[str], settings: Settings) -> dict[str, Any]:
     """What a page says of the thresholds that it is held to: `set`, and `bands` by label; empty where it has none."""
-    known = thresholds.bands(settings)
+    known = metrics.bands(settings)
     by_label = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
     bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in by_label.items()}
     return {"set": settings.threshold_set, "bands": bands} if bands else {}
@@ -88,7 +88,7 @@ def banded(
 ) -> list[str]:
     """The band in words of each number, named by its metric's label; empty where it has none, and of one that only
     stand-ins made."""
-    known = thresholds.bands(settings)
+    known = metrics.bands(settings)
     return [
         ""
         if unearned(declaration(label), made)

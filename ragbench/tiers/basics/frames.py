@@ -66,7 +66,7 @@ def with_references(table: pd.DataFrame, references: Sequence[Sequence[str]]) ->
 
 
 def retrieved(rankings: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:
-    """One row a passage or piece (RETRIEVED_COLUMNS). found: system, sample, what it found in rank order, and gains by
+    """One row a passage or piece (RETRIEVED_COLUMNS). rankings: system, sample, what came in rank order, and gains by
     chunk. Where pieces are among it, `passage` says of what each is one: itself, for a passage."""
     import pandas as pd
 

@@ -50,10 +50,16 @@ def estimates(
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [
-        (*names, estimate.value, Value(None, estimate.low, estimate.high, why=_why(estimate, reasons, _)),
-         None if estimate.method == "none" else interval_name(estimate.method, _), estimate.n, missing(estimate, _, digits))
+        (
+            *names,
+            estimate.value,
+            Value(None, estimate.low, estimate.high, why=_why(estimate, reasons, _)),
+            None if estimate.method == "none" else interval_name(estimate.method, _),
+            estimate.n,
+            missing(estimate, _, digits),
+        )
         for names, estimate in pairs
-    ]  # fmt: skip
+    ]
     if any(estimate.clusters is not None for _names, estimate in pairs):
         columns.append(Column(_("groups"), "count"))
         rows = [(*row, estimate.clusters) for row, (_names, estimate) in zip(rows, pairs, strict=True)]
@@ -89,10 +95,19 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         Column(_("verdict"), "verdict"),
     ]  # fmt: skip
     rows: list[tuple[Any, ...]] = [
-        (metric, comparison.difference, Value(None, comparison.low, comparison.high, why=_why(comparison, reasons, _)), comparison.p, comparison.p_adjusted,
-         comparison.minimum_detectable, comparison.n, comparison.n_dropped, _verdict(comparison, _))
+        (
+            metric,
+            comparison.difference,
+            Value(None, comparison.low, comparison.high, why=_why(comparison, reasons, _)),
+            comparison.p,
+            comparison.p_adjusted,
+            comparison.minimum_detectable,
+            comparison.n,
+            comparison.n_dropped,
+            _verdict(comparison, _),
+        )
         for metric, comparison in pairs
-    ]  # fmt: skip
+    ]
     planned = [
         (metric, comparison)
         for metric, comparison in pairs

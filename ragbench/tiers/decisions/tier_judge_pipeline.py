@@ -191,11 +191,20 @@ def cases_of(dataset: Dataset) -> list[Case]:
     """The labelled decisions of a data set with the texts of their contexts."""
     chunks = {chunk.id: chunk for chunk in dataset.chunks}
     return [
-        Case(decision.id, decision.question, decision.answer,
-             tuple(Chunk(name, decision.passages[name]) if name in decision.passages else chunks[name] for name in decision.context),
-             decision.show, decision.rationale, dataset.language)
+        Case(
+            decision.id,
+            decision.question,
+            decision.answer,
+            tuple(
+                Chunk(name, decision.passages[name]) if name in decision.passages else chunks[name]
+                for name in decision.context
+            ),
+            decision.show,
+            decision.rationale,
+            dataset.language,
+        )
         for decision in dataset.decisions
-    ]  # fmt: skip
+    ]
 
 
 def measurement(

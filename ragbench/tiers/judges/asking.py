@@ -118,9 +118,14 @@ async def answered(
     A judge whose provider stops answering altogether has failed from then on; a spent budget raises BudgetSpent.
     """
     asker = _Asker(judge, metric, advance)
-    return await gather([
-        asker.score(assignment.sample, assignment.by(judge)) if assignment.pair is None else asker.choice(*assignment.pair) for assignment in asked
-    ])  # fmt: skip
+    return await gather(
+        [
+            asker.score(assignment.sample, assignment.by(judge))
+            if assignment.pair is None
+            else asker.choice(*assignment.pair)
+            for assignment in asked
+        ]
+    )
 
 
 async def hear(

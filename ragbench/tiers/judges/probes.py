@@ -141,9 +141,16 @@ def _mean(effect: Effect, sure: Sureness) -> Estimate:
         return stats.estimate(effect.values, bounds=(0.0, 1.0), **options)
     comparison = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
     made = Estimate(
-        comparison.difference, comparison.low, comparison.high, sure.level, comparison.method, comparison.n, comparison.n_dropped,
-        clusters=comparison.clusters, note=comparison.note,
-    )  # fmt: skip
+        comparison.difference,
+        comparison.low,
+        comparison.high,
+        sure.level,
+        comparison.method,
+        comparison.n,
+        comparison.n_dropped,
+        clusters=comparison.clusters,
+        note=comparison.note,
+    )
     if comparison.note != "no_spread":
         return stats.kept_within(made, (-1.0, 1.0))  # differences of shares of the scale
     unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)

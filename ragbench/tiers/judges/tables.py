@@ -224,12 +224,23 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
         for own in answers.people.tolist()
     ]
     rows: list[tuple[Any, ...]] = [
-        (judge.name, sample.id, sample.user_input, sample.response, sample.reference, answers.mean_people[place],
-         named[place], given[judge.name][place], str(judge.statuses[place, 0]), judge.reasons[place] if judge.reasons else "",
-         sample.system, [chunk.text for chunk in sample.contexts or ()])
+        (
+            judge.name,
+            sample.id,
+            sample.user_input,
+            sample.response,
+            sample.reference,
+            answers.mean_people[place],
+            named[place],
+            given[judge.name][place],
+            str(judge.statuses[place, 0]),
+            judge.reasons[place] if judge.reasons else "",
+            sample.system,
+            [chunk.text for chunk in sample.contexts or ()],
+        )
         for judge in heard
         for place, sample in enumerate(answers.samples)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
 
 

@@ -92,7 +92,7 @@ def findings(
     sureness: Sureness,
 ) -> list[Finding]:
     """`recall` at `words` of every system, and its difference to the first one's at those numbers that were asked for,
-    which are one family. found: system → (questions, limits)."""
+    which are one family. recalls: system → (questions, limits)."""
     made: list[Finding] = []
     groups: dict[str, Group] = {}
     for name, rows in recalls.items():

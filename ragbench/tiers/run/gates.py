@@ -14,7 +14,7 @@ from ragbench.core.endings import Ending
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.core.metric import registered
-from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
+from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, metrics
 from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.core.types.reason import Reason, joined, parts, short
 from ragbench.metrics import declaration, meant
@@ -119,7 +119,7 @@ def check_gates(settings: Settings) -> None:
 
 def faults(settings: Settings) -> Iterator[str]:
     """Why gates cannot be followed, one sentence each."""
-    known = thresholds.bands(settings)
+    known = metrics.bands(settings)
     for name, gate in settings.gate.items():
         declared = declaration(gate.metric)
         if declared is None:
@@ -161,7 +161,7 @@ def line(check: Check) -> str:
 
 def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:
     """Every gate of the settings on every number that it names. A gate whose number is not there is undecided."""
-    known = thresholds.bands(settings)
+    known = metrics.bands(settings)
     checks: list[Check] = []
     for name, gate in settings.gate.items():
         own_checks = list(_checks(name, gate, measurements, known, settings.smallest_difference))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Measurement, without_nan
 from ragbench.core.metric import Metric
-from ragbench.core.settings import Settings, thresholds
+from ragbench.core.settings import Settings, metrics
 from ragbench.core.types import Array, Prompt
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
@@ -80,12 +80,22 @@ def values(made: Measurement) -> tuple[RunValue, ...]:
     """The estimates of a measurement as the numbers of a run."""
     return tuple(
         RunValue(
-            made.notebook, estimate.system, estimate.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
-            unit=made.facts.get("unit"), **told(declaration(estimate.metric)),
+            made.notebook,
+            estimate.system,
+            estimate.metric,
+            e.value,
+            e.low,
+            e.high,
+            e.level,
+            e.method,
+            e.n,
+            e.n_unmeasured,
+            unit=made.facts.get("unit"),
+            **told(declaration(estimate.metric)),
         )
         for estimate in made.estimates
         for e in [estimate.estimate]
-    )  # fmt: skip
+    )
 
 
 def told(declared: Metric | None) -> dict[str, Any]:
@@ -186,7 +196,7 @@ def identities(
         for key, value in notebook.get("parameters", {}).items()
         if key not in UNTOLD
     }
-    bands = thresholds.bands(settings)
+    bands = metrics.bands(settings)
     return {
         "code": {**({"commit": str(commit)} if commit else {}), **manifest.get("versions", {})},
         "data": {

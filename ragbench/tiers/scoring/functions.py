@@ -54,8 +54,8 @@ def declared(given: Callable[..., Any]) -> Metric:
         for parameter in parameters:
             if parameter.name not in legal and parameter.default is parameter.empty:
                 raise ValueError(
-                    f"{name}: there is no field {parameter.name!r}; a function takes a sample, or its fields by their names: "
-                    f"{', '.join(legal)}"
+                    f"{name}: there is no field {parameter.name!r}; a function takes a sample, or its "
+                    f"fields by their names: {', '.join(legal)}"
                 )
         fields = tuple(
             parameter.name

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ragbench.core import stand_ins
 from ragbench.core.language import Translator
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.reading import Peer, Stretch
-from ragbench.core.stand_ins import orders
 
 Ends = tuple[float | None, float | None]
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -107,13 +107,13 @@ def _peer(peer: Peer, metric: Metric, _: Translator) -> str:
 
 def _order(metric: Metric, _: Translator) -> str:
     """What was measured of the offline judge, on labels by people."""
-    known = orders.LEXICAL.get(metric.name)
+    known = stand_ins.LEXICAL.get(metric.name)
     if known is None:
         return _("Whether the offline judge orders systems by it as people's labels do was not measured.")
     tau = f"{_.number(known.tau, 2)} {_.interval(known.low, known.high, 2)}"
-    if orders.holds(metric.name):
+    if stand_ins.holds(metric.name):
         return _("The offline judge orders systems by it as people's labels do: Kendall's τ {tau}.", tau=tau)
-    if orders.reversed_by(metric.name):
+    if stand_ins.reversed_by(metric.name):
         return _("The offline judge orders systems by it the other way round than people's labels do: Kendall's τ "
                  "{tau}.", tau=tau)  # fmt: skip
     return _("Of the offline judge it is not shown that it orders systems by it as people's labels do: Kendall's τ "

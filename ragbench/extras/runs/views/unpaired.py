@@ -97,14 +97,14 @@ def _summary_row(material: Material, summary: Mapping[Any, Any]) -> Row:
     return Row(cells, anchor("summary", named), _unshown(material, summary, digits))
 
 
-def _unshown(material: Material, one: Mapping[Any, Any], digits: int) -> str:
+def _unshown(material: Material, summary: Mapping[Any, Any], digits: int) -> str:
     """What a comparison that shows no difference could have shown; empty of any other."""
-    _, detectable = material.text, one["minimum_detectable"]
-    if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
+    _, detectable = material.text, summary["minimum_detectable"]
+    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
         return ""
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    margin, needed = (None if missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
-    counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not missing(one[f"n_{side}"])]
+    margin, needed = (None if missing(summary.get(key)) else summary[key] for key in ("margin", "questions_needed"))
+    counts = [int(summary[f"n_{side}"]) for side in ("first", "second") if not missing(summary[f"n_{side}"])]
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
     return text

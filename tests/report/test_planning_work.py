@@ -12,8 +12,9 @@ import pytest
 
 from ragbench.cli.console import workloads
 from ragbench.core import settings
+from ragbench.report.execution.planning import to_compute
+from ragbench.report.execution.preparation import reader
 from ragbench.systems.work import Task, Work
-from ragbench.tiers import readiness
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.retrieval.tier0_embeddings import Tier0Request, tier0_embeddings
 from ragbench.tiers.retrieval.tier1_retrieval import Tier1Request, tier1_retrieval
@@ -55,7 +56,7 @@ NEAR = ("near", "near_hnsw", "near_cut", "ngrams")
 
 def planned(asked: Sequence[Request]) -> tuple[Work, ...]:
     known = settings.load()
-    return readiness.work(asked, known, readiness.reader(known))
+    return to_compute(asked, known, reader(known))
 
 
 def once(work: Iterable[Work]) -> list[Task]:
@@ -73,6 +74,7 @@ def embedded(tasks: Iterable[Task]) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
