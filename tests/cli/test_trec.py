@@ -160,7 +160,7 @@ def comparison(verdict: Verdict, **more: Any) -> Comparison:
 
 
 def words(one: Comparison) -> list[str]:
-    return tabulation.comparisons([("m", one)], translator("en"), 4).written(Style())[0][1:]
+    return Style().written(tabulation.comparisons([("m", one)], translator("en"), 4))[0][1:]
 
 
 def test_a_comparison_in_words() -> None:

@@ -78,7 +78,7 @@ def _row(
         if mean is None or gain is None or not math.isfinite(mean.value) or not math.isfinite(gain.difference):
             line += [None, None]
             continue
-        line.append((Number(measures[measure]["actual"]), " → ", Number(mean.value)))
+        line.append(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}")
         line.append((Value.of(gain), notes.mark(gain), notes.unidentified(system, measure, {"perfect": part})))
     return line
 
