@@ -63,7 +63,7 @@ class Style:
             isinstance(cell, tuple) and all(isinstance(part, int | Estimate | None) for part in cell)
         ):
             return self.counts(cell if isinstance(cell, tuple) else (cell,), digits)
-        if column.kind in ("number", "p") and not isinstance(cell, Piece | str | Sequence):
+        if column.kind in ("number", "p") and isinstance(cell, float):
             cell = P(cell) if column.kind == "p" else Number(cell)
         if column.kind == "count" and isinstance(cell, str):
             return cell

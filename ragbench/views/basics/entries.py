@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.language import Translator
-from ragbench.core.parts import Entries, Part, Parts, Section
+from ragbench.core.parts import Content, Entries, Part, Parts, Section, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,20 @@ def one_by_one(_: Translator, made: Sequence[Any], drawn: Callable[[Sequence[Any
     made: of each its parts, or what `drawn` makes parts of.
     """
     return shortened(_, made, drawn or (lambda some: [part for parts in some for part in parts]), SYSTEMS)
+
+
+def with_examples(
+    _: Translator, heading: str, lines: Sequence[str], examples: Sequence[Content], more: Content = ()
+) -> Section:
+    """What is said of a kind of texts, and folded the first of them."""
+    folded = Section((Entries(examples, "rb-hits"), more), _("Examples")) if examples else ()
+    return Section((Text(heading, "h3"), list(map(Text, lines)), folded), look="rb-oddity")
+
+
+def example(identifier: str, text: str, other: str, beside: str) -> list[Part]:
+    """A text, what stands beside it, and the ids of both."""
+    more = [Text(beside, "rb-more")] if beside else []
+    return [Text(text), *more, Text(" · ".join(filter(None, (identifier, other))), "rb-meta")]
 
 
 def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:

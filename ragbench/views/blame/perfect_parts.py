@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from ragbench.core.parts import Content, Entries, Group, Number, Phrase, Section, Styled, Table, Text, Value, filled
+from ragbench.core.parts import Content, Entries, Group, Phrase, Section, Styled, Table, Text, Value, filled
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.marks import named

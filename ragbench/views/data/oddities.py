@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragbench.core.parts import Content, Entries, Section, Text
-from ragbench.views.basics.entries import rows_of
+from ragbench.core.parts import Content, Text
+from ragbench.views.basics.entries import example, rows_of, with_examples
 from ragbench.views.basics.links import left
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
@@ -28,8 +28,7 @@ def oddities(material: Material, present: frozenset[str], count: int = 5) -> Con
         lines = [line for oddity in alike for line in examined.told(oddity, examined.language(material), _)]
         examples = [_example(row) for row in rows_of(texts[texts["kind"] == kind])[:count]]
         more = left(material, sum(oddity.found for oddity in alike), count)
-        folded = Section((Entries(examples, "rb-hits"), more), _("Examples")) if examples else ()
-        parts.append(Section((Text(heading(kind, _), "h3"), list(map(Text, lines)), folded), look="rb-oddity"))
+        parts.append(with_examples(_, heading(kind, _), lines, examples, more))
     return (parts, list(map(Text, examined.absent(every, _))), _left_out(material))
 
 
@@ -43,8 +42,5 @@ def _left_out(material: Material) -> Content:
     return Text(_("Left out when the data set was loaded: {what}.", what=what))
 
 
-def _example(row: Mapping[str, Any]) -> list[Text]:
-    """A text that is odd, and the other that makes it so."""
-    known = {name: shortened(row[name], LONGEST) for name in ("id", "text", "other", "other_text")}
-    other = [Text(known["other_text"], "rb-more")] if known["other_text"] else []
-    return [Text(known["text"]), *other, Text(" · ".join(filter(None, (known["id"], known["other"]))), "rb-meta")]
+def _example(row: Mapping[str, Any]) -> Content:
+    return example(*(shortened(row[name], LONGEST) for name in ("id", "text", "other", "other_text")))
