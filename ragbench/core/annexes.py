@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Seam = Literal["commands", "front", "load", "page", "pool", "published", "readers", "scores"]
-"""commands: of the command line, by name. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
+Seam = Literal["commands", "examined", "front", "load", "page", "pool", "published", "readers", "scores"]
+"""commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
+of the data set and `drawn` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
 page, scores: what can be done with a page, and with scores, besides looking at them. pool: what the setting `cluster`
 needs. published: what there is to publish besides runs. readers: what recognizes files of a foreign kind, for
 `ragbench init`."""

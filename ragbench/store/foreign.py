@@ -26,10 +26,9 @@ from sqlalchemy import Engine
 from ragbench.core.settings import ChunkTable, QuestionTable, Settings, SourceSettings
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
-from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect
+from ragbench.store.engine import connect, own_server
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.search import Index, settings_of
 from ragbench.store.tables import SCHEMA

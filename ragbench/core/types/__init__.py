@@ -164,6 +164,8 @@ class Question:
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
     source page, dialogue). `references` are all right answers where there are several, `reference` the first.
+    `irrelevant` names chunks that were judged and found so, `pooled` those that a sample left out; `draft` says of a
+    question that a model wrote whether somebody has reviewed it.
     """
 
     id: str
@@ -178,6 +180,16 @@ class Question:
     cluster: str | None = None
     source: str | None = None
     references: tuple[str, ...] = ()
+    irrelevant: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()
+    draft: str | None = None
+
+    @property
+    def judged(self) -> Mapping[str, float]:
+        """The gain of every chunk that was judged, 0 for the irrelevant ones; −1 for those that were left out."""
+        if not (self.irrelevant or self.pooled):
+            return self.relevant
+        return {**dict.fromkeys(self.pooled, -1.0), **dict.fromkeys(self.irrelevant, 0.0), **self.relevant}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +269,8 @@ class Ranking:
     ideal: (questions, most relevant documents) judged positive gains, descending, padded with 0.
     lengths: (questions,) how many documents were returned; 0 for a question that was not answered.
     judged: (questions, depth) whether somebody judged the document at each rank; None: only the relevant ones were.
+    pooled: (questions, depth) whether the document at each rank was to be judged and was left out by a sample (in
+        TREC's files a grade of −1); None: none was.
     nonrelevant: (questions,) how many documents were judged and found irrelevant; None: none.
     ties: (questions,) how many documents share the score of the one before them; None where there are no scores.
     coverage: of rankings of pieces what each rank shows of the labelled text; gains are then the passages' gains times
@@ -272,6 +286,7 @@ class Ranking:
     nonrelevant: NDArray[np.int64] | None = None
     ties: NDArray[np.int64] | None = None
     coverage: Coverage | None = None
+    pooled: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):

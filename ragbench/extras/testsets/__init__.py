@@ -1,3 +1,6 @@
 """First questions to a knowledge base that has none."""
 
-OFFERS = {"commands": {"draft": "ragbench.extras.testsets.command:draft"}}
+OFFERS = {
+    "commands": {"draft": "ragbench.extras.testsets.command:draft"},
+    "examined": {"drafts": "ragbench.extras.testsets.examined"},
+}
