@@ -34,10 +34,10 @@ from ragbench.core.types import Better, Prompt
 Grain = Literal["ranking", "sample", "turns", "table"]
 GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
 
-FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric", "nuggets")
 """What a metric can need of a sample."""
-HOUSE = "ragbench."
-"""What the modules of the house begin with; a metric of any other is its user's own."""
+HOUSE, ANNEXES = "ragbench.", "ragbench.extras."
+"""What the modules of the house begin with; a metric of any other is its user's own. Those of annexes among them."""
 
 _registry: dict[str, Metric] = {}
 _declarers: list[Callable[[], object]] = []
@@ -183,6 +183,11 @@ class Metric:
     def is_users(self) -> bool:
         """Whether its function is its user's, and may do anything."""
         return not f"{self.function.__module__}.".startswith(HOUSE)
+
+    @property
+    def is_annexed(self) -> bool:
+        """Whether an annex declares it: then it is measured where it is named, and not wherever it could be."""
+        return self.function.__module__.startswith(ANNEXES)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
