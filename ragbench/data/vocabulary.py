@@ -81,6 +81,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "expected_answers": ("expected_answers", "ожидаемые_ответы"),
     "repeat": ("repeat", "epoch"),
     "rubric": ("rubric", "критерии"),
+    "nuggets": ("nuggets", "nugget_list", "key_facts", "наггеты", "ключевые_факты"),
+    "citations": ("citations", "response_citations", "answer_citations", "цитаты", "ссылки_ответа"),
     "language": ("language", "lang", "locale", "язык"),
     "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),
     "session": (

@@ -23,7 +23,8 @@ Phrase = str | int | Piece | Sequence["Phrase"]
 
 @dataclass(frozen=True)
 class Number(Piece):
-    """A number. digits: its decimals; those of its table, else three, if None. percent: a share, as per cent."""
+    """A number. digits: its decimals; those of its table, else three, if None. percent: a share, as per cent,
+    without decimals where they are not said."""
 
     value: float | None
     digits: int | None = None

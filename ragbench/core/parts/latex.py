@@ -78,9 +78,9 @@ class Latex(Spoken):
         shown = decimals(value, digits) if signed else digits
         return f"${beside_zero(value)}$" if shown is None else self.number(value, shown, signed)
 
-    def percent(self, share: float) -> str:
+    def percent(self, share: float, digits: int) -> str:
         r"""`73\%`."""
-        return latex(super().percent(share))
+        return latex(super().percent(share, digits))
 
     def without(self, value: Value) -> str:
         """Nothing: the number stands alone; the sign of a reason that the caption tells."""

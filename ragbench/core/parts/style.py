@@ -160,7 +160,7 @@ class Style:
 
     def sized(self, of: Value | Number, number: float, digits: int, signed: bool) -> str:
         """A number, or a share as per cent."""
-        return self.percent(number) if of.percent else self.number(number, digits, signed)
+        return self.percent(number, of.digits or 0) if of.percent else self.number(number, digits, signed)
 
     def plain_number(self, number: Number, digits: int, signed: bool) -> str:
         """A number that has no interval."""
@@ -172,9 +172,9 @@ class Style:
         """A number with a true minus sign, as the sentences below a table have it, and a plus if `signed`."""
         return f"{value:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
 
-    def percent(self, share: float) -> str:
+    def percent(self, share: float, digits: int) -> str:
         """A share as per cent."""
-        return f"{share:.0%}"
+        return f"{share:.{digits}%}"
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """Both ends of an interval."""
@@ -345,9 +345,9 @@ class Spoken(Style):
         """A number with a true minus sign."""
         return self._.number(value, digits, signed=signed)
 
-    def percent(self, share: float) -> str:
+    def percent(self, share: float, digits: int) -> str:
         """A share as per cent in the language's form."""
-        return self._.percent(share)
+        return self._.percent(share, digits)
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """`[0.645, 0.758]`."""

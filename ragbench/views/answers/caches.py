@@ -26,6 +26,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
+from ragbench.views.answers.savings import savings
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left, link
@@ -67,6 +68,7 @@ def cache(material: Material, present: frozenset[str]) -> Content:
         Figure(title, plots, systems, axis, "rb-panels"),
         Text(lines, "rb-meta"),
         _table(material, present, kinds),
+        savings(material),
     )
 
 

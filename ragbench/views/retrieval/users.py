@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core.parts import Content, Entries, Entry, Figure, Phrase, Styled, Table, Text, Value
+from ragbench.core.parts import Content, Entries, Entry, Figure, Number, Phrase, Styled, Table, Text, Value
 from ragbench.views.basics import bars, entries
 from ragbench.views.basics.bars import Bars
 from ragbench.views.basics.entries import rows_of
@@ -83,6 +83,9 @@ def habits(material: Material) -> list[Phrase]:
     said = list[Phrase]()
     for finding in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
         estimate, digits = finding.estimate, 1 if "probability" in finding.where else 2
+        if finding.where["asked"] == "answered":
+            said.append((Value.of(estimate, 1, percent=True), " ", _("of the log has an answer")))
+            continue
         text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", estimate.n)
         if "probability" in finding.where:
             share = _.percent(float(finding.where["probability"]))
@@ -152,7 +155,11 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Con
         return ()
     rows = rows_of(material.kept("repeats"))
     if not rows:
-        return (Text(_("No question was asked twice in the same words.")), _pages(material, count))
+        return (
+            Text(_("No question was asked twice in the same words.")),
+            _pages(material, count),
+            _terms(material, count),
+        )
     text = _.plural(
         "{n} question was asked more than once in the same words ({asked} times in all)",
         "{n} questions were asked more than once in the same words ({asked} times in all)",
@@ -160,7 +167,7 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Con
         asked=_.integer(sum(int(row["count"]) for row in rows)),
     )
     asked = [_repeat(material, row) for row in rows[:count]]
-    return (Text(text, "h3"), entries.shortened(_, asked), _pages(material, count))
+    return (Text(text, "h3"), entries.shortened(_, asked), _pages(material, count), _terms(material, count))
 
 
 def _repeat(material: Material, row: Any) -> Entry:
@@ -188,3 +195,23 @@ def _pages(material: Material, count: int) -> Content:
     heads = (_("page"), _("shown for"), _("share of the log"))
     listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Pages"), heads, some)])
     return (Text(_("Pages that were shown most"), "h3"), listed)
+
+
+def _terms(material: Material, count: int) -> Content:
+    """The words that most questions hold, and of how many of these the log has an answer."""
+    _, rows = material.text, rows_of(material.kept("terms"))
+    if not rows:
+        return ()
+    logged = int(material.facts.get("n_history", 0))
+    body = [
+        [
+            shown(row["term"], 60),
+            int(row["count"]),
+            Number(row["count"] / logged, percent=True) if logged else None,
+            Number(row["answered"] / row["count"], percent=True),
+        ]
+        for row in rows
+    ]
+    heads = (_("word"), _("questions"), _("share of the log"), _("of these answered"))
+    listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Words"), heads, some)], count)
+    return (Text(_("Words that most questions hold"), "h3"), listed)
