@@ -127,7 +127,10 @@ class Decision(Record):
 
 
 class PastQuestion(Record):
-    """A question from production with the answer given, the page shown, and the user's score."""
+    """A question from production with the answer given, the page shown, and the user's score.
+
+    stop_point: whether a dialogue ended with it. A set that says so nowhere has the hash that it had before.
+    """
 
     question: Text
     answer: StrictStr | None = None
@@ -135,6 +138,7 @@ class PastQuestion(Record):
     score: Literal[1, 2, 3, 4, 5] | None = None
     user: Identifier | None = None
     asked_at: StrictStr | None = None
+    stop_point: StrictBool = Field(default=False, exclude_if=_is_empty)
 
 
 class RatedAnswer(Record):
