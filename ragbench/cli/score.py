@@ -209,7 +209,7 @@ def score(
         for said in (identifier, *scores.explain(identifier).splitlines()):
             terminal.say(said, err=is_taken)
     outputs.paid(tally, err=is_taken)
-    outputs.caveat(scores.stand_ins, err=is_taken)
+    outputs.caveat(scores.told_stand_ins, err=is_taken)
     outputs.answered(scores.answered_by, err=is_taken)
     _write(scores, json_file, out)
     if out is not None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import ragbench as rb
 from ragbench import stats
 from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.core.measurement import NamedComparison
 from ragbench.tiers.scoring import other_judges
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS
+from tests.scripted_judge import ScriptedJudge
 
 EN, RU = translator("en"), translator("ru")
 
@@ -105,3 +108,27 @@ def test_two_judges_are_too_few_and_one_is_no_panel() -> None:
 
 def test_what_people_correct_is_not_the_judges_word() -> None:
     assert "these judges" not in stand_ins.caveat(stand_ins.of(facts(3, ("faithfulness",))), EN)
+
+
+def test_scores_say_it_wherever_they_are_said(bare: Path) -> None:
+    """In words and in JSON: three judges of a table of answers, one of whom likes the second system far more."""
+    questions = [f"q{n:02}" for n in range(12)]
+
+    def liking(name: str, more: int) -> ScriptedJudge:
+        said = {True: {"reason": "because", "verdict": 1 + more}, False: {"reason": "because", "verdict": 1}}
+        judge = ScriptedJudge(criterion_polite=lambda texts: said["new" in str(texts)])
+        judge.name = judge.identity = name
+        return judge
+
+    rows = [{"id": one, "system": system, "question": "When?", "answer": f"{system} {one}"}
+            for system in ("old", "new") for one in questions]  # fmt: skip
+    judges = [liking(f"j{n}", n) for n in range(3)]
+    polite = rb.criterion("How polite is it?", name="polite", scale=(1, 5))
+    scores = rb.score(rows, [polite], judge=judges, resamples=200)
+    said = scores.caveat("en")
+    assert "With judges as a random factor, questions and judges crossed: polite, new − old: +1.000" in said
+    assert "So few judges as 3 tell little of others." in said
+    kept = scores.as_json()
+    assert "With judges as a random factor" in kept["caveats"]["rag_metrics"]
+    [panel] = [one for one in kept["stand_ins"]["rag_metrics"] if one["part"] == "panel"]
+    assert panel["of_others"][0]["low"] < 0 < panel["of_others"][0]["high"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import chain
@@ -31,7 +31,7 @@ from ragbench.metrics.explanation import explain
 from ragbench.tiers.basics import bands, frames, interest, reasons, tabulation
 from ragbench.tiers.basics.families import leading
 from ragbench.tiers.basics.findings import Sureness, bounds, compare
-from ragbench.tiers.scoring import common_questions, progress_events
+from ragbench.tiers.scoring import common_questions, other_judges, progress_events
 from ragbench.tiers.scoring.judge_overlap import Attendances, facts, said
 from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.tiers.scoring.sets import Sets
@@ -311,7 +311,7 @@ class Scores:
             "answered_by": {NOTEBOOK: [model.fact for model in self.answered_by]} if self.answered_by else {},
             "samples": samples,
             **({"sets": [set_score.fact for set_score in self.sets.scores]} if self.sets.scores else {}),
-            "stand_ins": {NOTEBOOK: [stand_in.fact for stand_in in self.stand_ins]} if self.stand_ins else {},
+            "stand_ins": {NOTEBOOK: [stand_in.fact for stand_in in self.told_stand_ins]} if self.stand_ins else {},
             "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
         }
 
@@ -344,9 +344,38 @@ class Scores:
         _ = translator(language or self.language)
         return [text for model in self.answered_by if (text := answered_by.sentence(model, _))]
 
+    @cached_property
+    def told_stand_ins(self) -> tuple[StandIn, ...]:
+        """The stand-ins, and of a panel what its differences are with judges as a random factor."""
+        if all(stand_in.part != "panel" for stand_in in self.stand_ins):
+            return self.stand_ins
+        of_others = self._over_judges()
+        return tuple(
+            replace(stand_in, of_others=tuple(kept for kept in of_others if kept["metric"] in stand_in.metrics))
+            if stand_in.part == "panel"
+            else stand_in
+            for stand_in in self.stand_ins
+        )
+
+    def _over_judges(self) -> Sequence[Mapping[str, Any]]:
+        import pandas as pd
+
+        scored = [
+            (row.sample.system, row.metric.label, row.sample.id, judge, score["value"])
+            for row in self.rows
+            for judge, score in (row.singles[0].detail.get("judges") or {}).items()
+        ]
+        judgements = pd.DataFrame(scored, columns=["system", "metric", "sample", "judge", "value"])
+        judgements = judgements.astype({"value": float})
+        judged = [metric.label for metric in self.metrics if "judge" in metric.needs]
+        clusters = frames.clusters(self.samples)
+        told = other_judges.facts(judgements, self.differences, judged, clusters, self.level)
+        rows: Sequence[Mapping[str, Any]] = told.get("over_judges", ())
+        return rows
+
     def caveat(self, language: str = "") -> str:
         """The sentence on those that only stand in for a model; empty where none does."""
-        return caveat(self.stand_ins, translator(language or self.language))
+        return caveat(self.told_stand_ins, translator(language or self.language))
 
     def _unmeasured(self, name: str) -> str:
         return f"{name!r} was not measured; measured: {', '.join(metric.label for metric in self.metrics)}"
