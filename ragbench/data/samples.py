@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "language", "cluster", "session",
+    "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
+    "reference_tool_calls", "reference_topics", "language", "cluster", "session",
     "system", "shown",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
@@ -306,7 +307,9 @@ def turns_of(value: Any) -> list[Said] | None:
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
-    """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last."""
+    """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
+    one with all messages."""
+    item = attributed.of_agent(item)
     for field in ("messages", "user_input"):
         turns = turns_of(item.get(field))
         if turns is None:
@@ -357,6 +360,9 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         rubric=_rubric(item.get("rubric")),
         nuggets=attributed.nuggets_of(item.get("nuggets")),
         citations=attributed.citations_of(item.get("citations")),
+        trajectory=attributed.messages_of(item.get("trajectory")),
+        reference_tool_calls=attributed.calls_of(item.get("reference_tool_calls")),
+        reference_topics=attributed.topics_of(item.get("reference_topics")),
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),

@@ -147,6 +147,11 @@ def _fields(sample: Sample) -> dict[str, Any]:
         "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
         **({"references": list(sample.references)} if sample.references else {}),
         **({"nuggets": dict(sample.nuggets)} if sample.nuggets is not None else {}),
+        **{
+            name: json.loads(json.dumps(value, default=asdict))
+            for name in ("trajectory", "reference_tool_calls", "reference_topics")
+            if (value := getattr(sample, name)) is not None
+        },
         **({"citations": [asdict(one) for one in sample.citations]} if sample.citations is not None else {}),
     }
 
