@@ -95,6 +95,7 @@ def sample(question: Question, system: str, response: str | None, contexts: Sequ
         cluster=question.cluster,
         system=system,
         references=question.references,
+        nuggets=question.nuggets or None,
     )
 
 

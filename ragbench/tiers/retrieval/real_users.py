@@ -20,6 +20,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Question
 from ragbench.data.records import PastQuestion
 from ragbench.data.wording import plain
+from ragbench.judge.words import FUNCTION_WORDS, stem, words
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
 
 SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
-ASKED = ("sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page", "user")
+ASKED = (
+    "sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page", "user", "answered",
+)  # fmt: skip
+MOST_TERMS, SHORTEST_TERM = 50, 3
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -184,6 +188,7 @@ class _Log:
         whole = dict.fromkeys(("score", "weekday", "hour"), "Int64")
         return {
             "asked": pd.DataFrame(self._asked(), columns=list(ASKED)).astype(whole),
+            "terms": pd.DataFrame(self._terms(), columns=["term", "count", "answered"]),
             "repeats": pd.DataFrame(self._repeats(), columns=["text", "count", "users", "pages", "samples"]),
             "asked_pages": pd.DataFrame(
                 self._pages(), columns=["page", "title", "count", "scored", "score", "in_base"]
@@ -196,7 +201,23 @@ class _Log:
             day, weekday = (None, None) if at is None else (at.date().isoformat(), at.weekday())
             words, language = len(_WORD.findall(past.question)), language_of(past.question)
             sizes = (past.id, words, len(past.question), language, past.score)
-            yield (*sizes, day, weekday, hour, past.url is not None, self.named(past.user))
+            yield (*sizes, day, weekday, hour, past.url is not None, self.named(past.user), is_answered(past))
+
+    def _terms(self) -> Iterator[tuple[str, int, int]]:
+        """The stems that most questions hold, each by its most frequent form: in how many questions it is, and of how
+        many of these there is an answer. No function words, no numbers, nothing of fewer than three letters."""
+        forms: dict[str, Counter[str]] = defaultdict(Counter)
+        asked, answered = Counter[str](), Counter[str]()
+        for past in self.history:
+            spoken = [word for word in words(self.shown(past.question) or "") if _is_term(word)]
+            for word in spoken:
+                forms[stem(word)][word] += 1
+            there = {stem(word) for word in spoken}
+            asked.update(there)
+            answered.update(there if is_answered(past) else ())
+        for root, count in sorted(asked.items(), key=lambda item: (-item[1], item[0]))[:MOST_TERMS]:
+            form, _times = min(forms[root].items(), key=lambda item: (-item[1], item[0]))
+            yield form, count, answered[root]
 
     def _repeats(self) -> Iterator[tuple[Any, ...]]:
         groups: dict[str, list[PastQuestion]] = defaultdict(list)
@@ -216,18 +237,32 @@ class _Log:
 
 
 def _habits(asked: pd.DataFrame, sureness: Sureness) -> tuple[NamedEstimate, ...]:
-    """Of what was asked the quantiles of its length in words, and the mean score of its users."""
+    """Of what was asked the quantiles of its length in words, the share with an answer, and its users' mean score."""
     made = []
     for probability in QUANTILES if len(asked) else ():
         length = stats.quantile(asked["words"].to_numpy(dtype=float), probability, level=sureness.level)
         made.append(NamedEstimate("", "habit", length, {"asked": "words", "probability": probability}))
-    scored = asked[asked["score"].notna()]
-    if len(scored):
-        users = scored["user"].astype(object).where(scored["user"].notna(), None).tolist()
-        scores, clusters = scored["score"].astype(float).tolist(), users if any(users) else None
-        mean = stats.estimate(scores, clusters=clusters, bounds=SCALE, **asdict(sureness))
-        made.append(NamedEstimate("", "habit", mean, {"asked": "score"}))
+    for what, rows, bounds in (
+        ("answered", asked, (0.0, 1.0)),
+        ("score", asked[asked["score"].notna()], SCALE),
+    ):
+        if len(rows):
+            users = rows["user"].astype(object).where(rows["user"].notna(), None).tolist()
+            clusters = users if any(users) else None
+            mean = stats.estimate(
+                rows[what].astype(float).tolist(), clusters=clusters, bounds=bounds, **asdict(sureness)
+            )
+            made.append(NamedEstimate("", "habit", mean, {"asked": what}))
     return tuple(made)
+
+
+def is_answered(past: PastQuestion) -> bool:
+    """Whether the log has an answer to it that says something."""
+    return bool(past.answer and past.answer.strip())
+
+
+def _is_term(word: str) -> bool:
+    return len(word) >= SHORTEST_TERM and word.isalpha() and word not in FUNCTION_WORDS
 
 
 def when(asked_at: str | None) -> tuple[datetime | None, int | None]:
