@@ -165,7 +165,8 @@ class Question:
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
     source page, dialogue). `references` are all right answers where there are several, `reference` the first.
     `irrelevant` names chunks that were judged and found so, `pooled` those that a sample left out; `draft` says of a
-    question that a model wrote whether somebody has reviewed it.
+    question that a model wrote whether somebody has reviewed it, `graded_by` which models judged
+    passages of it in people's place.
     """
 
     id: str
@@ -183,6 +184,7 @@ class Question:
     irrelevant: tuple[str, ...] = ()
     pooled: tuple[str, ...] = ()
     draft: str | None = None
+    graded_by: str | None = None
 
     @property
     def judged(self) -> Mapping[str, float]:

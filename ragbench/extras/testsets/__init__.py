@@ -1,6 +1,9 @@
 """First questions to a knowledge base that has none."""
 
 OFFERS = {
-    "commands": {"draft": "ragbench.extras.testsets.command:draft"},
+    "commands": {
+        "draft": "ragbench.extras.testsets.command:draft",
+        "pool": "ragbench.extras.testsets.pool_command:pool",
+    },
     "examined": {"drafts": "ragbench.extras.testsets.examined"},
 }
