@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragbench import report, tiers, views
-from ragbench.core.measurement import Measurement
+from ragbench import report, stats, tiers, views
+from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.settings import EmbedderSettings
 from ragbench.data import Dataset, PastQuestion, load
 from ragbench.data.records import Dialogue, Turn
@@ -20,8 +20,10 @@ from ragbench.tiers import BenchError
 from ragbench.tiers.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
 from ragbench.tiers.answers.tier_ux import of_history, talks
 from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.frames import independent
 from ragbench.views import Page
 from tests.measurements import placed
+from tests.published import Published, site_of
 from tests.small_project import NOTEBOOKS, write_lines
 
 DIALOGUES = [
@@ -372,3 +374,44 @@ def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(talking: Pat
     assert pages[0] == pages[1]
     assert b"rb-heat" in pages[0]
     assert b"not complete" not in pages[0]
+
+
+@pytest.mark.parametrize("sessions", ["dialogues", "history"])
+def test_every_interval_follows_from_what_is_published_of_the_cache_and_of_sessions(
+    talking: Path, sessions: str
+) -> None:
+    made = tiers.tier_ux(embedders="hashing", sessions=sessions, threshold=0.9, resamples=300, level=0.9)
+    data = site_of(talking, made)
+    assert "ann" not in "".join(path.read_text(encoding="utf-8") for path in data.glob("c*.csv")), "users are numbers"
+    published = Published(data)
+    again: list[NamedEstimate] = []
+    own = published["cache_lookups"]
+    for asked in own["asked"].unique():
+        part = own[own["asked"] == asked]
+        hit, known = part["similarity"], part["serving"].isin(["right", "wrong"])
+        how = {**published.sure, "clusters": independent(part["cluster"].tolist()), "bounds": (0.0, 1.0)}
+        used = published.how["threshold"]
+        for thresholds, curve in (([used], False), (np.linspace(0.5, 1, 26).tolist(), True)):
+            served, wrong = {}, {}
+            for threshold in thresholds:
+                hits = np.where(hit.isna(), np.nan, hit > threshold + 1e-6)
+                served[f"{threshold:.6f}"] = hits
+                wrong[f"{threshold:.6f}"] = np.where((hits == 1) & ~known, np.nan, hits * (part["serving"] == "wrong"))
+            for label, values in (("cache_hit_rate", served), ("wrong_hit_rate", wrong)):
+                rates = stats.estimate_many(values, **how)
+                for threshold, one in zip(thresholds, rates.values(), strict=True):
+                    again.append(NamedEstimate("hashing", label, one, {"asked": asked, "threshold": threshold}
+                                               if curve else {"asked": asked}))  # fmt: skip
+                if asked == sessions and not curve:
+                    again.append(NamedEstimate("hashing", label, rates[f"{used:.6f}"]))
+    pairs = published["neighbouring_turns"]
+    how = {**published.sure, "bounds": (-1.0, 1.0)}
+    for metric, part in pairs.groupby("metric", sort=False):
+        sides = part.groupby("sample", sort=False)
+        means, labels = sides["similarity"].mean(), sides["cluster"].first().tolist()
+        one = stats.estimate(means, clusters=independent(labels), **how)
+        again.append(NamedEstimate("hashing", str(metric), one))
+        there = part.dropna(subset="similarity")
+        pooled = stats.estimate(there["similarity"], clusters=there["cluster"].tolist() or None, **how)
+        again.append(NamedEstimate("hashing", str(metric), pooled, {"over": "pairs"}))
+    assert published.holds(again, 1e-11) > 100

@@ -242,8 +242,11 @@ def _data(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statistics(known: Mapping[str, Any]) -> dict[str, Any]:
-    """With what a page's intervals and p are made anew from its scores."""
-    wanted = ("level", "resamples", "seed", "baseline", "primary", "tops", "reachable")
+    """With what a page's intervals and p are made anew from its tables."""
+    wanted = (
+        "level", "resamples", "seed", "baseline", "primary", "tops", "reachable", "good", "delta", "judge_scale",
+        "people_scale", "limits", "rival", "threshold", "cost_shown", "cost_hidden", "cluster_by",
+    )  # fmt: skip
     return {key: known[key] for key in wanted if known.get(key) is not None}
 
 

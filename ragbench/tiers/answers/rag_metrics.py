@@ -222,6 +222,7 @@ def measurement_of(
             "answers": _answers(answered),
             "chunks": _texts(answered, labelled),
             **_repeated(scores),
+            **scores.sets.tables,
         },
         placed=(
             *correlations(table, answers.people, clusters, _sureness(scores)),
@@ -277,6 +278,7 @@ def _facts(scores: Scores, answers: AnswerTable, made: Made, n: int) -> dict[str
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         **({"sets": [score.fact for score in scores.sets.scores]} if scores.sets.scores else {}),
+        **({"tables": {name: name for name in own}} if (own := scores.sets.tables) else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+NEIGHBOURS = ("system", "metric", "sample", "cluster", "similarity")
 CHECKED = 20
 """Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
 EMBEDDED: tuple[tuple[str, TextKind], ...] = (("question", "query"), ("answer", "passage"))
@@ -248,7 +250,7 @@ def _one(
     known = embedder.known([past.question for past in cache], "query")
     there = [past for past in cache if past.question in known]
     entries = np.array([known[past.question] for past in there])
-    caches, nearest = [], []
+    caches, nearest, lookups = [], [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
         if not there:
@@ -261,6 +263,7 @@ def _one(
         placed += caching.curve(name, which, lookup, request.take(Sureness))
         caches.append(caching.summary(name, which, lookup, request.threshold))
         nearest += caching.listed(name, which, lookup, there, shown)
+        lookups += caching.lookups(name, which, lookup)
         if which == kind:
             served = caching.named(name, rate)
     missing = len(cache) - len(there)
@@ -272,6 +275,8 @@ def _one(
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
+        "lookups": pd.DataFrame(lookups, columns=list(caching.LOOKUPS)),
+        "neighbours": pd.DataFrame(_neighbours(name, several, scores), columns=list(NEIGHBOURS)),
         "similarities": _similarities(name, sessions, embedder),
     }
     return _Found(name, facts, [*served, *estimates], placed, _rows(name, several, scores), tables)
@@ -311,6 +316,18 @@ def _over_dialogues(
         )
         over_pairs.append(NamedEstimate(name, label, pooled, {"over": "pairs"}))
     return estimates, over_pairs
+
+
+def _neighbours(
+    name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]
+) -> Iterator[tuple[str, str, str, int, float]]:
+    """Rows of NEIGHBOURS: all that means over sessions and over pairs are made from, one without a number for a session
+    without a pair. Clusters are numbered: they may be users."""
+    clusters = {cluster: number for number, cluster in enumerate(dict.fromkeys(talk.cluster for talk in sessions), 1)}
+    for label, own in scores.items():
+        for talk, score in zip(sessions, own, strict=True):
+            for value in score.detail.get("similarities") or (math.nan,):
+                yield name, label, talk.id, clusters[talk.cluster], value
 
 
 def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
@@ -375,6 +392,7 @@ def _facts(
         **asdict(request.take(Sureness)),
         "baseline": None,
         "describes": "dialogues",
+        "tables": {"cache_lookups": "lookups", "neighbouring_turns": "neighbours"},
         "primary": cache_hit_rate.label if cache else context_preservation.label,
         "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
         "sessions": kind,
