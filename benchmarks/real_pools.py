@@ -136,7 +136,8 @@ def told(
             made = stats.prediction_powered(y[:number], f[:number], f[number:], bounds=(0, 1), seed=seed)
             own = y[:number]
         else:
-            pi = stats.chances(np.sqrt(f * (1 - f)), number)
+            again = machine[place][(variant + 1) % len(machine[place])][drawn]  # where a judge differs from itself
+            pi = stats.chances(np.abs(f - again), number)
             chosen = random.random(DRAWN) < pi
             made = stats.active_estimate(np.where(chosen, y, np.nan), f, pi, bounds=(0, 1), seed=seed)
             own = y[:number]

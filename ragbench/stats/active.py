@@ -58,9 +58,10 @@ def active_estimate(
     (`chances`) with which each item was chosen; items are chosen independently of each other.
 
     Σ c + λ f + (y − c − λ f) ξ / π over the N items, divided by N, where c and λ are fitted to the labels of the other
-    folds so as to vary least; whatever the judge says, its mean is that of people (Zrnic & Candès 2024). The interval
-    is Student's with as many degrees of freedom as there are labels less one; with bounds Wilson's, as for
-    `prediction_powered`. `n` counts labels, `n_unmeasured` items without a prediction, which are left out.
+    whatever the judge says, its mean is that of people (Zrnic & Candès 2024). The interval is Student's, with bounds
+    Wilson's, as for `prediction_powered`; where few of the labels differ much from what is expected, it has as few
+    degrees of freedom as their kurtosis leaves. `n` counts labels, `n_unmeasured` items without a prediction, which are
+    left out.
     Raises ValueError for arrays of different lengths, for a label of an item that had no chance, and for chances that
     are not from 0 to 1.
     """
@@ -89,18 +90,29 @@ def active_estimate(
     terms = expected + (known - expected) * weight
     value = float(terms.mean())
     error = float(terms.std(ddof=1)) / math.sqrt(number)
-    scale = closed(ends)
+    freedom, scale = _freedom(((known - expected) * weight)[given]), closed(ends)
     intervals: dict[str, Interval] = {}
     if scale is not None:
         value = min(max(value, scale[0]), scale[1])
-        intervals["active"] = between(value, error, count - 1, scale, level)
+        intervals["active"] = between(value, error, freedom, scale, level)
     elif error > 0:
-        intervals["active"] = kinds.student(value, error**2, count - 1, level)
+        intervals["active"] = kinds.student(value, error**2, freedom, level)
     low, high = intervals.get("active", (None, None))
     return Estimate(
         value, low, high, level, "active" if intervals else "none", count, unmeasured, seed=seed, intervals=intervals,
         note="few" if count < FEWEST_LABELS else "",
     )  # fmt: skip
+
+
+def _freedom(residuals: Array) -> int:
+    """Degrees of freedom of the spread of residuals: one less than they are where they are normal, fewer where a few
+    of them make most of it, by the variance that a variance has: σ⁴ (κ − 1) / n (Satterthwaite 1946)."""
+    number, centred = len(residuals), residuals - residuals.mean()
+    spread = float((centred**2).mean())
+    if spread <= 0:
+        return number - 1
+    kurtosis = float((centred**4).mean()) / spread**2
+    return max(2, min(number - 1, round(2 * number / max(kurtosis - 1, 1e-9)) - 1))
 
 
 def _expected(known: Array, f: Array, pi: Array, given: np.ndarray, seed: int) -> Array:

@@ -37,31 +37,31 @@ def server() -> Iterator[ChatServer]:
 
 
 def ran(*words: object, code: int = 0) -> str:
-    done = invoke(*words)
+    done = invoke(*words, "--trust")
     assert done.exit_code == code, (done.output, done.exception)
     return one_line(done.output)
 
 
-def measured(*systems: str) -> None:
-    options = [
-        word for name in ("repeats=1", "timed_questions=0", "ef_searches=[]", "metrics=mrr") for word in ("-p", name)
-    ]
-    ran("run", "tier1_retrieval", *options, "-p", f"systems={','.join(systems)}", "--trust")
+def measured(project: Path, *systems: str) -> None:
+    """A run of these systems, in the folder `run`, as a run keeps it."""
+    made = tiers.tier1_retrieval(**QUICK | {"systems": ",".join(systems)})
+    made.save(project / "run/parts/tier1_retrieval")
+    (project / "run/manifest.json").write_text("{}", "utf-8")
 
 
 def test_a_pool_is_judged_once_and_read_by_the_next_run(project: Path, server: ChatServer) -> None:
     add(project, f'[judges.umpire]\nbase_url = "{server.url}"\nmodel = "m"\n')
-    measured("good", "poor")
-    said = ran("pool", "small", "--depth", "2")
+    measured(project, "good", "poor")
+    said = ran("pool", "small", "--run", "run", "--depth", "2")
     # labelled: q1 a1, q2 b1 c1, q3 d1; good: q1 a1 b1, q2 b1 c1, q3 a1 d1; poor: q1 b1 a2, q2 a2 c1; q4 is not asked
     assert "good 6 67% 4 " in said, said
     assert "poor 4 25% 2 0" in said
     assert (
         "3 passages are not judged. Next: ragbench pool small --judge NAME, or --sheet FILE" in said or "4 pass" in said
     )
-    plan = ran("pool", "small", "--depth", "2", "--judge", "umpire", "--plan")
+    plan = ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire", "--plan")
     assert server.calls == 0, plan
-    ran("pool", "small", "--depth", "2", "--judge", "umpire")
+    ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
     paid = server.calls
     assert paid == 4, "b1 and a2 for q1, a2 for q2, a1 for q3"
     made = {question.id: question for question in data.load("small", project / "data").questions}
@@ -69,13 +69,13 @@ def test_a_pool_is_judged_once_and_read_by_the_next_run(project: Path, server: C
     assert made["q1"].relevant == {"a1": 1.0}
     assert made["q1"].graded_by == "umpire"
     assert made["q4"].graded_by is None
-    assert ran("pool", "small", "--depth", "2", "--judge", "umpire")
+    assert ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
     assert server.calls == paid, "nothing is asked twice"
-    measured("good", "poor", "ngrams")
-    ran("pool", "small", "--depth", "2", "--judge", "umpire")
+    measured(project, "good", "poor", "ngrams")
+    ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
     new = {(j.question, j.passage) for j in pool.read(project / "data/small", "en")}
     assert server.calls == len(new), "a new system asks for what is new alone"
-    again = tiers.tier1_retrieval(**QUICK, systems="good,poor")
+    again = tiers.tier1_retrieval(**QUICK | {"systems": "good,poor"})
     caveat = stand_ins.caveat(stand_ins.of(again.facts), translator("en"))
     assert "Relevance of passages was graded by umpire" in caveat
     assert "umpire" in stand_ins.caveat(stand_ins.of(again.facts), translator("ru"))
@@ -83,29 +83,31 @@ def test_a_pool_is_judged_once_and_read_by_the_next_run(project: Path, server: C
 
 def test_people_grade_a_sheet_and_go_before_a_judge(project: Path, server: ChatServer) -> None:
     add(project, f'[judges.umpire]\nbase_url = "{server.url}"\nmodel = "m"\n')
-    measured("good", "poor")
-    ran("pool", "small", "--depth", "2", "--sheet", "grades.csv")
+    measured(project, "good", "poor")
+    ran("pool", "small", "--run", "run", "--depth", "2", "--sheet", "grades.csv")
     with (project / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4
     assert not any("good" in str(row) or "poor" in str(row) for row in rows), "nobody sees who found it"
     rows[0]["grade"] = "2"
     write(project / "grades.csv", rows)
-    assert "1 grades are kept" in ran("pool", "small", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
+    assert "1 grades are kept" in ran(
+        "pool", "small", "--run", "run", "--depth", "2", "--take", "grades.csv", "--annotator", "anna"
+    )
     (given,) = pool.read(project / "data/small", "en")
     assert (given.grade, given.by, given.people) == (2, "anna", True)
-    ran("pool", "small", "--depth", "2", "--judge", "umpire")
+    ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
     assert server.calls == 3, "what a person graded is not asked of the judge"
     made = {question.id: question for question in data.load("small", project / "data").questions}
     assert made[given.question].relevant[given.passage] == 2.0 or made[given.question].relevant[given.passage] == 1.0
     for value, said in (("7", "from 0 to 3"), ("x", "from 0 to 3")):
         rows[1]["grade"] = value
         write(project / "grades.csv", rows)
-        done = invoke("pool", "small", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
+        done = invoke("pool", "small", "--run", "run", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
         assert said in one_line(f"{done.output} {done.exception}")
     rows[1] |= {"grade": "1", "item": "elsewhere"}
     write(project / "grades.csv", rows)
-    done = invoke("pool", "small", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
+    done = invoke("pool", "small", "--run", "run", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
     assert "is not in this pool" in str(done.exception)
 
 
@@ -126,8 +128,8 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
     ],
 )
 def test_what_cannot_be_pooled_is_refused(words: tuple[str, ...], said: str, project: Path) -> None:
-    measured("good", "poor")
-    done = invoke("pool", "small", *words)
+    measured(project, "good", "poor")
+    done = invoke("pool", "small", "--run", "run", *words, "--trust")
     assert done.exit_code != 0
     assert said in one_line(f"{done.output} {done.exception}")
 
