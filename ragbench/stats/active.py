@@ -58,10 +58,10 @@ def active_estimate(
     (`chances`) with which each item was chosen; items are chosen independently of each other.
 
     Σ c + λ f + (y − c − λ f) ξ / π over the N items, divided by N, where c and λ are fitted to the labels of the other
-    whatever the judge says, its mean is that of people (Zrnic & Candès 2024). The interval is Student's, with bounds
-    Wilson's, as for `prediction_powered`; where few of the labels differ much from what is expected, it has as few
-    degrees of freedom as their kurtosis leaves. `n` counts labels, `n_unmeasured` items without a prediction, which are
-    left out.
+    folds so as to vary least; whatever the judge says, its mean is that of people (Zrnic & Candès 2024). The interval
+    is Student's, with bounds Wilson's, as for `prediction_powered`; where few of the labels differ much from what is
+    expected, it has as few degrees of freedom as their kurtosis leaves. `n` counts labels, `n_unmeasured` items without
+    a prediction, which are left out.
     Raises ValueError for arrays of different lengths, for a label of an item that had no chance, and for chances that
     are not from 0 to 1.
     """

@@ -3,7 +3,10 @@
 OFFERS = {
     "commands": {
         "draft": "ragbench.extras.testsets.command:draft",
+        "drafts": "ragbench.extras.testsets.review_command:drafts",
         "pool": "ragbench.extras.testsets.pool_command:pool",
+        "review": "ragbench.extras.testsets.review_command:review",
     },
+    "front": {"review": "ragbench.extras.testsets.review:review"},
     "examined": {"drafts": "ragbench.extras.testsets.examined"},
 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
 
+from ragbench.core.folders import write
+from ragbench.core.measurement import without_nan
 from ragbench.core.types import Array
 from ragbench.data.files import DatasetError
 from ragbench.data.wording import plain
@@ -20,6 +24,8 @@ ENOUGH = 0.95
 MOST = 100_000
 """Questions: an order that takes more is none."""
 DRAWS = 2000
+KEPT = ("run", "metric", "wording", "systems", "tau", "low", "high", "levels", "drafted", "people", "needed", "n",
+        "of_people")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,28 @@ def wording(questions: Sequence[Any], passages: Mapping[str, str]) -> dict[str, 
         "overlap": float(np.mean(shares)) if shares else math.nan,
         "different": len({*every}) / len(every) if every else math.nan,
     }
+
+
+def path_of(place: Path, language: str) -> Path:
+    """Where what was said last of a data set's drafts is kept."""
+    return place / f"believed.{language}.json"
+
+
+def keep(place: Path, language: str, told: Mapping[str, Any]) -> None:
+    """Keep it, for the page of the data set."""
+    write(path_of(place, language), json.dumps(without_nan(told), ensure_ascii=False, indent=1).encode("utf-8"))
+
+
+def read(place: Path, language: str) -> dict[str, Any]:
+    """What was kept; empty where nothing was. Raises DatasetError for a file that holds no such thing."""
+    path = path_of(place, language)
+    if not path.is_file():
+        return {}
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        return {name: told[name] for name in KEPT}
+    except (ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{path.name}: {error}: `ragbench drafts NAME` writes it anew") from None
 
 
 def _whole(table: Mapping[str, Array], names: Sequence[str]) -> Array:

@@ -1,7 +1,8 @@
-"""What the page of a data set says of its drafts: how many were made, what each filter dropped, with examples."""
+"""What the page of a data set says of its drafts: what each filter dropped, and how far they may be believed."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from markupsafe import Markup
 
 from ragbench.core.language import Translator
 from ragbench.data import Dataset, places
-from ragbench.extras.testsets import candidates
+from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
@@ -21,7 +22,7 @@ from ragbench.views.basics.text import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-DRAFTS = "drafts"
+DRAFTS, BELIEF = "drafts", "belief"
 COLUMNS = ("id", "kind", "style", "judge", "dropped", "question", "why", "state")
 EXAMPLES = 3
 LONGEST = 240
@@ -34,7 +35,8 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
     """
     import pandas as pd
 
-    made = candidates.read(places.data(data.name) / data.name, data.language)
+    place = places.data(data.name) / data.name
+    made = candidates.read(place, data.language)
     states = {question.id: question.draft for question in data.questions}
     states |= {dialogue.id: dialogue.draft for dialogue in data.dialogues}
     rows = [
@@ -42,11 +44,17 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
          "" if each.dropped else states.get(each.id) or "")
         for each in made
     ]  # fmt: skip
-    return {DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}
+    told = believed.read(place, data.language)
+    more = {BELIEF: pd.DataFrame({"told": [json.dumps(told)]})} if told else {}
+    return ({DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}) | more
 
 
 def drawn(material: Material) -> Markup:
     """The drafts of a data set: by kind how many were kept and what dropped the others, and examples of each filter."""
+    return html.all(_filtered(material), _believed(material))
+
+
+def _filtered(material: Material) -> Markup:
     rows = rows_of(material.kept(DRAFTS))
     if not rows:
         return Markup("")
@@ -67,6 +75,44 @@ def drawn(material: Material) -> Markup:
             from_template("oddity", _, heading=heading, lines=[meaning(name, _)], examples=examples, more=Markup(""))
         )
     return html.all(*parts)
+
+
+def _believed(material: Material) -> Markup:
+    """Whether drafts order systems as other questions do, as it was last said."""
+    kept = rows_of(material.kept(BELIEF))
+    if not kept:
+        return Markup("")
+    _, told = material.text, json.loads(kept[0]["told"])
+    n, others = _.integer(told["n"]), _.integer(told["of_people"])
+    ends = _.interval(told["low"], told["high"], 2)
+    lead = _(
+        "In the run {run}, drafts ({n}) and other questions ({others}) order its systems by {metric} with a Kendall’s "
+        "τ of {tau} {interval}.",
+        run=told["run"], n=n, others=others, metric=told["metric"], tau=_.number(told["tau"], 2), interval=ends,
+    )  # fmt: skip
+    needed = told["needed"]
+    held = (
+        _("No number of drafts holds their order of the systems with a chance of 95%: some are equal.")
+        if needed is None
+        else _("Drafts for which their order of the systems holds with a chance of 95%: {n}.", n=_.integer(needed))
+    )
+    heads = [_("system"), (_("drafts"), "rb-number"), (_("others"), "rb-number"), (_("difference"), "rb-number")]
+    lines = [
+        [name, _.number(told["drafted"][name], 3), _.number(told["people"][name], 3),
+         _.number(told["levels"][name], 3, signed=True)]
+        for name in told["systems"]
+    ]  # fmt: skip
+    names = {"words": _("words of a question"), "overlap": _("share of them in its passages"),
+             "different": _("different words among all")}  # fmt: skip
+    drafts, people = told["wording"]
+    texts = [
+        [name, *("—" if side[key] is None else _.number(side[key], 2) for side in (drafts, people))]
+        for key, name in names.items()
+    ]
+    return html.all(
+        html.heading(_("How far drafts may be believed"), 2), html.p(f"{lead} {held}"),
+        html.grid(_("Means of systems"), heads, lines), html.grid(_("Wording"), ["", *heads[1:3]], texts),
+    )  # fmt: skip
 
 
 def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:

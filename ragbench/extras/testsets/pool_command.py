@@ -13,8 +13,10 @@ from ragbench.core import terminal
 from ragbench.core.endings import Ending
 
 if TYPE_CHECKING:
+    from ragbench.core.measurement import Measurement
     from ragbench.core.settings import Settings
-    from ragbench.extras.testsets.pool import Judgement, Pair
+    from ragbench.data import QuestionRecord
+    from ragbench.extras.testsets.pool import Judgement, Pair, Pool
     from ragbench.llm import Journal, Outlook, Tally
 
 NOTEBOOK = "tier1_retrieval"
@@ -37,6 +39,10 @@ def pool(
     ] = None,
     take: Annotated[Path | None, typer.Option(help="Take the grades in from such a file.")] = None,
     annotator: Annotated[str, typer.Option(help="Whose grades a file has.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="A sheet also has what a judge graded.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="What people would say, from their grades of some questions.")
+    ] = False,
     sample: Annotated[float, typer.Option(help="Judge this share of the pool; infAP tells the rest.")] = 1.0,
     level: Annotated[int, typer.Option(help="The smallest grade that counts as relevant.", min=1, max=3)] = 2,
     limit: options.Limit = None,
@@ -49,6 +55,9 @@ def pool(
     2 an answer among other things, 1 is on the topic, 0 is not. They are kept beside the data set, people's before a
     judge's; its own labels stay as they are. Passages of --level and above become relevant, others irrelevant, so that
     the next run reads them; what a model graded is said wherever its numbers are.
+
+    With `--sheet FILE --again --limit 50` people grade the pools of 50 questions drawn evenly, whatever a judge said;
+    `--estimate` corrects the judge by them, and gives nDCG, recall and MRR as people would have them, with intervals.
 
     Example: ragbench pool kb --depth 10
     Example: ragbench pool kb --judge mini --plan
@@ -94,7 +103,12 @@ def pool(
         terminal.say(f"left out: {len(gone)} judgements of passages or questions that are gone", colour="yellow")
         judgements = [judgement for judgement in judgements if judgement not in gone]
     known = room.known_grades(records.questions, judgements)
+    if estimate:
+        _estimate(made, pooled, records.questions, judgements, level)
+        return
     chosen = pooled.sampled(sample)
+    if again:
+        known = room.known_grades((), [judgement for judgement in judgements if judgement.people])
     left = [pair for pair in pooled.pairs if pair in chosen and pair not in known]
     left = left if limit is None else drawn(left, limit, lambda pair: pair[0])
     texts = {question.id: question.text for question in records.questions}
@@ -134,6 +148,28 @@ def pool(
     change(label, folder, data.Records(questions=changed))
     terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels. "
                  f"Next: ragbench run {NOTEBOOK} -d {label}")  # fmt: skip
+
+
+def _estimate(
+    made: Measurement, pooled: Pool, questions: Sequence[QuestionRecord], judgements: Sequence[Judgement], level: int
+) -> None:
+    """A line a system and metric: as people would have it, people's grades alone, the judge's alone."""
+    from ragbench.core.language import translator
+    from ragbench.extras.testsets import powered
+
+    english, rows = translator("en"), []
+
+    def told(value: float, ends: tuple[float | None, float | None]) -> str:
+        return f"{value:.3f} {english.interval(ends[0], ends[1], 3)}"
+
+    for mean in powered.estimates(made, pooled, questions, judgements, level=level):
+        own = mean.estimate
+        alone, machine = (own.intervals.get(name, (None, None)) for name in ("people", "judge"))
+        said = "the judge tells nothing" if own.method == "people" else ""
+        means = (told(own.value, (own.low, own.high)), told(mean.by_people, alone), told(mean.by_judge, machine))
+        rows.append((mean.system, mean.metric, *means, str(own.n), said))
+    titles = ("system", "metric", "as people would have it", "people alone", "judge alone", "graded by people", "")
+    terminal.table(titles, rows, left=titles[:2])
 
 
 async def _graded(

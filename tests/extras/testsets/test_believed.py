@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from ragbench import tiers, views
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
 from ragbench.extras.testsets import believed
+from tests.command_line import invoke, one_line
+from tests.small_project import GOOD, POOR, RELEVANT, write_lines
 
 
 def table(means: dict[str, float], number: int, seed: int, spread: float = 0.3) -> dict[str, np.ndarray]:
@@ -73,3 +78,34 @@ def test_what_tells_nothing_is_refused(
     tables = ({name: np.array(row) for name, row in rows.items()} for rows in (drafted, people))
     with pytest.raises(DatasetError, match=said):
         believed.compared(*tables)
+
+
+def test_the_command_says_it_and_so_does_the_page(project: Path) -> None:
+    rows = [
+        {"id": f"d{n}", "text": f"What of it, {n}?", "relevant": {"a1": 1}, "draft": "unreviewed"} for n in range(3)
+    ]
+    rows += [{"id": q, "text": f"What of {q}?", "relevant": own} for q, own in RELEVANT.items() if own]
+    write_lines(project / "data/small/questions.en.jsonl", rows)
+    for name, first in (("good", ["a1"]), ("poor", ["b1", "a1"])):
+        lists = [{"id": f"d{n}", "retrieved": first} for n in range(3)]
+        lists += [{"id": q, "retrieved": own} for q, own in (GOOD if name == "good" else POOR).items()]
+        write_lines(project / f"{name}.jsonl", lists)
+    asked: dict[str, Any] = {"systems": "good,poor", "repeats": 1, "timed_questions": 0, "ef_searches": []}
+    made = tiers.tier1_retrieval(**asked)
+    made.save(project / "run/parts/tier1_retrieval")
+    (project / "run/manifest.json").write_text("{}", "utf-8")
+    done = invoke("drafts", "small", "--run", "run")
+    assert done.exit_code == 0, (done.output, done.exception)
+    said = one_line(done.output)
+    assert "On mrr@10, Kendall's τ of 2 systems under 3 drafts and 3 other questions is 1.00" in said
+    assert "good 1.000 0.833 +0.167" in said
+    looked: dict[str, Any] = {"dataset": "small"}
+    page = tiers.dataset(**looked)
+    shown = str(views.data.further(views.Page(page, language="en")).html())
+    assert "drafts (3) and other questions (3) order its systems by mrr@10" in shown
+    assert "Насколько можно верить черновикам" in str(views.data.further(views.Page(page, language="ru")).html())
+    (project / "data/small/believed.en.json").write_text("[]", "utf-8")
+    with pytest.raises(DatasetError, match=r"believed\.en\.json: .*ragbench drafts NAME"):
+        tiers.dataset(**looked)
+    refused = invoke("drafts", "small", "--run", "run", "--metric", "bleu")
+    assert "'bleu' was not measured; measured are" in one_line(refused.output)
