@@ -262,7 +262,7 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
     from ragbench import tiers
     from ragbench.core.measurement import Measurement
     from ragbench.extras.testing import assertions
-    from ragbench.tiers.run.restated import recomputed
+    from ragbench.tiers.run.restated import restated
 
     (bare / "mine_stored.py").write_text(MODULE, encoding="utf-8")
     add(bare, '[metrics]\nmodules = ["mine_stored"]\n')
@@ -277,7 +277,7 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
     ]
     assert [one.estimate for one in kept.estimates] == [one.estimate for one in made.estimates]
     assertions.assert_gate(kept, "distinct_words>=0.4")
-    part = recomputed(kept, samples=[f"q{number:02}" for number in range(20)])
+    part = restated(kept, samples=[f"q{number:02}" for number in range(20)])
     assert {one.metric for one in part.estimates} == {"rouge1_f"}
     assert "distinct_words" in part.facts["part"]["left_out"]
     with pytest.raises(ValueError, match=r"distinct_words is a value of all answers.*assert_gate"):

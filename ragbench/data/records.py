@@ -74,10 +74,10 @@ class QuestionRecord(Record):
 
     spans: of relevant chunks where in their text the answer stands, as pairs of start and end in characters from 0, the
     end not included; of a chunk without spans all of its text is labelled. references: all right answers where there
-    are several, `reference` the first. irrelevant: chunks that were judged and found irrelevant; of all that neither
-    names nobody knows. pooled: those that were to be judged, and that a sample left out. draft: of a question that a
-    model wrote. graded_by: models that judged passages of it in people's place. A set without such fields has the hash
-    that it had before there were any.
+    are several, `reference` the first. nuggets: what a good answer says, each with its importance. irrelevant: chunks
+    that were judged and found irrelevant; of all that neither names nobody knows. pooled: those that were to be judged,
+    and that a sample left out. draft: of a question that a model wrote. graded_by: models that judged passages of it in
+    people's place. A set without such fields has the hash that it had before there were any.
     """
 
     text: Text
@@ -90,6 +90,7 @@ class QuestionRecord(Record):
     kind: Identifier | None = None
     cluster: Url | None = None
     source: Identifier | None = None
+    nuggets: dict[Text, Literal["vital", "okay"]] = Field(default={}, exclude_if=_is_empty)
     irrelevant: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
     pooled: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
     draft: Draft | None = Field(default=None, exclude_if=_is_unknown)
@@ -127,7 +128,10 @@ class Decision(Record):
 
 
 class PastQuestion(Record):
-    """A question from production with the answer given, the page shown, and the user's score."""
+    """A question from production with the answer given, the page shown, and the user's score.
+
+    stop_point: whether a dialogue ended with it. A set that says so nowhere has the hash that it had before.
+    """
 
     question: Text
     answer: StrictStr | None = None
@@ -135,6 +139,7 @@ class PastQuestion(Record):
     score: Literal[1, 2, 3, 4, 5] | None = None
     user: Identifier | None = None
     asked_at: StrictStr | None = None
+    stop_point: StrictBool = Field(default=False, exclude_if=_is_empty)
 
 
 class RatedAnswer(Record):

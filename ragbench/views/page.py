@@ -22,7 +22,7 @@ from ragbench.core.measurement import (
 )
 from ragbench.core.names import meant
 from ragbench.tiers.basics import paired
-from ragbench.tiers.run.restated import check, recomputed
+from ragbench.tiers.run.restated import check, restated
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import html
 from ragbench.views.items import chosen, explanation, frames, table
@@ -96,9 +96,9 @@ class Page:
             page.subset(["q17", "q18"])
             page.subset(found.selected)
 
-        Nothing is measured: the tier's own statistics are made anew of the values that are stored, with the level, the
-        draws and the seed of the measurement, and slices with them. What stored values do not give (exact search
-        against an index, lengths of answers, blame, what people's labels correct) is left out, and the page says so.
+        Nothing is measured: what was measured of these questions is stated by the tier's own function, with the level,
+        the draws and the seed of the measurement, slices, curves, indexes and blame with it. What stored values do not
+        give (what people's labels correct, metrics of whole sets, how users ask) is left out, and the page says so.
         A part that was chosen for its values shows what it was chosen for: choose by what was known before.
 
         which: a condition in the terms of pandas `query` over the columns of `page.measurement.questions` (`sample`,
@@ -110,7 +110,7 @@ class Page:
         """
         check(self.measurement)
         samples, said = chosen.questions(self.material, which)
-        return Page(recomputed(self.measurement, samples, condition=said), language=self.language)
+        return Page(restated(self.measurement, samples, condition=said), language=self.language)
 
     def compare(self, baseline: str, challenger: str) -> Page:
         """The page of two of the systems, the first as the baseline and the second as the only challenger.
@@ -127,7 +127,7 @@ class Page:
             self._known("system", name, self.material.systems)
         if baseline == challenger:
             raise ValueError(f"{baseline!r} is compared with itself; there are {', '.join(self.material.systems)}")
-        return Page(recomputed(self.measurement, systems=(baseline, challenger)), language=self.language)
+        return Page(restated(self.measurement, systems=(baseline, challenger)), language=self.language)
 
     def explain(self, item: str) -> Explanation:
         """All that is known of one question (or other item): what it needed, and of every system side by side what it

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from ragbench import report, stats, tiers, views
+from ragbench.core import settings
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.settings import EmbedderSettings
 from ragbench.data import Dataset, PastQuestion, load
 from ragbench.data.records import Dialogue, Turn
 from ragbench.embed import make
+from ragbench.llm.journal import Entry
 from ragbench.metrics.cache import Nearest, Serving
+from ragbench.store import Store
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
 from ragbench.tiers.answers.tier_ux import of_history, talks
@@ -327,11 +330,49 @@ def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: 
     assert "no cache" in views.answers.cache(page).html()
 
 
+def test_a_session_ends_where_the_log_says_so(talking: Path) -> None:
+    past = [PastQuestion(id=name, question="?", user="ann", asked_at="2025-09-01", stop_point=name in "bc")
+            for name in "abcde"]  # fmt: skip
+    assert [[turn.id for turn in talk.turns] for talk in of_history(past)] == [["a", "b"], ["c"], ["d", "e"]]
+    assert "stop_point" not in past[0].model_dump(), "a log that says nothing of it has the hash that it had"
+
+
 def test_sessions_can_be_the_history(talking: Path) -> None:
     made = tiers.tier_ux(embedders="hashing", sessions="history", resamples=100)
     assert made.facts["n_sessions"] == 2
     assert next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate").n == 6
     assert "one user asked on one day" in views.about.method(Page(made)).html()
+
+
+def reply(key: str, prompt: str, read: int, written: int, seconds: float) -> dict[str, object]:
+    said = ({"messages": []}, "Yes.", "stop", None)
+    entry = Entry(key * 64, "pencil", "http://[::1]:1/v1", "m", prompt, 1, 0, *said, read, written, False, 0.5, seconds)
+    return {**entry.as_row()}
+
+
+def test_what_the_hits_would_save_is_what_their_answers_took(talking: Path) -> None:
+    """Three replies of the journal, one of which wrote no answer; the means of two × the hits."""
+    table = 'kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"\ninput_price = 1.0\n'
+    path = talking / "ragbench.toml"
+    written = path.read_text(encoding="utf-8")
+    system = '[systems.pen]\nembedder = "hashing"\ngenerator = "pencil"\n'
+    path.write_text(f"{written}\n[generators.pencil]\n{table}{system}", encoding="utf-8")
+    settings.load.cache_clear()
+    unknown = tiers.tier_ux(systems="pen", embedders="hashing", threshold=0.6, resamples=100)
+    assert "What the hits would save is unknown" in views.answers.cache(Page(unknown)).html()
+    with Store.open(settings.load()) as store:
+        rows = [reply("a", "answer", 900, 40, 2.0), reply("b", "answer", 1100, 60, 4.0), reply("c", "rewrite", 9, 9, 9)]
+        store.journal.bring_in(rows)
+    made = tiers.tier_ux(systems="pen", embedders="hashing", threshold=0.6, resamples=100)
+    saved, caches = made.extra["savings"], made.extra["caches"]
+    hits = caches["hits"].to_numpy()
+    assert hits.sum() > 0
+    assert saved["replies"].to_list() == [2] * len(caches)
+    for name, mean in {"input_tokens": 1000, "output_tokens": 50, "seconds": 3.0, "cost": 0.5}.items():
+        assert saved[name].to_list() == (hits * mean).tolist()
+    drawn = views.answers.cache(Page(made)).html()
+    assert "What the hits would save" in drawn
+    assert "pencil: 2" in drawn
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runt
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types.dialogue_parts import Citation as Citation
+from ragbench.core.types.dialogue_parts import Message as Message
+from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
 from ragbench.core.types.vectors import EmbeddingError as EmbeddingError
 from ragbench.core.types.vectors import Vectors as Vectors
 from ragbench.core.types.vectors import usable_vectors as usable_vectors
@@ -163,7 +166,8 @@ class Question:
     labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
-    source page, dialogue). `references` are all right answers where there are several, `reference` the first.
+    source page, dialogue). `references` are all right answers where there are several, `reference` the first. `nuggets`
+    maps what a good answer says to its importance, "vital" or "okay".
     `irrelevant` names chunks that were judged and found so, `pooled` those that a sample left out; `draft` says of a
     question that a model wrote whether somebody has reviewed it, `graded_by` which models judged
     passages of it in people's place.
@@ -181,6 +185,7 @@ class Question:
     cluster: str | None = None
     source: str | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] = field(default_factory=dict)
     irrelevant: tuple[str, ...] = ()
     pooled: tuple[str, ...] = ()
     draft: str | None = None
@@ -208,7 +213,10 @@ class Sample:
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
-    whether the production judge let its user see the response, where that is known.
+    whether the production judge let its user see the response, where that is known. nuggets: what a good answer says,
+    each with its importance, "vital" or "okay". citations: where in the response passages are cited, in its order; None
+    where its marks tell, [1] for the first context. trajectory: the messages of an agent, its calls among them;
+    reference_tool_calls, reference_topics: what it should call, and the only subjects that it is there for.
     """
 
     id: str
@@ -223,6 +231,11 @@ class Sample:
     system: str | None = None
     shown: bool | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] | None = None
+    citations: tuple[Citation, ...] | None = None
+    trajectory: tuple[Message, ...] | None = None
+    reference_tool_calls: tuple[ToolCall, ...] | None = None
+    reference_topics: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import answered_by, pieces, raised, stand_ins, unidentified
+from ragbench.core import answered_by, folders, raised, stand_ins, unidentified
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, without_nan, without_rows, write_table
 from ragbench.core.settings import secrets
@@ -26,12 +26,12 @@ PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A whole JSON file without secrets (`ragbench.core.pieces.of_json`); NaN becomes null."""
+    """A whole JSON file without secrets (`ragbench.core.folders.of_json`); NaN becomes null."""
     exact, document = secrets.exact_masker(), secrets.document_masker()
 
     def fill(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as out:
-            for text in pieces.of_json(value, 1, lambda part: without_nan(secrets.masked(part, exact))):
+            for text in folders.of_json(value, 1, lambda part: without_nan(secrets.masked(part, exact))):
                 out.write(document(text))
             out.write("\n")
 

@@ -21,7 +21,7 @@ from ragbench.data import Dataset, PastQuestion
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine, embedded
-from ragbench.tiers.answers import caching
+from ragbench.tiers.answers import caching, savings
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.families import Sureness
@@ -172,17 +172,23 @@ def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
 
 
 def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
-    """One user's questions of one day are a session; those without a user or a day belong to none."""
+    """One user's questions of one day are a session, which a `stop_point` ends sooner; those without a user or a day
+    belong to none."""
     groups: dict[tuple[str, str], list[PastQuestion]] = {}
     for past in history:
         at, _ = when(past.asked_at)
         if past.user is not None and at is not None:
             groups.setdefault((past.user, at.date().isoformat()), []).append(past)
-    sessions = []
-    for number, ((user, _day), asked) in enumerate(sorted(groups.items()), 1):
-        ordered = sorted(asked, key=lambda past: (past.asked_at or "", past.id))
-        turns = tuple(Sample(past.id, user_input=past.question, response=past.answer or None) for past in ordered)
-        sessions.append(Talk(f"s{number:04d}", turns, user))
+    sessions: list[Talk] = []
+    for (user, _day), asked in sorted(groups.items()):
+        turns: list[Sample] = []
+        for past in sorted(asked, key=lambda past: past.asked_at or ""):
+            turns.append(Sample(past.id, user_input=past.question, response=past.answer or None))
+            if past.stop_point:
+                sessions.append(Talk(f"s{len(sessions) + 1:04d}", tuple(turns), user))
+                turns = []
+        if turns:
+            sessions.append(Talk(f"s{len(sessions) + 1:04d}", tuple(turns), user))
     return sessions
 
 
@@ -209,8 +215,10 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         for name in names:
             outcomes.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
             progress(1)
-    keys = list(outcomes[0].tables) if outcomes else []
-    tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
+        keys = list(outcomes[0].tables) if outcomes else []
+        tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
+        if "caches" in tables:
+            tables["savings"] = savings.table(store, session, tables["caches"])
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),
@@ -397,6 +405,7 @@ def _facts(
         "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
         "sessions": kind,
         "n_sessions": len(sessions),
+        "n_stopped": sum(past.stop_point for past in session.dataset.history) if kind == "history" else 0,
         "n_one_question": sum(len(talk.turns) == 1 for talk in sessions),
         "n_questions": sum(len(talk.turns) for talk in sessions),
         "n_cached": len(cache),

@@ -198,12 +198,9 @@ def told(made: Measurement) -> Measurement:
             label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature
         },
     }
-    return replace(
-        made,
-        facts={**made.facts, **{key: value for key, value in more.items() if value}},
-        comparisons=interest.told(made.comparisons, known.smallest_difference, made.facts.get(interest.REACHABLE)),
-        placed=interest.told(made.placed, known.smallest_difference, made.facts.get(interest.REACHABLE)),
-    )
+    matters = {interest.MATTERS: known.smallest_difference.model_dump(mode="json")}
+    facts = {**made.facts, **{key: value for key, value in more.items() if value}, **matters}
+    return interest.applied(replace(made, facts=facts))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:

@@ -21,7 +21,7 @@ from ragbench import stats
 from ragbench.core.metric import Metric
 from ragbench.core.types import Array, Estimate, Sample, Score, Status
 from ragbench.stats import Hypothesis, SetValues
-from ragbench.systems.function_thread import Hands, OutOfTimeError
+from ragbench.systems.callables import Hands, OutOfTimeError
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.findings import bounds

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ragbench.core.language import DASH
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
+from ragbench.views.answers.savings import savings
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import entry, rows_of, shortened
 from ragbench.views.basics.links import behind, left, link
@@ -50,7 +51,10 @@ def cache(material: Material, present: frozenset[str]) -> Markup:
     title, axis = _("What a cache would serve, by the cosine it asks for"), _("cosine above which the cache answers")
     systems = legend(material) if len(material.systems) > 1 else ""
     return html.all(
-        html.figure(title, systems, html.panels(panels), axis), html.meta(lines), _table(material, present, kinds)
+        html.figure(title, systems, html.panels(panels), axis),
+        html.meta(lines),
+        _table(material, present, kinds),
+        savings(material),
     )
 
 

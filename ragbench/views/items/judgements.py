@@ -66,8 +66,8 @@ def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None 
 
 
 KINDS = {
-    **dict.fromkeys(("supported", "useful", "committal", "yes"), "rb-better"),
-    **dict.fromkeys(("contradicted", "useless", "noncommittal", "no"), "rb-worse"),
+    **dict.fromkeys(("supported", "useful", "committal", "yes", "full"), "rb-better"),
+    **dict.fromkeys(("contradicted", "useless", "noncommittal", "no", "none"), "rb-worse"),
 }
 """The class of a verdict's mark."""
 

@@ -84,6 +84,11 @@ def habits(material: Material) -> list[Markup]:
     said = []
     for finding in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
         estimate, digits = finding.estimate, 1 if "probability" in finding.where else 2
+        if finding.where["asked"] == "answered":
+            low, high = (math.nan if end is None else end for end in (estimate.low, estimate.high))
+            ends = _.ends(_.percent(low, 1), _.percent(high, 1))
+            said.append(html.all(spread(f"{_.percent(estimate.value, 1)} {ends}"), " ", _("of the log has an answer")))
+            continue
         text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", estimate.n)
         if "probability" in finding.where:
             share = _.percent(float(finding.where["probability"]))
@@ -160,7 +165,8 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Mar
         return Markup("")
     rows = rows_of(material.kept("repeats"))
     if not rows:
-        return html.p(_("No question was asked twice in the same words.")) + _pages(material, count)
+        none = html.p(_("No question was asked twice in the same words."))
+        return html.all(none, _pages(material, count), _terms(material, count))
     text = _.plural(
         "{n} question was asked more than once in the same words ({asked} times in all)",
         "{n} questions were asked more than once in the same words ({asked} times in all)",
@@ -168,7 +174,7 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Mar
         asked=_.integer(sum(int(row["count"]) for row in rows)),
     )
     asked = [_repeat(material, row) for row in rows[:count]]
-    return html.all(html.heading(text), entries.shortened(_, asked), _pages(material, count))
+    return html.all(html.heading(text), entries.shortened(_, asked), _pages(material, count), _terms(material, count))
 
 
 def _repeat(material: Material, row: Any) -> Markup:
@@ -196,3 +202,23 @@ def _pages(material: Material, count: int) -> Markup:
     heads = (_("page"), _("shown for"), _("share of the log"))
     listed = entries.shortened(_, body, lambda some: html.grid(_("Pages"), heads, some))
     return html.heading(_("Pages that were shown most")) + listed
+
+
+def _terms(material: Material, count: int) -> Markup:
+    """The words that most questions hold, and of how many of these the log has an answer."""
+    _, rows = material.text, rows_of(material.kept("terms"))
+    if not rows:
+        return Markup("")
+    logged = int(material.facts.get("n_history", 0))
+    body = [
+        [
+            shown(row["term"], 60),
+            _.integer(int(row["count"])),
+            _.percent(row["count"] / logged) if logged else _.number(None),
+            _.percent(row["answered"] / row["count"]),
+        ]
+        for row in rows
+    ]
+    heads = (_("word"), _("questions"), _("share of the log"), _("of these answered"))
+    listed = entries.shortened(_, body, lambda some: html.grid(_("Words"), heads, some), count)
+    return html.heading(_("Words that most questions hold")) + listed

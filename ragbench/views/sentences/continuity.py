@@ -156,6 +156,13 @@ def method(material: Material) -> list[str]:
         )
     if facts.get("sessions") == "history":
         said.append(_("A session is what one user asked on one day."))
+        if stopped := int(facts.get("n_stopped") or 0):
+            ended = _.plural(
+                "The log says of {n} question that a dialogue ended with it: the next one begins a session.",
+                "The log says of {n} questions that a dialogue ended with them: the next one begins a session.",
+                stopped,
+            )
+            said.append(ended)
     return said
 
 
