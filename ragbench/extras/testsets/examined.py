@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragbench.core.language import Translator
-from ragbench.core.parts import Content, Table, Text
+from ragbench.core.parts import Content, Number, Table, Text
 from ragbench.data import Dataset, places
 from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
@@ -48,10 +49,10 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
 
 def parts(material: Material) -> Content:
     """The drafts of a data set: by kind how many were kept and what dropped the others, and examples of each filter."""
-    return html.all(_filtered(material), _believed(material))
+    return (_filtered(material), _believed(material))
 
 
-def _filtered(material: Material) -> Markup:
+def _filtered(material: Material) -> Content:
     rows = rows_of(material.kept(DRAFTS))
     if not rows:
         return ()
@@ -73,11 +74,11 @@ def _filtered(material: Material) -> Markup:
     return (said, examined)
 
 
-def _believed(material: Material) -> Markup:
+def _believed(material: Material) -> Content:
     """Whether drafts order systems as other questions do, as it was last said."""
     kept = rows_of(material.kept(BELIEF))
     if not kept:
-        return Markup("")
+        return ()
     _, told = material.text, json.loads(kept[0]["told"])
     n, others = _.integer(told["n"]), _.integer(told["of_people"])
     ends = _.interval(told["low"], told["high"], 2)
@@ -94,20 +95,19 @@ def _believed(material: Material) -> Markup:
     )
     heads = [_("system"), (_("drafts"), "rb-number"), (_("others"), "rb-number"), (_("difference"), "rb-number")]
     lines = [
-        [name, _.number(told["drafted"][name], 3), _.number(told["people"][name], 3),
-         _.number(told["levels"][name], 3, signed=True)]
+        [name, Number(told["drafted"][name]), Number(told["people"][name]), Number(told["levels"][name], signed=True)]
         for name in told["systems"]
     ]  # fmt: skip
     names = {"words": _("words of a question"), "overlap": _("share of them in its passages"),
              "different": _("different words among all")}  # fmt: skip
     drafts, people = told["wording"]
     texts = [
-        [name, *("—" if side[key] is None else _.number(side[key], 2) for side in (drafts, people))]
+        [name, *(Number(math.nan if side[key] is None else side[key], 2) for side in (drafts, people))]
         for key, name in names.items()
     ]
-    return html.all(
-        html.heading(_("How far drafts may be believed"), 2), html.p(f"{lead} {held}"),
-        html.grid(_("Means of systems"), heads, lines), html.grid(_("Wording"), ["", *heads[1:3]], texts),
+    said = [Text(_("How far drafts may be believed"), "h2"), Text(f"{lead} {held}")]
+    return (
+        said, Table.of(_, _("Means of systems"), heads, lines), Table.of(_, _("Wording"), ["", *heads[1:3]], texts)
     )  # fmt: skip
 
 
