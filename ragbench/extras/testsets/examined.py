@@ -139,9 +139,9 @@ def kind_name(kind: str, _: Translator) -> str:
 def filter_name(name: str, _: Translator) -> str:
     """What dropped a draft, in few words."""
     return {
-        "reply": _("no usable reply"), "language": _("another language"), "quotes": _("a quote stands nowhere"),
-        "one_passage": _("one passage is enough"), "copied": _("copied words"), "duplicate": _("asked before"),
-        "not_answered": _("not answered"), "answered": _("answered after all"), "known": _("known without passages"),
+        "reply": _("no usable reply"), "language": _("another language"), "quotes": _("quote nowhere"),
+        "one_passage": _("one passage enough"), "copied": _("copied words"), "duplicate": _("asked before"),
+        "not_answered": _("not answered"), "answered": _("answered after all"), "known": _("known anyway"),
         "unclear": _("not clear alone"),
     }[name]  # fmt: skip
 
