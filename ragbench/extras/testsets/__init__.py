@@ -4,6 +4,7 @@ OFFERS = {
     "commands": {
         "draft": "ragbench.extras.testsets.command:draft",
         "drafts": "ragbench.extras.testsets.review_command:drafts",
+        "form": "ragbench.extras.testsets.form_command:form",
         "pool": "ragbench.extras.testsets.pool_command:pool",
         "review": "ragbench.extras.testsets.review_command:review",
     },
