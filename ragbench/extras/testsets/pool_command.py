@@ -220,7 +220,7 @@ def _write_sheet(path: Path, left: Sequence[Pair], questions: dict[str, str], pa
     import io
 
     from ragbench.core.folders import write
-    from ragbench.tiers.scoring.labels import guarded
+    from ragbench.data.spreadsheets import guarded
 
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
