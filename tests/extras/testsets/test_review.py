@@ -12,9 +12,8 @@ import pytest
 from ragbench import data
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, Dialogue, QuestionRecord, Turn
-from ragbench.extras.labelling import Panel, Sheet
+from ragbench.extras.labelling import Panel, Sheet, review
 from ragbench.extras.labelling.sheet import Given
-from ragbench.extras.testsets import review
 from tests.chat_server import ChatServer
 from tests.command_line import invoke, one_line
 from tests.extras.testsets import writer
