@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 Seam = Literal["commands", "examined", "front", "load", "metrics", "page", "pool", "published", "readers", "scores"]
 """commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
-of the data set and `drawn` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
+of the data set and `parts` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
 metrics: modules whose metrics belong to the catalogue, and are measured where they are named. page, scores: what can
 be done with a page, and with scores, besides looking at them. pool: what the setting `cluster` needs. published: what
 there is to publish besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`."""

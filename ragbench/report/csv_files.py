@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import answered_by, raised, stand_ins, unidentified
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, NamedEstimate, without_nan, write_table
+from ragbench.core.parts import Column, Table
 from ragbench.core.settings import secrets
-from ragbench.data.tables import Column, Table
 from ragbench.report.keeping import files, results
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from ragbench.core.measurement import (
     framed,
 )
 from ragbench.core.names import meant
+from ragbench.core.parts import Text
 from ragbench.tiers.basics import paired
 from ragbench.tiers.run.restated import check, restated
 from ragbench.views.basics.material import Material
@@ -29,16 +29,13 @@ from ragbench.views.items import chosen, explanation, frames, table
 from ragbench.views.items.explanation import Explanation
 from ragbench.views.items.kinds import items_of
 from ragbench.views.sentences import parts
-from ragbench.views.view import CHARTS, VIEWS, View, style, topic
+from ragbench.views.view import VIEWS, View, style, topic
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.stats import Paired
     from ragbench.views.items.widget import QuestionTable
-
-SENTENCES = re.compile(r"(<p[^>]*>[^<]*</p>|\s)*")
-"""What a view is that has nothing to show, or only says why."""
 
 FORMS = ("long", "wide")
 
@@ -68,7 +65,7 @@ class Page:
         """The views with more to show than a sentence, by topic: `{"blame": ["waterfall", …], …}`. Draws them all."""
         by_topic: dict[str, list[str]] = {}
         for view in VIEWS.values():
-            if not SENTENCES.fullmatch(view(self).draw(frozenset())):
+            if not all(isinstance(part, Text) for part in view(self).parts):
                 by_topic.setdefault(topic(view), []).append(view.__name__)
         return {topic: sorted(names) for topic, names in sorted(by_topic.items())}
 
@@ -194,9 +191,9 @@ class Page:
 
         name: that of its view. Raises ValueError for another name, and for a figure that this page has not.
         """
-        figure = self.view(name, **options).figure if name in CHARTS else None
+        figure = self.view(name, **options).figure if name in VIEWS else None
         if not (figure or {}).get("data"):
-            there = [view_name for view_name in sorted(CHARTS) if (self.view(view_name).figure or {}).get("data")]
+            there = [name for name in sorted(VIEWS) if (self.view(name).figure or {}).get("data")]
             raise ValueError(
                 f"this page has no figure {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}"
             )

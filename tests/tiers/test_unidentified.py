@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ragbench.views.comparison.bands import reached
 
 from ragbench import tiers, views
 from ragbench.core import unidentified
@@ -27,7 +28,6 @@ from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
-from ragbench.views.comparison.bands import reached
 from tests.measurements import value, values
 from tests.small_project import write_lines
 from tests.tiers.test_runs import BASE, run

@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
+from ragbench.core.parts import Content, Table, Text
 from ragbench.data import Dataset, places
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
-from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.entries import example, rows_of, with_examples
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import drawn as from_template
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shortened
 
 if TYPE_CHECKING:
@@ -45,28 +42,27 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
     return {DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}
 
 
-def drawn(material: Material) -> Markup:
+def parts(material: Material) -> Content:
     """The drafts of a data set: by kind how many were kept and what dropped the others, and examples of each filter."""
     rows = rows_of(material.kept(DRAFTS))
     if not rows:
-        return Markup("")
+        return ()
     _ = material.text
     names = [name for name in FILTERS if any(row["dropped"] == name for row in rows)]
     heads = [_("kind"), (_("kept"), "rb-number"), *((filter_name(name, _), "rb-number") for name in names)]
     lines = []
     for kind in dict.fromkeys(row["kind"] for row in rows):
         counts = Counter(row["dropped"] for row in rows if row["kind"] == kind)
-        lines.append([kind_name(kind, _), _.integer(counts[""]), *(_.integer(counts[name]) for name in names)])
-    parts = [html.heading(_("Drafted questions"), 2), html.p(_said(rows, _)), html.grid(_("Drafts"), heads, lines)]
+        lines.append([kind_name(kind, _), counts[""], *(counts[name] for name in names)])
+    said = [Text(_("Drafted questions"), "h2"), Text(_said(rows, _)), Table.of(_, _("Drafts"), heads, lines)]
+    examined = list[Content]()
     for name in names:
         own = [row for row in rows if row["dropped"] == name]
         different = {row["question"]: row for row in reversed(own)}
         examples = [_example(row) for row in list(different.values())[::-1][:EXAMPLES]]
         heading = f"{filter_name(name, _)} ({_.integer(len(own))})"
-        parts.append(
-            from_template("oddity", _, heading=heading, lines=[meaning(name, _)], examples=examples, more=Markup(""))
-        )
-    return html.all(*parts)
+        examined.append(with_examples(_, heading, [meaning(name, _)], examples))
+    return (said, examined)
 
 
 def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
@@ -79,11 +75,9 @@ def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
     return f"{made} {passed} {read}"
 
 
-def _example(row: Mapping[str, str]) -> dict[str, str]:
-    return {
-        "id": row["id"], "text": shortened(row["question"], LONGEST) or "—", "other": row["style"],
-        "other_text": shortened(row["why"], LONGEST),
-    }  # fmt: skip
+def _example(row: Mapping[str, str]) -> Content:
+    text, why = shortened(row["question"], LONGEST) or "—", shortened(row["why"], LONGEST)
+    return example(row["id"], text, row["style"], why)
 
 
 def kind_name(kind: str, _: Translator) -> str:

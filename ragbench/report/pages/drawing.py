@@ -26,6 +26,7 @@ from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views import Page
 from ragbench.views.about import metric_page
 from ragbench.views.basics.links import METRIC_PAGES, row_anchor
+from ragbench.views.basics.web import Web
 from ragbench.views.items.data import parts, slug
 
 
@@ -212,11 +213,11 @@ def html(
     signed: Mapping[str, str],
     frame: Mapping[str, Any],
 ) -> str:
-    """The page of a metric; see `ragbench.views.about.metric_page.draw`."""
+    """The page of a metric; see `ragbench.views.about.metric_page.parts`."""
     _ = translator(language)
     page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,
-        "body": metric_page.draw(metric, _, places, titles, signed),
+        "body": Web(_).blocks(metric_page.parts(metric, _, places, titles, signed)),
         **frame,
     }
     return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))

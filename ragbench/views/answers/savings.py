@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Number, Table, Text
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences.continuity import kind_name
 
 DIGITS = {"input_tokens": 0, "output_tokens": 0, "cost": 4, "seconds": 1}
 
 
-def savings(material: Material) -> Markup:
+def savings(material: Material) -> Content:
     """A row for each kind of questions, embedder and generator; a sentence where no model's replies are known."""
     _, rows = material.text, rows_of(material.kept("savings"))
     known = [row for row in rows if int(row["replies"])]
     title = _("What the hits would save")
     if not known:
         if not len(material.kept("caches")):
-            return Markup("")
+            return ()
         unknown = _(
             "What the hits would save is unknown: the journal has no answers of the models that write for these "
             "systems. ragbench run tier2_generation has some written."
         )
-        return html.meta(unknown)
+        return Text(unknown, "rb-meta")
     heads = (_("embedder"), (_("asked"), "rb-word"), (_("generator"), "rb-word"), _("served"), _("tokens read"),
              _("tokens written"), _("cost"), _("seconds"))  # fmt: skip
     body = [
@@ -36,8 +34,8 @@ def savings(material: Material) -> Markup:
             named(material, str(row["system"])),
             kind_name(material, row["asked"]),
             shown(row["generator"], 60),
-            _.integer(int(row["hits"])),
-            *(_.number(_value(row[key]), digits) for key, digits in DIGITS.items()),
+            int(row["hits"]),
+            *(Number(_value(row[key]), digits) for key, digits in DIGITS.items()),
         ]
         for row in known
     ]
@@ -47,7 +45,7 @@ def savings(material: Material) -> Markup:
         "nothing; what embedding the question takes is not taken off.",
         replies=", ".join(f"{shown(name, 60)}: {_.integer(count)}" for name, count in replies.items()),
     )
-    return html.heading(title) + html.grid(title, heads, body) + html.meta(note)
+    return (Text(title, "h3"), Table.of(_, title, heads, body), Text(note, "rb-meta"))
 
 
 def _value(number: Any) -> float | None:

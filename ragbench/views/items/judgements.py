@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.metrics import rulings as ruled
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.metrics.rulings import Detail, Ruling, Rulings
@@ -72,7 +70,7 @@ KINDS = {
 """The class of a verdict's mark."""
 
 
-def word(material: Material, verdict: str) -> str | Markup:
+def word(material: Material, verdict: str) -> str:
     """A verdict's word in the page's language."""
     said = ruled.word(verdict, material.text)
     return said if said != verdict else shown(verdict, 80)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from ragbench.core.language import DASH, Translator
+from ragbench.core.language import Translator
 from ragbench.core.metric import parse
+from ragbench.core.parts import Content, Number, Section, Table, Text
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view
 
@@ -21,11 +19,11 @@ WITHOUT_IDEAL = ("mrr", "hit_rate", "precision")
 
 
 @view("unjudged")
-def unjudged(material: Material, present: frozenset[str]) -> Markup:
+def unjudged(material: Material, present: frozenset[str]) -> Content:
     """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out."""
     rows = rows_of(material.kept("judged"))
     if not rows:
-        return Markup("")
+        return ()
     _ = material.text
     k = int(material.facts.get("k") or 0)
     sampled = any(not math.isnan(row["inferred"]) for row in rows)
@@ -36,13 +34,13 @@ def unjudged(material: Material, present: frozenset[str]) -> Markup:
     ]  # fmt: skip
     lines = [
         [
-            shown(row["metric"]), shown(row["system"]), _.percent(row["judged"], 0),
-            *(DASH if math.isnan(row[name]) else _.number(row[name], 3) for name in _columns(sampled)),
+            shown(row["metric"]), shown(row["system"]), Number(row["judged"], percent=True),
+            *(Number(row[name]) for name in _columns(sampled)),
         ]
         for row in rows
     ]  # fmt: skip
     title = _("What nobody has judged")
-    return html.fold(title, html.all(*map(html.p, said(material, rows)), html.grid(title, heads, lines)))
+    return Section((list(map(Text, said(material, rows))), Table.of(_, title, heads, lines)), title)
 
 
 def _columns(sampled: bool) -> tuple[str, ...]:

@@ -6,26 +6,24 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core import stand_ins
 from ragbench.core.language import DASH, Translator
 from ragbench.core.metric import Metric
+from ragbench.core.parts import Entries, Name, Part, Phrase, Section, Styled, Text, bold, filled
 from ragbench.core.reading import Met
 from ragbench.core.settings import Band
 from ragbench.core.types import Comparison, Estimate
 from ragbench.tiers.basics import bands, withholding
 from ragbench.views.basics.links import metric_name
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import shown
+from ragbench.views.basics.text import clean, shown
 from ragbench.views.sentences import declared
 
 
 def of(material: Material) -> dict[str, Band]:
     """The bands that the page is held to, by label."""
-    entries = material.facts.get("thresholds", {}).get("bands", {})
-    return {label: Band(**known) for label, known in entries.items()}
+    kept = material.facts.get("thresholds", {}).get("bands", {})
+    return {label: Band(**known) for label, known in kept.items()}
 
 
 def reached(
@@ -54,19 +52,19 @@ def direction(material: Material, metric: str, compared: Sequence[Comparison]) -
     return next((comparison.better for comparison in compared), None)
 
 
-def marked(material: Material, reached: Met) -> Markup:
+def marked(material: Material, reached: Met) -> Phrase:
     """The band's word where the whole interval lies in it; else the bands that it spans, in quiet letters."""
     if not reached.stretches:
-        return Markup("")
+        return ""
     named = reached.stretches[0].word if reached.whole else "spanned"
     kind = f" rb-band-{named}" if named in ("attention", "good", "excellent", "spanned") else ""
-    return html.span(bands.said(reached, material.text), f"rb-band{kind}")
+    return Styled(bands.said(reached, material.text), look=f"rb-band{kind}")
 
 
-def below(material: Material, metric: str, estimate: Estimate, system: str) -> Markup:
+def below(material: Material, metric: str, estimate: Estimate, system: str) -> Phrase:
     """What stands below a number of a page: its band; empty where it has none."""
     words = marked(material, reached(material, metric, estimate, system, material.facts))
-    return html.span(words, "rb-words") if words else Markup("")
+    return Styled(words, look="rb-words") if words else ""
 
 
 def limits(_: Translator, band: Band) -> tuple[str, str]:
@@ -88,48 +86,46 @@ def stated(material: Material, name: str) -> str:
     )
 
 
-def signatures(material: Material, known: Mapping[str, str]) -> Markup:
-    """How sacrebleu would have to be set to give the same numbers, label by label; empty where it gives none."""
-    lines = [
-        material.text.html(
-            "<b>{metric}</b> as by sacrebleu: <code>{signature}</code>",
-            metric=shown(label),
-            signature=shown(signature).replace("|", Markup("|<wbr>")),
+def signatures(material: Material, known: Mapping[str, str]) -> list[Part]:
+    """How sacrebleu would have to be set to give the same numbers, label by label; none where it gives none."""
+    _ = material.text
+    return [
+        Text(
+            filled(
+                _("<b>{metric}</b> as by sacrebleu: <code>{signature}</code>"),
+                metric=shown(label),
+                signature=Name(shown(signature), "|"),
+            ),
+            "rb-meta",
         )
         for label, signature in known.items()
     ]
-    return html.all(*map(html.meta, lines))
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
+def parts(material: Material, present: frozenset[str]) -> list[Part]:
     """Below a table of values: signatures, and folded what its numbers are held to and how others read such numbers."""
-    _ = material.text
-    signed = signatures(material, material.facts.get("signatures", {}))
     told = _thresholds(material, present) + _readings(material)
-    if not told:
-        return signed
-    return signed + html.fold(_("How to read these numbers"), told)
+    folded = [Section(told, material.text("How to read these numbers"))] if told else []
+    return [*signatures(material, material.facts.get("signatures", {})), *folded]
 
 
-def _thresholds(material: Material, present: frozenset[str]) -> Markup:
-    """The thresholds of the page's set, a line a number that has one; empty where none has."""
+def _thresholds(material: Material, present: frozenset[str]) -> list[Part]:
+    """The thresholds of the page's set, a line a number that has one; none where none has."""
     _ = material.text
     known = {label: band for label, band in of(material).items() if label in material.metrics}
     if not known:
-        return Markup("")
-    items = []
+        return []
+    items = list[Phrase]()
     for label, band in known.items():
         good, best = limits(_, band)
         said = [f"{_('good')}: {good}"] + ([f"{_('excellent')}: {best}"] if band.excellent is not None else [])
-        items.append(html.b(metric_name(material, present, label)) + " · " + "; ".join(said))
-    name = str(material.facts.get("thresholds", {}).get("set", ""))
-    return html.all(
-        html.lead(_("Thresholds")), html.meta(shown(stated(material, name))), html.list(items, "rb-glossary rb-limits")
-    )
+        items.append((bold(metric_name(material, present, label)), " · ", "; ".join(said)))
+    rule = Text(stated(material, clean(material.facts.get("thresholds", {}).get("set", ""))), "rb-meta")
+    return [Text(_("Thresholds"), "rb-lead"), rule, Entries(items, "rb-glossary rb-limits")]
 
 
-def _readings(material: Material) -> Markup:
-    """By metric how others read such numbers, each with whose it is; empty where nobody wrote of any.
+def _readings(material: Material) -> list[Part]:
+    """By metric how others read such numbers, each with whose it is; none where nobody wrote of any.
 
     Bands are only those that numbers of the page are marked by: a set that names the metric has the word.
     """
@@ -142,16 +138,17 @@ def _readings(material: Material) -> Markup:
             read.setdefault(metric.name, metric)
             if metric.bands and label not in of(material):
                 banded.setdefault(metric.name)
-    items = []
+    items = list[Phrase]()
     for name, metric in read.items():
         known = declared.bands(metric, _) if name in banded else []
         if metric.reading is not None and (known or metric.reading.rules):
             words = " ".join([*([f"{'; '.join(known)}."] if known else []), *map(_, metric.reading.rules)])
-            items.append(html.all(html.b(shown(name)), " · ", words, " ", html.small(_(metric.reading.source))))
+            items.append((bold(clean(name)), " · ", words, " ", Styled(_(metric.reading.source), "small")))
     if not items:
-        return Markup("")
+        return []
     rule = _(
         "Bands that the named source published: one is stated only where the whole interval lies in it; otherwise the "
         "bands that the interval spans are named."
     )
-    return html.all(html.lead(_("Rules of thumb")), html.meta(rule) if banded else "", html.list(items, "rb-glossary"))
+    head = [Text(_("Rules of thumb"), "rb-lead"), *([Text(rule, "rb-meta")] if banded else [])]
+    return [*head, Entries(items, "rb-glossary")]
