@@ -212,12 +212,11 @@ class Sample:
     """One question and all that one system said about it: the unit of every judged metric.
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
-    (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
-    whether the production judge let its user see the response, where that is known. nuggets: what a good answer says,
-    each with its importance, "vital" or "okay". citations: where in the response passages are cited, in its order; None
-    where its marks tell, [1] for the first context. trajectory: the messages of an agent, its calls among them;
-    reference_tool_calls, reference_topics: what it should call, and the only subjects that it is there for. labels:
-    what people gave the response, by the person's name; no metric reads them.
+    (`empty_input`). references: all right answers where there are several, `reference` the first. shown: whether the
+    production judge let its user see the response. nuggets: what a good answer says, each with its importance, "vital"
+    or "okay". citations: where in the response passages are cited, in its order; None where its marks tell, [1] for the
+    first. trajectory: an agent's messages, its calls among them; reference_tool_calls, reference_topics: what it should
+    call, and its only subjects. labels: what people gave the response, by their names.
     """
 
     id: str
