@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pytest
 
 from ragbench import data, tiers, views
 from ragbench.core import settings
+from ragbench.core.types import Chunk, Sample
 from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
 from ragbench.extras.live.inquiry import ask
 from ragbench.extras.runs import past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.foreign_runs import page_key
+from ragbench.metrics.faithfulness import faithfulness
+from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
 from ragbench.store.records import RunRecord
 from ragbench.tiers import BenchError, readiness
@@ -29,6 +33,7 @@ from tests import fragments
 from tests import voproshalych_project as made
 from tests.command_line import ragbench
 from tests.fragments import ROOT
+from tests.scripted_judge import ScriptedJudge, score
 
 PAGES = [ROOT / "docs" / name for name in ("from-voproshalych.md", "from-voproshalych.ru.md")]
 HAND = {"hit_rate@1": 0.7, "hit_rate@5": 0.9, "recall@5": 0.9, "precision@5": 0.18, "mrr": (7 + 1 / 2 + 1 / 3) / 10,
@@ -360,6 +365,27 @@ def test_pages_that_left_the_base_are_counted_and_so_is_what_the_log_answered(te
     page = str(views.retrieval.repeats(Page(made, language="ru")).html())
     assert "Слова, которые есть в наибольшем числе вопросов" in page
     assert "95,0" in str(views.retrieval.usage(Page(made, language="ru")).html())
+
+
+def test_groundedness_and_faithfulness_differ_in_the_five_aspects_of_the_page() -> None:
+    """The scale, the grain, shortcuts, questions to the judge, and answers that claim nothing."""
+    sample = Sample("s", "Где столица?", "Москва. В ней 12 миллионов.", None, (Chunk("c", "Москва — столица России."),))
+    rated = ScriptedJudge(response_groundedness={"reason": "so", "rating": 1})
+    assert score(response_groundedness(sample, judge=rated)).value == 0.5, "the rating 1 of 0, 1, 2"
+    assert len(rated.calls) == 1
+    inside = replace(sample, response="Москва — столица")
+    assert score(response_groundedness(inside, judge=ScriptedJudge())).value == 1.0, "nobody is asked"
+    asked = ScriptedJudge(response_groundedness={"reason": "so", "rating": 2})
+    assert score(response_groundedness(inside, judge=asked, shortcuts=False)).value == 1.0
+    assert len(asked.calls) == 1
+    said = [(1, "supported", [1]), (2, "neutral", [])]
+    verdicts = [{"statement": n, "reason": "so", "verdict": word, "passages": on} for n, word, on in said]
+    judge = ScriptedJudge(claims={"claims": ["Москва — столица.", "В ней 12 миллионов."]},
+                          entailment={"verdicts": verdicts})  # fmt: skip
+    assert score(faithfulness(sample, judge=judge)).value == 0.5, "one claim of two"
+    assert len(judge.calls) == 2
+    silent = ScriptedJudge(claims={"claims": []})
+    assert math.isnan(score(faithfulness(sample, judge=silent)).value)
 
 
 @pytest.mark.slow

@@ -295,3 +295,14 @@ def campus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database_folder: Pat
     (tmp_path / "data").symlink_to(NOTEBOOKS.parent / "data")
     systems = '[systems.plain]\nembedder = "hashing"\n[systems.exact]\nembedder = "hashing"\nindex = "hnsw"\n'
     return enter(tmp_path, monkeypatch, f'[database]\nfolder = "{database_folder}"\n{systems}')
+
+
+def test_a_table_that_is_made_anew_stands_as_the_last_one_of_its_page_did() -> None:
+    page = Page(measurement(questions=20))
+    first = page.questions()
+    assert first.wish == ""
+    first.wish, first.chosen = "outcome=lost&sort=worst", np.array([3, 5], "<i4").tobytes()
+    again = page.questions()
+    assert again.wish == "outcome=lost&sort=worst"
+    assert again.selected.index.tolist() == page.questions().selected.index.tolist() == first.selected.index.tolist()
+    assert Page(measurement(questions=20)).questions().wish == "", "another page begins anew"
