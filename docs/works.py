@@ -13,9 +13,8 @@ from typing import Any
 TABLE = Path(__file__).with_suffix(".toml")
 PREFIXES = {"10.": "https://doi.org/10.", "arXiv:": "https://arxiv.org/abs/", "ACL:": "https://aclanthology.org/"}
 _MORE = r"(?:(?:,|\s)+(?:&|and|de|van|von|et al\.|[A-ZÀ-Ž][\w’'-]+))*"
-CITED = re.compile(
-    rf"(?<![\w-])[A-ZÀ-Ž][\w’-]*(?:'[A-Z]\w+)?{_MORE}(?:['’]s)?,?\s+(?:\((?P<within>(?:19|20)\d\d)\)|(?P<bare>(?:19|20)\d\d)\b)"
-)
+_YEAR = r"(?:\((?P<within>(?:19|20)\d\d)(?:\)|(?=,))|(?P<bare>(?:19|20)\d\d)\b)"
+CITED = re.compile(rf"(?<![\w-])[A-ZÀ-Ž](?=[a-zà-ž'’])[\w’-]*(?:'[A-Z]\w+)?{_MORE}(?:['’]s)?,?\s+{_YEAR}")
 """A name, perhaps others, and a year: what a citation looks like."""
 
 
