@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -77,22 +77,48 @@ def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
         raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
 
 
-def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False) -> Written:
+def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False, replace: bool = False) -> Written:
     """Add records to the data set `name` (`name:ru` for one of its languages) and read it back.
 
-    dry_run: do it elsewhere, and leave nothing.
+    dry_run: do it elsewhere, and leave nothing. replace: a record takes the place of that of its id.
     Raises DatasetError for an id that is there already, with another content; nothing has changed then.
     """
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    merged = _merged(place, language, tables)
+    merged = _merged(place, language, tables, replace)
     with _made(name, folder, dry_run) as made:
         shutil.copytree(place, made)
         _write_tables(made, language, merged)
         written = check(f"{name}:{language}", made.parent)
         if not dry_run:
             take_place(made, place, files_of(place))
+    return written
+
+
+def change(name: str, folder: Path, tables: Records, removed: Collection[str] = ()) -> Written:
+    """Put records in the place of those of the same ids in the data set `name`, take out those that are `removed`, and
+    read it back.
+
+    Raises DatasetError for records that are not there; nothing has changed then.
+    """
+    name, _, language = name.partition(":")
+    place = place_of(name, folder)
+    language = language_in(place, language)
+    records, made = Records.read(place, language), dict[str, list[Any]]()
+    for table in MODELS:
+        there = {record.id: record for record in getattr(records, table)}
+        new = {record.id: record for record in getattr(tables, table)}
+        if missing := sorted(new.keys() - there.keys()):
+            raise DatasetError(f"data set {place.name}, {table}: {missing[0]!r} is not there, and cannot be changed")
+        made[table] = [record for key, record in sorted((there | new).items()) if key not in removed]
+    with _made(name, folder, False) as changed:
+        shutil.copytree(place, changed)
+        for table in MODELS:  # one that holds nothing any more is no table
+            (changed / f"{table}.{language}.jsonl").unlink(missing_ok=True)
+        _write_tables(changed, language, Records(**made))
+        written = check(f"{name}:{language}", changed.parent)
+        take_place(changed, place, files_of(place))
     return written
 
 
@@ -133,12 +159,13 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _merged(place: Path, language: str, more: Records) -> Records:
+def _merged(place: Path, language: str, more: Records, replace: bool) -> Records:
     tables: dict[str, Shelf[Any]] = {}
     for table, model in MODELS.items():
         merged = tables[table] = Shelf(model)
+        replaced = {record.id for record in getattr(more, table)} if replace else set()
         for where, record in lines_of_table(place / f"{table}.{language}.jsonl", model, held=False):
-            if not merged.put(record.id, record):
+            if record.id not in replaced and not merged.put(record.id, record):
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
         for record in getattr(more, table):
             if not merged.put(record.id, record) and merged.get(record.id) != record:

@@ -1,6 +1,7 @@
 """The field's present standard for answers: nuggets, support and citations, claims by whose they are, agents."""
 
 OFFERS = {
+    "commands": {"nuggets": "ragbench.extras.standards.command:application"},
     "metrics": {
         "nugget_score": "ragbench.extras.standards.nuggets",
         "citation_support": "ragbench.extras.standards.citations",

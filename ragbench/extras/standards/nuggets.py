@@ -117,7 +117,7 @@ async def nugget_score(sample: Sample, judge: Judge, *, over: Over = "all", stri
 
     over: "all" nuggets alike (all-score), only "vital" ones (vital-score), or "weighted", okay ones by one half.
     strict: what is said in part counts nothing.
-    0 to 1; `detail["statements"]` keeps the grade of each nugget with its importance, `detail["counts"]` how many there
+    0 to 1; `detail["nuggets"]` keeps the grade of each nugget with its importance, `detail["counts"]` how many there
     are of each. `detail["copied"]` lists nuggets that stand in the answer word for word and in none of its contexts: a
     system that writes so may have seen the list. One question for ten nuggets; all ways to count share it.
     """
@@ -146,7 +146,7 @@ async def nugget_score(sample: Sample, judge: Judge, *, over: Over = "all", stri
     return inquiry.score(
         value,
         _explanation(lines, value, over, strict, copied),
-        statements=lines,
+        nuggets=lines,
         counts={kind: dict(count) for kind, count in counts.items()},
         copied=copied,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score
 from ragbench.core.types.reason import Reason, kept
 from ragbench.core.waves import gather
-from ragbench.extras.standards.grades import told
 from ragbench.judge.relevance import HIGHEST, RELEVANCE, Relevance
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -56,8 +55,11 @@ async def relevance_grade(sample: Sample, judge: Judge, *, of: Literal["mean", "
             whole=len(grades), grades=", ".join(str(one.grade) for one in grades), relevant=relevant, value=value,
         )
     ]  # fmt: skip
-    lines = [
-        told("", "useful" if one.grade >= FROM else "useless", one.reason, chunk=chunk.id, grade=one.grade)
-        for chunk, one in zip(inquiry.chunks, grades, strict=True)
-    ]
+    lines: list[dict[str, Any]] = [
+        {
+            "chunk": chunk.id, "rank": rank, "verdict": "useful" if one.grade >= FROM else "useless",
+            "reason": one.reason, "grade": one.grade,
+        }
+        for rank, (chunk, one) in enumerate(zip(inquiry.chunks, grades, strict=True), 1)
+    ]  # fmt: skip
     return inquiry.score(value, explanation, chunks=lines)

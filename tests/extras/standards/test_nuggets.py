@@ -130,7 +130,7 @@ def test_by_words_alone() -> None:
              "Dogs bark.": "okay"}  # fmt: skip
     known = replace(SAMPLE, response="The library stands in Green Street. The library has rooms.", nuggets=texts)
     found = score(nugget_score(known, judge=LexicalJudge()))
-    assert [line["verdict"] for line in found.detail["statements"]] == ["full", "partial", "none"]
+    assert [line["verdict"] for line in found.detail["nuggets"]] == ["full", "partial", "none"]
 
 
 @pytest.mark.parametrize(
