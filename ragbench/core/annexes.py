@@ -11,11 +11,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Seam = Literal["commands", "front", "load", "page", "pool", "published", "readers", "scores"]
+Seam = Literal[
+    "commands", "front", "load", "notebooks", "page", "pool", "published", "readers", "scores", "tables", "views"
+]
 """commands: of the command line, by name. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
-page, scores: what can be done with a page, and with scores, besides looking at them. pool: what the setting `cluster`
-needs. published: what there is to publish besides runs. readers: what recognizes files of a foreign kind, for
-`ragbench init`."""
+notebooks: what measures for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can
+be done with a page, and with scores, besides looking at them. pool: what the setting `cluster` needs. published: what
+there is to publish besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of
+ragbench.toml, which the annex reads itself. views: by name."""
 
 
 @functools.cache
@@ -38,3 +41,9 @@ def taken(seam: Seam, name: str) -> Any:
     module, _, attribute = place.partition(":")
     loaded = import_module(module)
     return getattr(loaded, attribute) if attribute else loaded
+
+
+def notebooks() -> dict[str, Path]:
+    """The notebooks that annexes bring, by name: each lies in the folder of its annex."""
+    folder = Path(__file__).parents[1] / "extras"
+    return {name: folder / place.split(".")[2] / f"{name}.ipynb" for name, place in offered("notebooks").items()}
