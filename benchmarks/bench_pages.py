@@ -88,7 +88,7 @@ def made(questions: int, metrics: tuple[str, ...], notebook: str, judged: bool) 
     facts = {"dataset": "made", "n_questions": questions, "unit": "chunk", "seed": 1, "baseline": SYSTEMS[0],
              "systems": [{"name": s} for s in SYSTEMS], "primary": metrics[0]}  # fmt: skip
     extra = _judged(rng, names, values) if judged else {}
-    return Measurement(notebook, facts, scores, table, retrieved, estimates, compared, extra)
+    return Measurement(notebook, facts, scores, table, retrieved, extra, estimates, compared)
 
 
 def _judged(rng: np.random.Generator, names: list[str], values: dict[tuple[str, str], Any]) -> dict[str, pd.DataFrame]:

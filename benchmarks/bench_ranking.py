@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from ragbench.metrics.ranking_arrays.numbered import from_numbers
+from ragbench.metrics.ranking_arrays import from_numbers
 
 DEPTH, DOCUMENTS = 10, 1_009  # a prime, so that every step goes through all documents
 LABELS = (

@@ -23,8 +23,8 @@ from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.transport import MOST_WAIT_SECONDS, retry_after
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
-from ragbench.systems.expressions import Expressions
 from ragbench.systems.parts.reranking import UnreadableError
+from ragbench.systems.remote import Expressions
 from ragbench.systems.retrieval import RetrievalError
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client

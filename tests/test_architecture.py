@@ -46,7 +46,7 @@ OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "htt
            "dask", "distributed")  # fmt: skip
 MAY_REACH_OUTSIDE = ("llm", "embed", "store", "data.remotes", "extras.cluster")
 KNOWN_BY = {
-    "metrics": ("metrics", "core.metric", "core.segmentation", "core.types", "core.waves"),
+    "metrics": ("metrics", "core.annexes", "core.metric", "core.segmentation", "core.types", "core.waves"),
     "stats": ("stats", "core.types"),
 }
 CATALOGUE = "metrics"
@@ -396,7 +396,7 @@ DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"
 MAY_PRINT = {
     "ragbench.cli.console.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
     "ragbench.llm.uses": {"os.write"},  # into a file
-    "ragbench.store.uses": {"os.write"},  # into a file
+    "ragbench.store.embeddings": {"os.write"},  # into a file
     "ragbench.core.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
     "ragbench.core.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
     "ragbench.report.execution.execute": {"logging"},  # which it silences

@@ -23,9 +23,9 @@ from sqlalchemy.exc import DBAPIError
 from ragbench import report
 from ragbench.core import settings
 from ragbench.core.settings import ConfigurationError, Settings, addresses, secrets, urls
-from ragbench.data.remotes import filesystems, sockets
+from ragbench.data.remotes import filesystems
 from ragbench.data.remotes.filesystems import RemoteError
-from ragbench.extras.cluster import sources
+from ragbench.extras.cluster import worker_identity
 from ragbench.llm import ModelError
 from ragbench.store import Source, Store, StoreError, cluster, server
 from ragbench.store.engine import connect
@@ -173,8 +173,8 @@ class TestLinkLocalAddresses:
         assert [host for host in (*METADATA, *written) if not addresses.is_metadata(host)] == []
         others = ["2130706433", "0x7f000001", "08", "0", "a9fe", "1.2.3.4.5", "[2001:db8::a9fe:a9fe]", "9999999999"]
         assert [host for host in others if addresses.is_metadata(host)] == []
-        with pytest.raises(sockets.MetadataAddressError):
-            sockets.opened((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
+        with pytest.raises(filesystems.MetadataAddressError):
+            filesystems.guarded((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -230,4 +230,4 @@ def test_a_module_without_sources_is_a_part_of_the_passport(tmp_path: Path) -> N
     (tmp_path / "words.py").write_text("found = 1\n", encoding="utf-8")
     py_compile.compile(str(tmp_path / "words.py"), cfile=str(tmp_path / "words.pyc"), doraise=True)
     (tmp_path / "words.py").unlink()
-    assert {path.name for path in sources.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
+    assert {path.name for path in worker_identity.of_module("style", tmp_path)} == {"style.py", "words.pyc"}

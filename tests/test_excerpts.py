@@ -19,7 +19,7 @@ from ragbench.extras.publishing import tracking
 from ragbench.extras.runs import packs
 from ragbench.llm import function
 from ragbench.metrics import vectors
-from ragbench.systems import callables, expressions, items
+from ragbench.systems import callables, items, remote
 from ragbench.tiers.basics import reasons
 from tests import sources
 
@@ -67,7 +67,7 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "several errors at once": lambda said: callables.told(ExceptionGroup("", [RuntimeError(said)])),
     "a function that judges": lambda said: function._told(RuntimeError(said)),
     "a listener": _listener,
-    "a reply that is not JSON": expressions._beginning,
+    "a reply that is not JSON": remote._beginning,
     "an item that is none": items._shown,
     "storage": _storage,
     "an embedder": _vectors,

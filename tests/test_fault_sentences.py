@@ -26,9 +26,7 @@ OF_PYTHON = re.compile(
 NOT_AN_END = (".", ":", ";", ",", "!", " ", "(")
 NO_SENTENCE = {"Exit", "SystemExit", "AssertionError", "EndedError", "_NotPythonError", "unmeasured", "next"}
 KEPT_FOR_PROGRAMMERS = {
-    "systems/callables.py": "what a module of the user's own raised while it was imported",
-    "systems/function.py": "what a function of the user's own raised",
-    "systems/writer.py": "what a function of the user's own raised",
+    "systems/callables.py": "what a module or a function of the user's own raised",
     "tiers/decisions/deciders.py": "what a function of the user's own raised",
     "tiers/scoring/functions.py": "what a metric of the user's own raised",
     "core/listeners.py": "what a listener of the user's own raised",

@@ -66,7 +66,6 @@ def test_such_a_reader_would_be_found(source: str) -> None:
 OURS = {
     "tiers/scoring/ledger.py": "rows of its own process, in a file without a name",
     "extras/cluster/worker_pool.py": "parts for workers, which run what they get: the page on clusters says more",
-    "extras/cluster/task.py": "the same, at the worker",
 }
 """Who reads pickles, and of whom: nobody's files."""
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.core import language
-from ragbench.data.tables import Column, Found, Table
+from ragbench.core.parts import Column, Table, Value
 from tests.test_notebooks import NOTEBOOKS
 from tests.texts import all_texts, texts_of_code
 
@@ -116,7 +116,7 @@ def test_no_interval_without_zero_is_written_as_one_with_it() -> None:
     assert told(-0.1, -1e-9, signed=True) == "[−0.100, <0]"
     assert told(0.0, 0.1, signed=True) == "[0.000, +0.100]"
     assert told(0.0004, 0.1) == "[0.000, 0.100]"
-    one = Table((Column("d", "interval", signed=True),), ((Found(math.nextafter(0, 1), 0.1),),))
+    one = Table((Column("d", "interval", signed=True),), ((Value(None, math.nextafter(0, 1), 0.1),),))
     assert r"[$>0$, \num{+0.100}]" in one.latex("x")
     assert "[>0, +0.100]" in one.markdown()
     assert "[&gt;0, +0.100]" in one._repr_html_()

@@ -26,7 +26,7 @@ from ragbench.tiers import BenchError
 from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page
 from ragbench.views.about.overview import Overview, cost, measured
-from ragbench.views.comparison.bands import limits, reached
+from ragbench.views.basics.bands import limits, reached
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")

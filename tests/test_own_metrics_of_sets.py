@@ -10,15 +10,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ragbench as rb
-from ragbench import llm
+from ragbench import llm, stats
 from ragbench.core import metric as declarations
+from ragbench.core.measurement import NamedComparison, NamedEstimate
 from ragbench.core.types import Sample, Status, Verdict
 from ragbench.metrics import catalogue
+from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.scoring import measure
 from tests.command_line import invoke
+from tests.published import Published, site_of
 from tests.small_project import add, write_lines
 
 QUESTIONS = 50
@@ -258,7 +262,7 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
     from ragbench import tiers
     from ragbench.core.measurement import Measurement
     from ragbench.extras.testing import assertions
-    from ragbench.tiers.run.restated import recomputed
+    from ragbench.tiers.run.restated import restated
 
     (bare / "mine_stored.py").write_text(MODULE, encoding="utf-8")
     add(bare, '[metrics]\nmodules = ["mine_stored"]\n')
@@ -273,8 +277,60 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
     ]
     assert [one.estimate for one in kept.estimates] == [one.estimate for one in made.estimates]
     assertions.assert_gate(kept, "distinct_words>=0.4")
-    part = recomputed(kept, samples=[f"q{number:02}" for number in range(20)])
+    part = restated(kept, samples=[f"q{number:02}" for number in range(20)])
     assert {one.metric for one in part.estimates} == {"rouge1_f"}
     assert "distinct_words" in part.facts["part"]["left_out"]
     with pytest.raises(ValueError, match=r"distinct_words is a value of all answers.*assert_gate"):
         assertions.assert_score(rows[0], "distinct_words>=0.4")
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_every_interval_and_p_follows_from_the_published_values_of_the_sets(bare: Path, clustered: bool) -> None:
+    def words(table: Sequence[Sample]) -> float:
+        """How many different words there are: repeats move it, so that units are left out one by one."""
+        return float(len({word for one in table for word in (one.response or "").split()}))
+
+    rows = [*answers(range(15), system="old"), *answers(range(5), system="new"), *answers(range(9), system="third")]
+    rows = [row for row in rows if (row["system"], row["id"]) not in {("new", "q17"), ("new", "q40"), ("old", "q31")}]
+    rows = [{**row, **({"cluster": f"page {int(row['id'][1:]) // 3}"} if clustered else {})} for row in rows]
+    scores = rb.score(rows, [words, empty_share], resamples=200, seed=2)
+    made = scores.page().measurement
+    published = Published(site_of(bare, made))
+    values, units, sure = published["set_values"], published["set_units"], published.sure
+    questions = sorted(set(units["sample"]))
+    again: list[Any] = []
+
+    def of(system: str, metric: str, ids: Sequence[str], beside: str = "") -> stats.SetValues:
+        own = values[(values["system"] == system) & (values["metric"] == metric)]
+        part = own[own["beside"].fillna("") == beside]
+        part = part if len(part) else own[own["beside"].isna()]
+        told = {kind: rows["value"].to_numpy() for kind, rows in part.groupby("set")}
+        at = units[(units["system"] == system) & (units["metric"] == metric) & units["sample"].isin(ids)]
+        sizes = at.groupby("unit", sort=False).size().to_numpy()
+        nothing = np.full(0, np.nan)
+        return stats.SetValues(float(told["whole"][0]), sizes, told.get("draw", nothing), told.get("left", nothing),
+                               bool(at["clustered"].all()), sure["seed"])  # fmt: skip
+
+    tested: dict[str, list[stats.Hypothesis]] = {}
+    for declared in scores.metrics:
+        metric, scale, better = declared.label, bounds(declared), declared.better or "higher"
+        of_metric = units[units["metric"] == metric].groupby("system", sort=False)
+        given = {str(name): own["sample"].tolist() for name, own in of_metric}
+        first, *others = given
+        for name, ids in given.items():
+            one = stats.set_estimate(of(name, metric, ids), level=sure["level"], bounds=scale)
+            again.append(NamedEstimate(name, metric, one))
+        for name in others:
+            common = [one for one in given[first] if one in set(given[name])]
+            both = of(first, metric, common, name), of(name, metric, common, first)
+            at = units[(units["system"] == first) & (units["metric"] == metric) & units["sample"].isin(common)]
+            order = {unit: place for place, unit in enumerate(dict.fromkeys(at["unit"]))}
+            by_id = {row["sample"]: order[row["unit"]] for row in at.to_dict("records")}
+            places = np.array([by_id.get(one, -1) for one in questions])
+            tested.setdefault(metric, []).append(
+                stats.set_hypothesis(*both, places, better=better, level=sure["level"], resamples=sure["resamples"],
+                                     names=(first, name), bounds=scale))  # fmt: skip
+    labels = [f"page {int(one[1:]) // 3}" for one in questions] if clustered else None
+    for metric, own in tested.items():
+        again += [NamedComparison(metric, one) for one in stats.jointly(own, labels, resamples=200, seed=2)]
+    assert published.holds(again) == 10

@@ -197,6 +197,25 @@ def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Con
     assert found.facts["left_out"] == {"chunk without a vector": 1}
 
 
+def test_chunks_without_a_vector_are_embedded_by_the_model_of_questions_where_that_is_asked_for(
+    own: psycopg.Connection, project: Path
+) -> None:
+    maker = asked_by_a_model(project, 64)
+    embed_tables(own, maker, [10, 12])
+    text = "Пропуск в музей стоит сто рублей."
+    own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', %s, NULL)", (text,))
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "embed"\n')
+    model = embed.make("theirs", settings.load().embedders["theirs"])
+    stored, made = model.embed([CHUNKS[0][2], text])
+    assert made == pytest.approx(maker.embed([text])[0]), "no row has it"
+    assert stored == pytest.approx(maker.embed([CHUNKS[0][2]])[0], abs=1e-6)
+    measured = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    assert (measured.facts["n_chunks"], measured.facts["left_out"]) == (5, {})
+    change(project, 'queries = "maker"\n', "")
+    with pytest.raises(EmbeddingError, match='"embed": name the model that made the vectors'):
+        embed.make("theirs", settings.load().embedders["theirs"])
+
+
 @pytest.mark.fault("vectors", tried="rows without a vector in users' tables", count=1)
 def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_table(
     own: psycopg.Connection, project: Path

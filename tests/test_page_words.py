@@ -14,10 +14,10 @@ from bs4 import BeautifulSoup
 import ragbench.extras.runs.views  # noqa: F401 - whose views are asked for by name
 from ragbench.core import language, settings
 from ragbench.core.language import LANGUAGES
+from ragbench.core.parts import Spoken, Style, Text
 from ragbench.core.settings import GateSettings
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
-from ragbench.data.tables import Spoken, Style
 from ragbench.llm.budget import Budget
 from ragbench.llm.pricing import Amount
 from ragbench.metrics.explanation import reason_in
@@ -27,7 +27,7 @@ from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
 from ragbench.views.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.templates import html
+from ragbench.views.basics.web import Web
 from ragbench.views.view import VIEWS
 from tests import sources
 from tests.measurements import measurement
@@ -145,14 +145,14 @@ def test_a_figure_says_of_how_many_questions_it_is() -> None:
 
 def test_long_lists_show_their_first_entries_and_fold_the_others() -> None:
     """Nothing is left out; a fold that would hide a single entry is none."""
-    _, made = language.translator("en"), [html.p(f"entry {n}") for n in range(12)]
+    _, made = language.translator("en"), [Text(f"entry {n}") for n in range(12)]
     for count in (0, 1, FIRST, FIRST + 1, FIRST + 2, 12):
-        said = str(shortened(_, made[:count], lambda some: html.all(*some)))
+        said = str(Web(_).blocks(shortened(_, made[:count], list)))
         assert said.count("<p>entry") == count
         assert ("<details" in said) == (count > FIRST + 1)
         assert said.partition("<details")[0].count("<p>entry") == (FIRST if count > FIRST + 1 else count)
-    assert f"{12 - FIRST} more" in str(shortened(_, made, lambda some: html.all(*some)))
-    several = str(one_by_one(_, made))
+    assert f"{12 - FIRST} more" in str(Web(_).blocks(shortened(_, made, list)))
+    several = str(Web(_).blocks(one_by_one(_, [[text] for text in made])))
     assert several.partition("<details")[0].count("<p>entry") == SYSTEMS
     assert several.count("<p>entry") == 12
 
@@ -162,8 +162,8 @@ def test_a_difference_without_spread_is_not_explained_as_equal_values() -> None:
     notes = Notes(material)
     one = replace(material.comparison("b", material.metrics[0]), note="no_spread", method="none")
     notes.mark(one)
-    assert "the difference is the same on every question" in str(notes.html())
-    assert "all values are equal" not in str(notes.html())
+    assert "the difference is the same on every question" in str(Web(material.text).blocks(notes.parts()))
+    assert "all values are equal" not in str(Web(material.text).blocks(notes.parts()))
 
 
 NUMBERS = ("slices", "table", "measures", "across", "forest")
@@ -319,7 +319,7 @@ def test_of_twelve_systems_three_are_read_and_the_others_folded() -> None:
 @pytest.mark.parametrize("style", [Style(), Spoken(language.translator("en"))])
 def test_a_table_has_true_minus_signs_and_no_p_of_0(style: Style) -> None:
     one = Comparison("a", "b", -0.25, -0.375, -0.125, 0.95, "t", 4e-7, "sign flips", 0.00003, Verdict.WORSE, 40)
-    [row] = tabulation.comparisons([("mrr", one)], language.translator("en")).written(style)
+    [row] = style.written(tabulation.comparisons([("mrr", one)], language.translator("en")))
     assert "−0.250" in row
     assert not [cell for cell in row if re.search(r"-\d|\b0\.0+$", cell)]
     assert [cell for cell in row if cell.startswith("<")]

@@ -13,7 +13,7 @@ import pytest
 
 import ragbench as ragbench_package
 from ragbench import tiers
-from ragbench.cli.console import workloads
+from ragbench.cli.console import plans
 from ragbench.core.settings import (
     EmbedderSettings,
     GeneratorSettings,
@@ -126,13 +126,13 @@ class TestWork:
     def test_what_systems_share_is_counted_once(self, capsys: pytest.CaptureFixture[str]) -> None:
         same = Task(("passages", "e", "d"), "passages", "e", 4, 2)
         own = [Task(("reranker", n), "reranker", f"r-{n}", 3, 3) for n in "ab"]
-        workloads.show([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
+        plans.show_work([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
         lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
         assert lines[1] == "a e, r-a 4 — — 3 — 5"
         assert lines[3] == "all, what is shared once e, r-a, r-b 4 — — 6 — 8"
-        [whole] = workloads.shared((replace(same, left=3, calls=1), same))
+        [whole] = plans.shared((replace(same, left=3, calls=1), same))
         assert (whole.left, whole.calls) == (4, 2)
-        workloads.show([Work("a", (replace(same, left=0, calls=0),))])
+        plans.show_work([Work("a", (replace(same, left=0, calls=0),))])
         assert capsys.readouterr().out == ""
 
 

@@ -17,14 +17,14 @@ from ragbench.__main__ import application
 from ragbench.core import settings
 from ragbench.core.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.core.types import Sample
-from ragbench.extras.publishing import publish
 from ragbench.metrics import catalogue, overlap
 from ragbench.tiers.answers import corpora, stages
 from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval import timing
 from ragbench.tiers.scoring.corrections import corrected
-from tests import answer_project, kept_runs
+from tests import answer_project
+from tests.published import same, site_of
 
 SYSTEMS, METRICS, N = ("old", "new", "other"), ("mrr", "faithfulness", "answer_similarity"), 60
 SURE = Sureness(0.95, 400, 11)
@@ -62,11 +62,6 @@ def judged(*, clustered: bool) -> Measurement:
     )
 
 
-def site_of(folder: Path, made: Measurement) -> Path:
-    kept_runs.make(folder / "reports", "one", made)
-    return publish.publish("one", folder / "site").parent / "data"
-
-
 def wide(scores: pd.DataFrame, column: str = "value") -> dict[str, dict[str, np.ndarray]]:
     ids = sorted(set(scores["sample"]))
     return {
@@ -76,14 +71,6 @@ def wide(scores: pd.DataFrame, column: str = "value") -> dict[str, dict[str, np.
         }
         for system, own in scores.groupby("system", sort=False)
     }
-
-
-def same(found: object, published: object) -> bool:
-    """Equal to the last digits that a file keeps; nothing is nothing."""
-    lacking = [one is None or one == "" or one != one for one in (found, published)]
-    if any(lacking):
-        return all(lacking)
-    return found == pytest.approx(published, rel=1e-12) if isinstance(found, float) else str(found) == str(published)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from ragbench import data, tiers
+from ragbench import data, tiers, views
 from ragbench.core import settings
+from ragbench.core.types import Chunk, Sample
 from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
 from ragbench.extras.live.inquiry import ask
 from ragbench.extras.runs import past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.foreign_runs import page_key
+from ragbench.metrics.faithfulness import faithfulness
+from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
 from ragbench.store.records import RunRecord
 from ragbench.tiers import BenchError, readiness
+from ragbench.tiers.answers.tier_ux import of_history
+from ragbench.tiers.basics.session import dataset_of
+from ragbench.views import Page
 from tests import fragments
 from tests import voproshalych_project as made
 from tests.command_line import ragbench
 from tests.fragments import ROOT
+from tests.scripted_judge import ScriptedJudge, score
 
 PAGES = [ROOT / "docs" / name for name in ("from-voproshalych.md", "from-voproshalych.ru.md")]
 HAND = {"hit_rate@1": 0.7, "hit_rate@5": 0.9, "recall@5": 0.9, "precision@5": 0.18, "mrr": (7 + 1 / 2 + 1 / 3) / 10,
@@ -318,6 +328,64 @@ def test_what_queries_may_name(
     settings.load.cache_clear()
     with pytest.raises(settings.ConfigurationError, match=expected):
         settings.load()
+
+
+def test_of_their_log_is_read_when_it_was_asked_and_where_a_dialogue_ended_without_being_told(team: Path) -> None:
+    dataset = dataset_of("db:helpdesk", settings.load())
+    assert [past.asked_at for past in dataset.history[:2]] == ["2026-03-01T09:00:00+00:00", "2026-03-01T09:01:00+00:00"]
+    assert [past.id for past in dataset.history if past.stop_point] == ["2", "4", "12", "14", "22", "24", "32", "34"]
+    sessions = [[turn.id for turn in talk.turns] for talk in of_history(dataset.history)]
+    assert sessions[:5] == [["1", "4"], ["7", "10"], ["11", "14"], ["17", "20"], ["21", "24"]]
+    assert len(sessions) == 4 * 5
+
+
+def test_a_session_of_one_question_is_outside_the_measures_of_dialogues_not_unmeasured_in_them(team: Path) -> None:
+    made = tiers.tier_ux("db:helpdesk", embedders="e5", sessions="history", resamples=200)
+    assert [made.facts[name] for name in ("n_sessions", "n_one_question", "n_stopped")] == [20, 4, 8]
+    kept = next(each.estimate for each in made.estimates if each.metric == "context_preservation")
+    assert (kept.n, kept.n_unmeasured) == (16, 0)
+    said = str(views.about.method(Page(made)).html())
+    assert "The log says of 8 questions that a dialogue ended with them" in said
+
+
+def test_pages_that_left_the_base_are_counted_and_so_is_what_the_log_answered(team: Path) -> None:
+    with psycopg.connect(os.environ["HELPDESK_URL"], autocommit=True) as connection:
+        connection.execute("SET search_path TO helpdesk")
+        connection.execute("UPDATE question_answer SET confluence_url = 'https://confluence.example/old' WHERE id <= 3")
+        connection.execute("UPDATE question_answer SET answer = '' WHERE id IN (1, 11)")
+        connection.execute("UPDATE question_answer SET confluence_url = NULL WHERE id = 4")
+    made = tiers.real_users("db:helpdesk", systems="v1", resamples=200)
+    assert [made.facts[name] for name in ("n_history", "n_without_page", "n_page_gone")] == [40, 1, 3]
+    [share] = [each.estimate for each in made.estimates_by("asked") if each.where["asked"] == "answered"]
+    assert (share.value, share.n) == (0.95, 40)
+    terms = made.extra["terms"].set_index("term")
+    assert terms.loc["библиотека", "count"] == 4, "by its root: also of the reader's card, which nobody asks of here"
+    assert terms.loc["библиотека", "answered"] == 2
+    assert "когда" not in terms.index
+    page = str(views.retrieval.repeats(Page(made, language="ru")).html())
+    assert "Слова, которые есть в наибольшем числе вопросов" in page
+    assert "95,0" in str(views.retrieval.usage(Page(made, language="ru")).html())
+
+
+def test_groundedness_and_faithfulness_differ_in_the_five_aspects_of_the_page() -> None:
+    """The scale, the grain, shortcuts, questions to the judge, and answers that claim nothing."""
+    sample = Sample("s", "Где столица?", "Москва. В ней 12 миллионов.", None, (Chunk("c", "Москва — столица России."),))
+    rated = ScriptedJudge(response_groundedness={"reason": "so", "rating": 1})
+    assert score(response_groundedness(sample, judge=rated)).value == 0.5, "the rating 1 of 0, 1, 2"
+    assert len(rated.calls) == 1
+    inside = replace(sample, response="Москва — столица")
+    assert score(response_groundedness(inside, judge=ScriptedJudge())).value == 1.0, "nobody is asked"
+    asked = ScriptedJudge(response_groundedness={"reason": "so", "rating": 2})
+    assert score(response_groundedness(inside, judge=asked, shortcuts=False)).value == 1.0
+    assert len(asked.calls) == 1
+    said = [(1, "supported", [1]), (2, "neutral", [])]
+    verdicts = [{"statement": n, "reason": "so", "verdict": word, "passages": on} for n, word, on in said]
+    judge = ScriptedJudge(claims={"claims": ["Москва — столица.", "В ней 12 миллионов."]},
+                          entailment={"verdicts": verdicts})  # fmt: skip
+    assert score(faithfulness(sample, judge=judge)).value == 0.5, "one claim of two"
+    assert len(judge.calls) == 2
+    silent = ScriptedJudge(claims={"claims": []})
+    assert math.isnan(score(faithfulness(sample, judge=silent)).value)
 
 
 @pytest.mark.slow

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import io
 import json
-import pkgutil
 import re
 import sys
 from collections.abc import Iterator
@@ -20,11 +18,11 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
-import ragbench.metrics
 from ragbench import tiers
 from ragbench.core import annexes, language
-from ragbench.core.metric import GOALS, Metric, registered
+from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import Band
+from ragbench.metrics import catalogue
 from ragbench.metrics.criterion import Criterion
 from ragbench.tiers.scoring import functions
 from tests import sources
@@ -70,9 +68,7 @@ def texts_of_notebooks() -> Iterator[tuple[str, str]]:
 
 
 def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
-    for module in pkgutil.iter_modules(ragbench.metrics.__path__):
-        importlib.import_module(f"ragbench.metrics.{module.name}")
-    for name, metric in registered().items():
+    for name, metric in catalogue().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
             told = (metric.summary, metric.formula, metric.edges, metric.several, metric.differs, metric.source)
             for text in (*told, *_declared(metric)):

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ TEXTS = [
     ("Темы выпускных работ утверждают до первого декабря.", "когда утверждают темы вкр", "До 1 декабря."),
 ]
 """A chunk, what is asked of it, and the answer; two chunks a page."""
+STOPPED = (1, 3)
+"""Places in TEXTS: in the log a dialogue ends with each question of theirs."""
 FIRST = 92_459
 WIDTH = 1024
 ENCODER = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=WIDTH)
@@ -48,6 +51,11 @@ ENCODER = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=WI
 def page(number: int) -> str:
     """The page of a chunk."""
     return PAGES[number // 2]
+
+
+def asked_at(place: int) -> datetime:
+    """When the question at this place of the log was asked: ten a day, a minute apart."""
+    return datetime(2026, 3, 1, 9, tzinfo=UTC) + timedelta(days=place // 10, minutes=place % 10)
 
 
 def _id(prefix: str, question: str) -> str:
@@ -336,8 +344,10 @@ def _fill(connection: psycopg.Connection, logged: int, embedded: int) -> None:
     asked = [(f"{question}{'?' * turn}" if turn < 2 else f"{question} {turn}", n) for turn in range(again)
              for n, (_, question, _) in enumerate(TEXTS)][:logged]  # fmt: skip
     made = encoder.embed([question for question, _ in asked[:embedded]], kind="query") if embedded else []
-    copied = "COPY question_answer (id, question, answer, confluence_url, score, user_id, embedding) FROM STDIN"
+    columns = "id, question, answer, confluence_url, score, user_id, created_at, stop_point, embedding"
+    copied = f"COPY question_answer ({columns}) FROM STDIN"
     with connection.cursor() as cursor, cursor.copy(copied) as rows:
         for place, (question, n) in enumerate(asked):
             vector = str(made[place].tolist()) if place < embedded else None
-            rows.write_row((place + 1, question, TEXTS[n][2], page(n), 5 - n % 5, 1 + n % 3, vector))
+            told = (place + 1, question, TEXTS[n][2], page(n), 5 - n % 5, 1 + n % 3)
+            rows.write_row((*told, asked_at(place), n in STOPPED, vector))

@@ -121,11 +121,8 @@ def _require_labels(known: Records | None, brought: Brought) -> None:
     from ragbench.data import DatasetError
 
     there = {chunk.id for chunk in brought.chunks}
-    lost = [
-        question.id
-        for question in (known.questions if known is not None else ())
-        if not set(question.relevant) <= there
-    ]
+    asked = known.questions if known is not None else ()
+    lost = [question.id for question in asked if not {*question.relevant, *question.irrelevant} <= there]
     if lost:
         raise DatasetError(
             f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "

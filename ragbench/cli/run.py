@@ -129,14 +129,14 @@ def run(
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
     from ragbench import report
-    from ragbench.cli.console import outputs, plans, workloads
+    from ragbench.cli.console import outputs, plans
     from ragbench.core import settings
 
     with terminal.Bars() as bars:
         planned = report.plan(
             notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
         )
-    workloads.show(planned.work)
+    plans.show_work(planned.work)
     plans.show(planned.outlooks, settings.load().budget)
     if planned.silent:
         terminal.say(f"Ask no model: {', '.join(planned.silent)}.")
@@ -166,7 +166,7 @@ def tiers() -> list[str]:
 
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     from ragbench.cli import gate as gates
-    from ragbench.cli.console import delivery, outputs
+    from ragbench.cli.console import outputs
     from ragbench.cli.standing import standing
     from ragbench.core import answered_by, raised, stand_ins, unidentified
     from ragbench.core.language import translator
@@ -193,7 +193,7 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
     held = gates.hold(result.folder) if gate else Ending.HELD
-    sent = Ending.REFUSED if sent_to and not delivery.sent(result.folder, sent_to) else Ending.HELD
+    sent = Ending.REFUSED if sent_to and not outputs.sent(result.folder, sent_to) else Ending.HELD
     if code := worst(result.exit_code, held, sent):
         raise typer.Exit(code)
 

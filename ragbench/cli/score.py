@@ -268,8 +268,9 @@ def _numbers(scores: Scores) -> dict[str, Measurement]:
     from ragbench.tiers.scoring.result import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
-    facts = {"attendance": judge_overlap.facts(scores.attendances)}
-    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)}
+    extra = scores.sets.tables
+    facts = {"attendance": judge_overlap.facts(scores.attendances), "tables": {name: name for name in extra}}
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences, extra=extra)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:

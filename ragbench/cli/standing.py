@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markupsafe import escape
-
-from ragbench.data.tables import Column, Found, Table
+from ragbench.core.parts import Column, Table, Value, spoken
 from ragbench.tiers.run.overview import NAME
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
             c = overview.comparison(page, system, metric)
             by = overview.judged_by(page, metric)
             word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
-            value = Found(e.low, e.high, e.value, why=verdicts.exact(e, _))
+            value = Value.of(e, why=verdicts.exact(e, _))
             rows.append((overview.short(page), metric, system, value, word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))
             if why := verdicts.doubted(e, _):
@@ -48,7 +46,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     )  # fmt: skip
     spent = [page["spent"] for page in overview.pages if page.get("spent")]
     whole = {key: sum(bill.get(key) or 0 for bill in spent) for key in ("calls", "money", "unpriced")}
-    notes = [escape(text).striptags() for text in answers(overview)] + unsure
+    notes = [spoken(_).phrase(text) for text in answers(overview)] + unsure
     if whole["calls"]:
         paid, calls = cost(whole, _), int(whole["calls"])
         notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 Seam = Literal[
-    "commands", "front", "load", "notebooks", "page", "pool", "published", "readers", "scores", "tables", "views"
-]
-"""commands: of the command line, by name. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
-notebooks: what measures for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can
-be done with a page, and with scores, besides looking at them. pool: what the setting `cluster` needs. published: what
-there is to publish besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of
-ragbench.toml, which the annex reads itself. views: by name."""
+    "commands", "examined", "front", "load", "metrics", "notebooks", "page", "pool", "published", "readers", "scores",
+    "tables", "views",
+]  # fmt: skip
+"""commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
+of the data set and `parts` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
+metrics: modules whose metrics belong to the catalogue, and are measured where they are named. notebooks: what measures
+for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can be done with a page, and
+with scores, besides looking at them. pool: what the setting `cluster` needs. published: what there is to publish
+besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of ragbench.toml, which the
+annex reads itself. views: by name."""
 
 
 @functools.cache

@@ -1,6 +1,8 @@
 """The one door to the disk: a file or a folder takes another's place, and at every moment one of them is there whole.
 
 What others put into a folder stays. What is read whole has an end, whoever wrote it.
+
+JSON that is too large to be held is written in pieces, letter by letter that of the value as a whole.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ import ctypes
 import errno
 import hashlib
 import io
+import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 MARK = ".ragbench"
 """The file in a folder that lists what ragbench wrote there, a line a file: nothing else is replaced or removed."""
@@ -305,3 +309,35 @@ def is_alive(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def of_json(value: Any, indent: int = 1, clean: Callable[[Any], Any] = lambda value: value) -> Iterator[str]:
+    """The text of a JSON value. An iterator among the values of a mapping is a list that is read as it is written.
+
+    clean: what each value goes through before. Raises ValueError for NaN.
+    """
+
+    def text(part: Any, depth: int) -> str:
+        written = json.dumps(clean(part), ensure_ascii=False, indent=indent, allow_nan=False)
+        return written.replace("\n", "\n" + " " * (indent * depth))  # a text of JSON holds no end of a line
+
+    if not isinstance(value, Mapping) or not any(isinstance(member, Iterator) for member in value.values()):
+        yield text(value, 0)
+        return
+    opening = "{"
+    for key, content in value.items():
+        yield f"{opening}\n{' ' * indent}{json.dumps(clean(key), ensure_ascii=False)}: "
+        opening = ","
+        if isinstance(content, Iterator):
+            yield from _list_of((text(each, 2) for each in content), indent)
+        else:
+            yield text(content, 1)
+    yield "\n}"
+
+
+def _list_of(texts: Iterator[str], indent: int) -> Iterator[str]:
+    opening = "["
+    for text in texts:
+        yield f"{opening}\n{' ' * (2 * indent)}{text}"
+        opening = ","
+    yield "[]" if opening == "[" else f"\n{' ' * indent}]"

@@ -126,21 +126,22 @@ def without_rows(columns: Sequence[str]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """Everything a page may show; a table that is not given is empty.
+class Evidence:
+    """What a tier measured: all that its findings are made of, and nothing that follows from it.
+
+    A table that is not given is empty.
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
         resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
+        tier (which one measured it, by whose name what states findings of it is found),
         request (what was asked for: a list of {name, value, default, help}).
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
     questions: one row per sample (QUESTION_COLUMNS); where a page lists only some of very many, `listed` says why it
         does (`ragbench.tiers.scoring.listing`), None of others: their answers, passages, judgements and reasons are not
         kept.
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
-    estimates, comparisons: what the statistics say of the scores, in the order in which a page shows them.
-    placed: findings that are not of the whole: each has a `where` that is not empty, and is in no main table.
-    extra: side tables by name: what is listed, drawn or counted, and no finding.
+    extra: side tables by name: single readings, and what is listed, drawn or counted.
     """
 
     notebook: str
@@ -148,10 +149,40 @@ class Measurement:
     scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
     questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
     retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
+    extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is stated of evidence: a function of it alone.
+
+    estimates, comparisons: of the whole, in the order in which a page shows them.
+    placed: findings that are not of the whole: each has a `where` that is not empty, and is in no main table.
+    facts, extra: what is counted, and tables that are made of findings; they take the place of the evidence's.
+    """
+
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
-    extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     placed: tuple[Finding, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measurement(Evidence):
+    """Everything a page may show: evidence, and what is stated of it (see `Findings`)."""
+
+    estimates: tuple[NamedEstimate, ...] = ()
+    comparisons: tuple[NamedComparison, ...] = ()
+    placed: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, evidence: Evidence, findings: Findings) -> Measurement:
+        """The evidence with these findings, and with none that it may have had."""
+        known = {each.name: getattr(evidence, each.name) for each in fields(Evidence)}
+        known["facts"] = {**evidence.facts, **findings.facts}
+        known["extra"] = {**evidence.extra, **findings.extra}
+        return cls(**known, estimates=findings.estimates, comparisons=findings.comparisons, placed=findings.placed)
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -34,10 +34,11 @@ from ragbench.core.types import Better, Prompt
 Grain = Literal["ranking", "sample", "turns", "table"]
 GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
 
-FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric", "nuggets",
+          "trajectory", "reference_tool_calls", "reference_topics")  # fmt: skip
 """What a metric can need of a sample."""
-HOUSE = "ragbench."
-"""What the modules of the house begin with; a metric of any other is its user's own."""
+HOUSE, ANNEXES = "ragbench.", "ragbench.extras."
+"""What the modules of the house begin with; a metric of any other is its user's own. Those of annexes among them."""
 
 _registry: dict[str, Metric] = {}
 _declarers: list[Callable[[], object]] = []
@@ -81,7 +82,8 @@ class Metric:
     former: names that it goes by elsewhere, such as in older versions of ragas; whoever writes one means this metric.
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: how others read its values. when: where it is of use, a sentence each. purposes: the goals that it serves.
-    peers: the programs that give the same numbers. signed: called with the options, says in another program's own words
+    peers: the programs that give the same numbers. scaled: called with the options, the ends of the scale under them.
+    signed: called with the options, says in another program's own words
     how that program would have to be set to give the same number.
     prompts: what it asks a judge. refuse: called with its options when they are bound, raises ValueError for values
     that they cannot have. judges: who judges it where a call names nobody, by name or as objects.
@@ -118,6 +120,7 @@ class Metric:
     when: tuple[str, ...] = ()
     purposes: tuple[Purpose, ...] = ()
     peers: tuple[Peer, ...] = ()
+    scaled: Callable[..., tuple[float, float]] | None = None
 
     @property
     def name(self) -> str:
@@ -182,6 +185,11 @@ class Metric:
         """Whether its function is its user's, and may do anything."""
         return not f"{self.function.__module__}.".startswith(HOUSE)
 
+    @property
+    def is_annexed(self) -> bool:
+        """Whether an annex declares it: then it is measured where it is named, and not wherever it could be."""
+        return self.function.__module__.startswith(ANNEXES)
+
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """What the function asks for besides its grain: `judge`, `embedder`."""
@@ -222,7 +230,9 @@ class Metric:
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
         bound = {**self.options, **plain}
         self._check(bound)
-        return replace(self, options=bound, fields=tuple(name for name in self.fields if name not in bound))
+        fields = tuple(name for name in self.fields if name not in bound)
+        bounds = self.bounds if self.scaled is None else self.scaled(**bound)
+        return replace(self, options=bound, fields=fields, bounds=bounds)
 
     def __call__(self, first: Any, **more: Any) -> Any:
         if self.cutoff is not None:
@@ -279,6 +289,7 @@ def metric(
     when: tuple[str, ...] = (),
     purposes: tuple[Purpose, ...] = (),
     peers: tuple[Peer, ...] = (),
+    scaled: Callable[..., tuple[float, float]] | None = None,
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -295,6 +306,7 @@ def metric(
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
             signed, levels, prompts, refuse, former=former, when=when, purposes=purposes, peers=peers,
+            scaled=scaled,
         )  # fmt: skip
         check(made)
         enter(made)

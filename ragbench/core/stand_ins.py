@@ -14,7 +14,9 @@ from typing import Any, Literal
 from ragbench.core.language import Translator
 from ragbench.core.settings import OFFLINE
 
-Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", "sample", ""]
+Part = Literal[
+    "retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", "drafts", "sample", ""
+]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[s
 
 def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
     """The stand-ins that a measurement's facts tell of, each once: `stand_ins`, `generators`, `judges`, `known_items`,
-    `part_of_all`.
+    `unreviewed`, `part_of_all`.
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
@@ -59,6 +61,7 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
     judging = [*offline, *_unordered(known), *_for_people(known), *_panel(known)]
     stand_ins = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     stand_ins += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
+    stand_ins += [StandIn("drafts", f"{known['unreviewed']}")] if known.get("unreviewed") else []
     stand_ins += [sample(known["part_of_all"])] if known.get("part_of_all") else []
     once = {(stand_in.part, stand_in.name): stand_in for stand_in in reversed(stand_ins)}
     kept = dict.fromkeys(once[stand_in.part, stand_in.name] for stand_in in stand_ins)
@@ -101,6 +104,7 @@ def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
     every = tuple(stand_ins)
     named, judges = names(every, _), dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "people")
     drafted = dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "questions")
+    unreviewed = dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "drafts")
     said = []
     if named:
         said.append(
@@ -146,6 +150,14 @@ def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
                 "{number} questions are known items: words of the passage that has to be found, asked by nobody. They "
                 "flatter a search that matches words.",
                 number=", ".join(drafted),
+            )
+        )
+    if unreviewed:
+        said.append(
+            _(
+                "{number} questions are drafts of a language model that nobody has reviewed: what they say of systems "
+                "is not yet what people's questions would say.",
+                number=", ".join(unreviewed),
             )
         )
     return " ".join(said)

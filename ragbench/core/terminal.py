@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
-from ragbench.core import pieces
+from ragbench.core import folders
 from ragbench.core.names import INVISIBLE
 
 NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -81,14 +81,14 @@ def columns(rows: Iterable[Iterable[object]]) -> None:
 
 
 def dump(value: Any, indent: int = 1, clean: Callable[[Any], Any] = lambda value: value) -> None:
-    """Print a value as JSON (`ragbench.core.pieces.of_json`): what a terminal would obey is escaped as JSON escapes it.
+    """Print a value as JSON (`ragbench.core.folders.of_json`): what a terminal would obey is escaped.
 
     Raises ValueError for NaN.
     """
     from ragbench.core.settings import secrets
 
     mask, obeyed = secrets.exact_masker(), pattern()
-    for text in pieces.of_json(value, indent, lambda part: secrets.masked(clean(part), mask)):
+    for text in folders.of_json(value, indent, lambda part: secrets.masked(clean(part), mask)):
         sys.stdout.write("\n".join(obeyed.sub(_as_json, line) for line in text.split("\n")))
     sys.stdout.write("\n")
     sys.stdout.flush()

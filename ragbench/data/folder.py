@@ -355,7 +355,7 @@ def _check_spans(table: str, language: str, record: Record, length: Callable[[st
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
     """(what it names, their ids) of a record."""
     if isinstance(record, QuestionRecord):
-        yield "chunk", record.relevant
+        yield "chunk", [*record.relevant, *record.irrelevant, *record.pooled]
     elif isinstance(record, Dialogue):
         yield "chunk", [name for turn in record.turns for name in turn.relevant]
     elif isinstance(record, Decision):

@@ -17,6 +17,7 @@ from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
 from ragbench.data.samples import Given, contexts_of, references_in
 from ragbench.data.shelf import Shelf
+from ragbench.data.spreadsheets import plain
 from ragbench.data.vocabulary import AmbiguousError, Columns
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
@@ -258,6 +259,8 @@ def read(
     unmarked, written_for = 0, 0
     for place, row in read_rows(path, held=False, left_out=reading.left_out):
         fields = known.of(row, place)
+        if marked:  # forms that people fill in are spreadsheets
+            fields = {name: plain(value) if isinstance(value, str) else value for name, value in fields.items()}
         try:
             item, passages = _item(fields, row, place)
             reading.take(item, place, passages)

@@ -20,6 +20,8 @@ Place = Annotated[int, Field(strict=True, ge=0)]
 Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 KNOWN_ITEM = "known_item"
 """The kind of questions that were drawn from passages' words: pages tell by it that nobody asked them."""
+Draft = Literal["unreviewed", "reviewed"]
+"""Of what a model wrote: whether a person has accepted it. What nobody has is marked wherever its numbers are."""
 
 
 class Closed(BaseModel):
@@ -72,8 +74,10 @@ class QuestionRecord(Record):
 
     spans: of relevant chunks where in their text the answer stands, as pairs of start and end in characters from 0, the
     end not included; of a chunk without spans all of its text is labelled. references: all right answers where there
-    are several, `reference` the first. A set without spans, or such references, has the hash that it had before there
-    was such a field.
+    are several, `reference` the first. nuggets: what a good answer says, each with its importance. irrelevant: chunks
+    that were judged and found irrelevant; of all that neither names nobody knows. pooled: those that were to be judged,
+    and that a sample left out. draft: of a question that a model wrote. A set without such fields has the hash that it
+    had before there were any.
     """
 
     text: Text
@@ -86,6 +90,10 @@ class QuestionRecord(Record):
     kind: Identifier | None = None
     cluster: Url | None = None
     source: Identifier | None = None
+    nuggets: dict[Text, Literal["vital", "okay"]] = Field(default={}, exclude_if=_is_empty)
+    irrelevant: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
+    pooled: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
+    draft: Draft | None = Field(default=None, exclude_if=_is_unknown)
 
 
 class Turn(Closed):
@@ -100,6 +108,7 @@ class Dialogue(Record):
     """A dialogue: its turns in the order in which they were asked."""
 
     turns: tuple[Turn, ...] = Field(min_length=1)
+    draft: Draft | None = Field(default=None, exclude_if=_is_unknown)
 
 
 class Decision(Record):
@@ -118,7 +127,10 @@ class Decision(Record):
 
 
 class PastQuestion(Record):
-    """A question from production with the answer given, the page shown, and the user's score."""
+    """A question from production with the answer given, the page shown, and the user's score.
+
+    stop_point: whether a dialogue ended with it. A set that says so nowhere has the hash that it had before.
+    """
 
     question: Text
     answer: StrictStr | None = None
@@ -126,6 +138,7 @@ class PastQuestion(Record):
     score: Literal[1, 2, 3, 4, 5] | None = None
     user: Identifier | None = None
     asked_at: StrictStr | None = None
+    stop_point: StrictBool = Field(default=False, exclude_if=_is_empty)
 
 
 class RatedAnswer(Record):

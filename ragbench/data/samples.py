@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
+from ragbench.data import attributed
 from ragbench.data.cells import Form, Forms, held, several
 from ragbench.data.files import DatasetError, LeftOut, parse_json
 from ragbench.data.limits import MAX_ROWS
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "messages", "repeat", "rubric", "language", "cluster", "session", "system", "shown",
+    "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
+    "reference_tool_calls", "reference_topics", "language", "cluster", "session",
+    "system", "shown",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
 SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown"}
@@ -224,7 +227,7 @@ def _texts(value: Any) -> Iterator[str]:
         for item in value:
             yield from _texts(item)
     elif isinstance(value, Mapping):
-        yield from map(str, value.values())
+        yield from map(str, (*value, *value.values()))
 
 
 class _Numbers:
@@ -304,7 +307,9 @@ def turns_of(value: Any) -> list[Said] | None:
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
-    """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last."""
+    """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
+    one with all messages."""
+    item = attributed.of_agent(item)
     for field in ("messages", "user_input"):
         turns = turns_of(item.get(field))
         if turns is None:
@@ -353,6 +358,11 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
             item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
         ),
         rubric=_rubric(item.get("rubric")),
+        nuggets=attributed.nuggets_of(item.get("nuggets")),
+        citations=attributed.citations_of(item.get("citations")),
+        trajectory=attributed.messages_of(item.get("trajectory")),
+        reference_tool_calls=attributed.calls_of(item.get("reference_tool_calls")),
+        reference_topics=attributed.topics_of(item.get("reference_topics")),
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),

@@ -81,6 +81,13 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "expected_answers": ("expected_answers", "ожидаемые_ответы"),
     "repeat": ("repeat", "epoch"),
     "rubric": ("rubric", "критерии"),
+    "nuggets": ("nuggets", "nugget_list", "key_facts", "наггеты", "ключевые_факты"),
+    "trajectory": ("trajectory", "agent_messages", "agent_trace", "tools_called", "траектория", "сообщения_агента"),
+    "reference_tool_calls": (
+        "reference_tool_calls", "expected_tool_calls", "expected_tools", "эталонные_вызовы", "ожидаемые_вызовы",
+    ),
+    "reference_topics": ("reference_topics", "allowed_topics", "разрешённые_темы"),
+    "citations": ("citations", "response_citations", "answer_citations", "цитаты", "ссылки_ответа"),
     "language": ("language", "lang", "locale", "язык"),
     "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),
     "session": (

@@ -77,16 +77,16 @@ def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
         raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
 
 
-def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False) -> Written:
+def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False, replace: bool = False) -> Written:
     """Add records to the data set `name` (`name:ru` for one of its languages) and read it back.
 
-    dry_run: do it elsewhere, and leave nothing.
+    dry_run: do it elsewhere, and leave nothing. replace: a record takes the place of that of its id.
     Raises DatasetError for an id that is there already, with another content; nothing has changed then.
     """
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    merged = _merged(place, language, tables)
+    merged = _merged(place, language, tables, replace)
     with _made(name, folder, dry_run) as made:
         shutil.copytree(place, made)
         _write_tables(made, language, merged)
@@ -133,12 +133,13 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _merged(place: Path, language: str, more: Records) -> Records:
+def _merged(place: Path, language: str, more: Records, replace: bool) -> Records:
     tables: dict[str, Shelf[Any]] = {}
     for table, model in MODELS.items():
         merged = tables[table] = Shelf(model)
+        replaced = {record.id for record in getattr(more, table)} if replace else set()
         for where, record in lines_of_table(place / f"{table}.{language}.jsonl", model, held=False):
-            if not merged.put(record.id, record):
+            if record.id not in replaced and not merged.put(record.id, record):
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
         for record in getattr(more, table):
             if not merged.put(record.id, record) and merged.get(record.id) != record:

@@ -23,7 +23,8 @@ class TableEmbedder:
 
     Where several rows have the same text, the one with the lowest id speaks for all. `identity` holds a hash of all the
     vectors, so that a table embedded anew is another embedder. queries: gives, for the open database, the
-    embedder that embeds all questions in place of the question table, so that any can be asked.
+    embedder that embeds all questions in place of the question table, so that any can be asked; with
+    `without_embedding = "embed"` also every passage that no row has a vector of.
     """
 
     def __init__(self, name: str, database: str, settings: Settings, queries: Encoder | None = None) -> None:
@@ -35,6 +36,12 @@ class TableEmbedder:
             self._without = {"passage": _without(source, tables.chunks)}
             if tables.without_embedding == "refuse" and self._without["passage"]:
                 raise EmbeddingError(f"databases.{database}: {self._without['passage']}")
+            self._fills = tables.without_embedding == "embed"
+            if self._fills and queries is None:
+                raise EmbeddingError(
+                    f'databases.{database}.without_embedding = "embed": name the model that made the vectors: '
+                    f'embedders.{name}.queries = "NAME"'
+                )
             if queries is not None:
                 self.queries = queries(source)
             elif tables.questions is not None and tables.questions.embedding is not None:
@@ -48,7 +55,8 @@ class TableEmbedder:
             for number, text in enumerate(places):
                 digest.update(f"\0{text}".encode() if number else text.encode())
         asking = "" if self.queries is None else f" questions: {self.queries.identity}"
-        self.identity = f"database {database} {digest.hexdigest()}{asking}"
+        filling = ", and passages without a vector" if self._fills else ""
+        self.identity = f"database {database} {digest.hexdigest()}{asking}{filling}"
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         """The stored vectors. Raises EmbeddingError for a text that no row has, with how many rows have none."""
@@ -62,6 +70,8 @@ class TableEmbedder:
             )
         places, matrix = self._vectors[kind]
         missing = [number for number, text in enumerate(texts) if text not in places]
+        if missing and self._fills and self.queries is not None:
+            return self._filled(texts, missing, self.queries)
         if missing:
             what = "chunk" if kind == "passage" else "question"
             way = "" if kind == "passage" else f'; to ask any question: embedders.{self.name}.queries = "NAME"'
@@ -71,6 +81,17 @@ class TableEmbedder:
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]
+
+    def _filled(self, texts: Sequence[str], missing: Sequence[int], maker: Embedder) -> Vectors:
+        """The stored vectors of passages, and those that `maker` makes of the missing ones."""
+        places, matrix = self._vectors["passage"]
+        vectors = np.array([matrix[places.get(text, 0)] for text in texts])
+        try:
+            vectors[missing] = maker.embed([texts[number] for number in missing])
+        except EmbeddingError as error:
+            faulty = tuple(missing[place] for place in error.positions)
+            raise EmbeddingError(str(error), faulty, reason=error.reason, dead=error.dead) from error
+        return vectors
 
     def logged(self) -> Mapping[str, Array]:
         """The stored vectors of the questions in the log, by text, where `queries` embeds all others; else none.
@@ -104,7 +125,7 @@ def _without(source: Source, table: ChunkTable | QuestionTable) -> str:
     rows, missing = source.counts(table)
     if not missing:
         return ""
-    way = ', or set without_embedding = "leave_out"' if isinstance(table, ChunkTable) else ""
+    way = ', or set without_embedding = "leave_out", or "embed"' if isinstance(table, ChunkTable) else ""
     return f"{missing:,} of {rows:,} rows of {table.table} have no vector in {table.embedding}; embed them{way}"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         OFFLINE_JUDGES,
         OpenJudges,
         OwnJudge,
+        PlanningJudge,
         Rehearsed,
         asks_nobody,
         legal_names,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     )
     from ragbench.judge.pairwise import Choice, Duel, compare
     from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
-    from ragbench.judge.plan import PlanningJudge
 
 _PLACES = {
     "AGGREGATES": "panel",
@@ -40,7 +40,7 @@ _PLACES = {
     "Overheard": "again",
     "OwnJudge": "opening",
     "Panel": "panel",
-    "PlanningJudge": "plan",
+    "PlanningJudge": "opening",
     "Rehearsed": "opening",
     "Reworded": "again",
     "Rule": "panel",

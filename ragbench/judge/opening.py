@@ -17,12 +17,53 @@ from ragbench.core import names
 from ragbench.core.expectations import expectation
 from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, Settings
 from ragbench.core.settings.secrets import excerpt
-from ragbench.core.types import Judge
-from ragbench.llm import Budget, Journal, Outlook, Replies, Tally, Usage, open_budget
+from ragbench.core.types import Answer, Judge, Prompt, Shape
+from ragbench.judge.lexical import LexicalJudge
+from ragbench.judge.model import ModelJudge
+from ragbench.judge.rendering import Texts
+from ragbench.llm import Budget, Journal, Outlook, Rehearsal, Replies, Tally, Usage, open_budget
+from ragbench.llm.planning import Experience
 
 if TYPE_CHECKING:  # what asks a model is imported where one will be asked
     from ragbench.judge.model import ModelJudge
-    from ragbench.judge.plan import PlanningJudge
+
+
+class PlanningJudge:
+    """Stands in for one model judge in a dry run; see `ragbench.core.types.Judge`."""
+
+    def __init__(
+        self, name: str, settings: JudgeSettings, journal: Journal | None = None, language: str = "en"
+    ) -> None:
+        self.name, self.model = name, settings.model
+        self._rehearsal = Rehearsal(name, settings, journal)
+        self._judge = ModelJudge(self._rehearsal.client, language=language)
+        self._lexical = LexicalJudge()
+        self._unknown = 0
+
+    @property
+    def identity(self) -> str:
+        """The identity of the judge that it stands in for."""
+        return self._judge.identity
+
+    async def ask(
+        self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Shape]:
+        """The journal's answer, or the lexical judge's in its place."""
+        request = self._judge.request(prompt, texts, language, repeat)
+        completion = await self._rehearsal.client.complete(request)
+        if not Rehearsal.is_missing(completion):
+            return self._judge.answer(completion, texts)
+        if prompt.offline is None:
+            self._unknown += 1
+        return await self._lexical.ask(prompt, texts, language=language, repeat=repeat)
+
+    def outlook(self, experience: Experience | None = None) -> Outlook:
+        """What was asked so far, to be added to other outlooks."""
+        return self._rehearsal.outlook(experience, self._unknown)
+
+    async def close(self) -> None:
+        """Let the journal go."""
+        await self._rehearsal.client.close()
 
 
 @dataclass
@@ -122,7 +163,6 @@ def _all(chosen: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[J
 
 
 def _planning(models: Sequence[OwnJudge], journal: Journal | None, language: str) -> list[PlanningJudge]:
-    from ragbench.judge.plan import PlanningJudge
 
     return [PlanningJudge(model.name, model.settings, journal if model.kept else None, language) for model in models]
 

@@ -7,11 +7,13 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 
+from ragbench.core import annexes
 from ragbench.core.metric import Metric, parse, registered
 
 
 def catalogue() -> Mapping[str, Metric]:
-    """Every metric by its name. A file added to this folder is in the catalogue; nothing else needs a change."""
+    """Every metric by its name. A file added to this folder is in the catalogue, as is a module that an annex offers;
+    nothing else needs a change."""
     _imported()
     return registered()
 
@@ -20,6 +22,8 @@ def catalogue() -> Mapping[str, Metric]:
 def _imported() -> None:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
+    for name in annexes.offered("metrics"):
+        annexes.taken("metrics", name)
 
 
 def declaration(label: str) -> Metric | None:

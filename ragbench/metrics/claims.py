@@ -276,6 +276,16 @@ async def verdicts_on(
     return [by_place[place] for place in range(len(statements))]
 
 
+async def verdicts_in(inquiry: Inquiry, statements: Sequence[str], passage: str) -> list[Judged]:
+    """One verdict for each statement by one passage alone. Nothing to judge asks nothing: a passage without text
+    supports no statement."""
+    if not statements:
+        return []
+    if not passage.strip():
+        return [Judged.unsupported(statement) for statement in statements]
+    return await verdicts_on(inquiry, statements, [passage])
+
+
 async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
     """The verdicts of the first reply, however many statements it left out: what software that counts these computes.
 

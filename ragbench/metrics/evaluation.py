@@ -100,6 +100,7 @@ def rows(ranking: Ranking, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Ran
         ideal=ranking.ideal[chosen],
         lengths=ranking.lengths[chosen],
         judged=None if ranking.judged is None else ranking.judged[chosen],
+        pooled=None if ranking.pooled is None else ranking.pooled[chosen],
         nonrelevant=None if ranking.nonrelevant is None else ranking.nonrelevant[chosen],
         ties=None,
         coverage=None if cover is None else Coverage(cover.grades[chosen], cover.shares[chosen], cover.reached[chosen]),
@@ -140,8 +141,8 @@ def _digits(ranking: Ranking, levels: Array) -> list[tuple[NDArray[Any], int]]:
         digits.append((digit, len(levels) + 2 if len(levels) > 1 else 2))
     digits += [((ranking.ideal == level).sum(axis=1), ranking.ideal.shape[1] + 1) for level in levels]
     digits.append((ranking.lengths, int(ranking.lengths.max(initial=0)) + 1))
-    if ranking.judged is not None:
-        digits += [(ranking.judged[:, rank], 2) for rank in range(ranking.judged.shape[1])]
+    for flags in (ranking.judged, ranking.pooled):
+        digits += [] if flags is None else [(flags[:, rank], 2) for rank in range(flags.shape[1])]
     if ranking.nonrelevant is not None:
         digits.append((ranking.nonrelevant, int(ranking.nonrelevant.max(initial=0)) + 1))
     return digits

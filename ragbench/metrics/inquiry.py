@@ -152,9 +152,11 @@ class Inquiry:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a field that was given holds nothing to read: no text, or no chunk with a text."""
+    """Whether a field that was given holds nothing to read: no text, no chunk with a text, no message that says or
+    calls something."""
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, Mapping):
         return not value
-    return all(not chunk.text.strip() for chunk in value)
+    texts = (part if isinstance(part, str) else part.text or (getattr(part, "calls", "") and "calls") for part in value)
+    return not any(text.strip() for text in texts)

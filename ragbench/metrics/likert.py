@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -20,6 +20,8 @@ LOWEST, HIGHEST = 1, 5
 SCALE = (float(LOWEST), float(HIGHEST))
 FAITHFULNESS_FIELDS = ("user_input", "response", "contexts")
 RELEVANCE_FIELDS = ("user_input", "response")
+Scale = Literal["1-5", "0-1"]
+"""Of a rating: as it was given, or as the specification's text has it, (rating − 1) / 4."""
 REFERENCE_FIELDS = ("user_input", "response", "reference")
 
 
@@ -231,9 +233,16 @@ _RATING_DIFF = (
     "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out of "
     "any reply invents ratings; here only the field of the reply counts."
 )
+
+
+def _ends(scale: Scale = "1-5") -> tuple[float, float]:
+    return SCALE if scale == "1-5" else (0.0, 1.0)
+
+
 _rating = partial(
-    metric, source=_SOURCE, bounds=SCALE, formula="rating from 1 to 5", edges=_RATING_EDGE, differs=_RATING_DIFF
-)
+    metric, source=_SOURCE, bounds=SCALE, formula="rating from 1 to 5; with scale=0-1 (rating − 1) / 4",
+    edges=_RATING_EDGE, differs=_RATING_DIFF, scaled=_ends,
+)  # fmt: skip
 
 
 @_rating(
@@ -256,14 +265,14 @@ _rating = partial(
     purposes=(Purpose("generation", "whether answers keep to their contexts"),),
 )
 @measured
-async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
+async def faithfulness_rating(sample: Sample, judge: Judge, *, scale: Scale = "1-5") -> Score:
     """A judge's rating from 1 to 5 of how far the contexts support the answer as a whole.
 
-    The rating as given; (rating − 1) / 4 puts it on a scale from 0 to 1. Unlike `faithfulness`, which checks claims one
+    The rating as given; scale="0-1": (rating − 1) / 4. Unlike `faithfulness`, which checks claims one
     by one, it is one question and one number.
     """
     inquiry = Inquiry(sample, judge, *FAITHFULNESS_FIELDS)
-    return await _rate(inquiry, FAITHFULNESS, response=sample.response, contexts=inquiry.contexts)
+    return await _rate(inquiry, FAITHFULNESS, scale, response=sample.response, contexts=inquiry.contexts)
 
 
 @_rating(
@@ -283,12 +292,13 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     purposes=(Purpose("generation", "whether answers keep to their questions"),),
 )
 @measured
-async def answer_relevance(sample: Sample, judge: Judge) -> Score:
+async def answer_relevance(sample: Sample, judge: Judge, *, scale: Scale = "1-5") -> Score:
     """A judge's rating from 1 to 5 of how far the answer answers the question that was asked.
 
-    The rating as given. Unlike `response_relevancy`, no question is made from the answer.
+    The rating as given; scale="0-1": (rating − 1) / 4. Unlike `response_relevancy`, no question is made from the
+    answer.
     """
-    return await _rate(Inquiry(sample, judge, *RELEVANCE_FIELDS), RELEVANCE, response=sample.response)
+    return await _rate(Inquiry(sample, judge, *RELEVANCE_FIELDS), RELEVANCE, scale, response=sample.response)
 
 
 @_rating(
@@ -300,13 +310,14 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
 )
 @best_of_references
 @measured
-async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
+async def answer_correctness_rating(sample: Sample, judge: Judge, *, scale: Scale = "1-5") -> Score:
     """A judge's rating from 1 to 5 of how far the answer is right, measured by the reference.
 
-    The rating as given. Unlike `answer_correctness`, which is made from claims and embeddings, it is one question.
+    The rating as given; scale="0-1": (rating − 1) / 4. Unlike `answer_correctness`, which is made from claims and
+    embeddings, it is one question.
     """
-    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=float(LOWEST))
-    return await _rate(inquiry, CORRECTNESS, response=sample.response, reference=sample.reference)
+    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=_ends(scale)[0])
+    return await _rate(inquiry, CORRECTNESS, scale, response=sample.response, reference=sample.reference)
 
 
 @_rating(
@@ -327,21 +338,23 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
 )
 @best_of_references
 @measured
-async def e2e_score(sample: Sample, judge: Judge) -> Score:
+async def e2e_score(sample: Sample, judge: Judge, *, scale: Scale = "1-5") -> Score:
     """A judge's rating from 1 to 5 of how useful the answer is to who asked, compared with the reference answer.
 
-    The rating as given; the contexts are not shown to the judge: only what the user sees counts.
+    The rating as given; scale="0-1": (rating − 1) / 4. The contexts are not shown to the judge: only what the user
+    sees counts.
     """
-    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=float(LOWEST))
-    return await _rate(inquiry, END_TO_END, response=sample.response, reference=sample.reference)
+    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=_ends(scale)[0])
+    return await _rate(inquiry, END_TO_END, scale, response=sample.response, reference=sample.reference)
 
 
-async def _rate(inquiry: Inquiry, prompt: Prompt[Likert], **texts: Any) -> Score:
+async def _rate(inquiry: Inquiry, prompt: Prompt[Likert], scale: Scale, **texts: Any) -> Score:
     reply = await inquiry.ask(prompt, {"question": inquiry.sample.user_input or "", **texts})
+    share = (reply.rating - LOWEST) / (HIGHEST - LOWEST)
     explanation = [
         sentence("Rating {rating} of {highest}; ({rating} − {lowest}) / {width} = {share} on a scale from 0 to 1.",
-                 rating=reply.rating, highest=HIGHEST, lowest=LOWEST, width=HIGHEST - LOWEST,
-                 share=(reply.rating - LOWEST) / (HIGHEST - LOWEST)),
+                 rating=reply.rating, highest=HIGHEST, lowest=LOWEST, width=HIGHEST - LOWEST, share=share),
         sentence("The judge says: {reason}", reason=reply.reason),
     ]  # fmt: skip
-    return inquiry.score(float(reply.rating), explanation, rating=reply.rating, said=reply.reason)
+    value = float(reply.rating) if scale == "1-5" else share
+    return inquiry.score(value, explanation, rating=reply.rating, said=reply.reason)

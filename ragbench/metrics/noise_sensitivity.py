@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.core.waves import gather
-from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_in, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
 from ragbench.metrics.references import lowest_of_references
@@ -68,8 +68,8 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
     correct, *by_context = await gather(
         [
             verdicts_on(inquiry, said, [reference]),
-            *(_verdicts(inquiry, said, text) for text in inquiry.contexts),
-            *(_verdicts(inquiry, true, text) for text in inquiry.contexts),
+            *(verdicts_in(inquiry, said, text) for text in inquiry.contexts),
+            *(verdicts_in(inquiry, true, text) for text in inquiry.contexts),
         ]
     )
     depth = len(inquiry.contexts)
@@ -94,15 +94,6 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
     return inquiry.score(
         value, _explanation(mode, wrong, len(said), value, names, depth), statements=statements, relevant=names
     )
-
-
-async def _verdicts(inquiry: Inquiry, statements: Sequence[str], context: str) -> list[Judged]:
-    """Nothing to judge asks nothing: a chunk without text supports no statement."""
-    if not statements:
-        return []
-    if not context.strip():
-        return [Judged.unsupported(statement) for statement in statements]
-    return await verdicts_on(inquiry, statements, [context])
 
 
 def _led_by(claim: int, by_context: Sequence[Sequence[Judged]], relevant: Sequence[bool]) -> Mode | None:

@@ -240,6 +240,38 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Arr
     return _share(ranking, level, _summed(np.where(hits, credit, 0.0)), relevant)
 
 
+_SMALL = 1e-5
+"""What keeps a share of judged passages from 0 and 1 where none was judged, as trec_eval has it."""
+
+
+@metric(
+    source="Yilmaz & Aslam 2006, Estimating average precision with incomplete and imperfect judgments, CIKM; as "
+    "trec_eval has it",
+    formula="(1 / R) Σ expected precision at the rank of each relevant passage",
+    edges=_RANK_EDGE,
+    differs="What is in no pool counts as irrelevant; where everything in the pool was judged it is average precision.",
+    when=("Where people judged a random part of the pool.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
+)
+def inferred_ap(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
+    """Average precision as a random part of the pool tells it (infAP).
+
+    At the rank j of a relevant passage the expected precision is 1 / j + (j − 1) / j · (pooled above / (j − 1)) ·
+    (relevant above / judged above). A grade below 0 says that a passage was pooled and not judged.
+    """
+    hits = _hits(ranking, k, level)
+    judged = (ranking.gains > 0 if ranking.judged is None else ranking.judged)[:, :k] | hits
+    unjudged = np.zeros(hits.shape, bool) if ranking.pooled is None else ranking.pooled[:, :k] & ~judged
+
+    def above(flags: Flags) -> Array:
+        return np.cumsum(flags, axis=1, dtype=float) - flags
+
+    rank = np.arange(1, hits.shape[1] + 1, dtype=float)
+    relevant = (above(hits) + _SMALL) / (above(judged) + 2 * _SMALL)
+    expected = 1 / rank + (above(judged) + above(unjudged)) / rank * relevant
+    return _share(ranking, level, _summed(np.where(hits, expected, 0.0)), _relevant(ranking, level))
+
+
 @metric(
     source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)",
     formula="(1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant passages",

@@ -48,6 +48,7 @@ def rulings(detail: Detail, _: Speaker, texts: Mapping[str, str] | None = None) 
     titles = {"response": _("Claims of the response"), "reference": _("Claims of the reference")}
     claims = _mapping(detail.get("claims"))
     made = [Rulings(_("Statements and verdicts"), _lines(detail.get("statements")), of=SIDES[0])]
+    made.append(Rulings(_("Nuggets and verdicts"), _lines(detail.get("nuggets")), of=SIDES[1]))
     made += [Rulings(titles[side], _lines(claims.get(side)), (titles[side],), side) for side in SIDES]
     passages = tuple(
         replace(line, statement="" if texts is None else texts.get(name, name), chunks=(name,))
@@ -86,6 +87,10 @@ def word(verdict: str, _: Speaker) -> str:
         "noncommittal": _("noncommittal"),
         "relevant": _("a relevant passage"),
         "irrelevant": _("an irrelevant passage"),
+        "full": _("in full"),
+        "partial": _("in part"),
+        "none": _("not at all"),
+        "uncited": _("cites nothing"),
         "yes": _("yes"),
         "no": _("no"),
         UNJUDGED: _("no verdict"),

@@ -10,9 +10,8 @@ from ragbench.core import answered_by, raised, unidentified
 from ragbench.core.counts import brackets, missing
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
+from ragbench.core.parts import Column, Group, P, Table, Value, markdown_of
 from ragbench.core.stand_ins import caveat, of
-from ragbench.data import tables
-from ragbench.data.tables import Column, Found, Table
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.report import captions, papers
 from ragbench.report.keeping import files
@@ -32,7 +31,7 @@ MOST = 50_000
 
 def markdown(text: Any) -> str:
     """A text for Markdown, every sign of it escaped, on one line."""
-    return tables.markdown(clean(text))
+    return markdown_of(clean(text))
 
 
 def latex_table(made: Measurement, _: Translator) -> str:
@@ -45,21 +44,22 @@ def latex_table(made: Measurement, _: Translator) -> str:
     if not material.metrics:
         return ""
     table = _lines(material).with_notes(*captions.of_a_table(material))
-    return table.latex(made.notebook, grouped=True)
+    return table.latex(made.notebook)
 
 
 def _lines(material: Material) -> Table:
-    """A row a metric and system."""
-    _, compared, rows, digits = material.text, material.baseline is not None, [], []
-    columns = [Column(_("metric")), Column(_("system")), Column(_("value"), "interval")]
+    """A row a system, under its metric."""
+    _, compared, rows, digits = material.text, material.baseline is not None, list[Any](), []
+    columns = [Column(_("system")), Column(_("value"), "interval")]
     columns += [Column(_("difference"), "interval", signed=True), Column("p", "p")] if compared else []
     for metric in material.metrics:
+        rows.append(Group(clean(metric)))
         for name in material.systems:
             e, c = material.estimate(name, metric), material.comparison(name, metric)
-            row: list[Any] = [clean(metric), clean(name), None if e is None else Found(e.low, e.high, e.value)]
+            row: list[Any] = [clean(name), None if e is None else Value.of(e)]
             if compared:
-                row.append(None if c is None else Found(c.low, c.high, c.difference, verdict=c.verdict))
-                row.append(None if c is None else c.p if c.p_adjusted is None else c.p_adjusted)
+                row.append(None if c is None else Value.of(c, verdict=c.verdict))
+                row.append(None if c is None else P.of(c))
             rows.append((*row, (e,)))
             digits.append(material.digits(metric))
     return Table((*columns, Column("n", "count")), tuple(rows), digits=digits, language=_.language)
@@ -83,8 +83,7 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
         row: list[Any] = [", ".join(filter(None, (clean(metric), material.judged_by(metric)))), *values]
         if two:
             c = material.comparison(material.challengers[0], metric)
-            p = None if c is None else c.p if c.p_adjusted is None else c.p_adjusted
-            row += [None if c is None else Found(c.low, c.high, c.difference), p]
+            row += [None, None] if c is None else [Value.of(c), P.of(c)]
         row.append(tuple(estimates))
         if apart:
             lacked = [missing(e, _, digits) for e in estimates]
@@ -95,12 +94,12 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
     )
 
 
-def _value(material: Material, system: str, metric: str) -> Found | None:
+def _value(material: Material, system: str, metric: str) -> Value | None:
     e, c = material.estimate(system, metric), material.comparison(system, metric)
     if e is None:
         return None
     verdict, word = (None, "") if c is None else (c.verdict, material.verdict(c))
-    return Found(e.low, e.high, e.value, why=exact(e, material.text), verdict=verdict, word=word)
+    return Value.of(e, why=exact(e, material.text), verdict=verdict, word=word)
 
 
 def markdown_table(made: Measurement, _: Translator) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import answered_by, raised, stand_ins, unidentified
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, NamedEstimate, without_nan, write_table
+from ragbench.core.parts import Column, Table
 from ragbench.core.settings import secrets
-from ragbench.data.tables import Column, Table
 from ragbench.report.keeping import files, results
 
 if TYPE_CHECKING:
@@ -100,16 +100,13 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
     write_csv(folder / "scores.csv", scores, raw=raw)
     write_table(folder / "scores.parquet", scores)
     findings = write_findings(folder, measurements, raw=raw)
-    for name, own in {**_placed(measurements), **_own(measurements)}.items():
-        write_csv(folder / f"{name}.csv", own, raw=raw)
-        write_table(folder / f"{name}.parquet", own.infer_objects())
     results.write_json(folder / results.SUMMARY, {**findings, **results.stood_in(measurements)})
 
 
 def write_findings(
     folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False
 ) -> dict[str, list[dict[str, Any]]]:
-    """Estimates and comparisons of the whole as CSV and as Parquet; the rows of both are returned."""
+    """Findings, and the pages' own tables, as CSV and as Parquet; the rows of those of the whole are returned."""
     import pandas as pd
 
     findings = results.findings(measurements)
@@ -118,6 +115,9 @@ def write_findings(
         table = pd.DataFrame(findings[name], columns=["notebook", *columns], dtype=object)
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table.infer_objects())
+    for name, own in {**_placed(measurements), **_own(measurements)}.items():
+        write_csv(folder / f"{name}.csv", own, raw=raw)
+        write_table(folder / f"{name}.parquet", own.infer_objects())
     return findings
 
 
@@ -145,6 +145,17 @@ def _own(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
 
     parts: dict[str, list[pd.DataFrame]] = {}
     for notebook, made in measurements.items():
-        for name, own in made.tables.items():
+        for name, own in {**made.tables, **_of_judges(made)}.items():
             parts.setdefault(name, []).append(own.assign(notebook=notebook)[["notebook", *own.columns]])
     return {name: pd.concat(own, ignore_index=True) for name, own in parts.items()}
+
+
+def _of_judges(made: Measurement) -> dict[str, pd.DataFrame]:
+    """Of a page that several judges judged: the scores of each, and what differences are with judges as a random
+    factor (`ragbench.tiers.scoring.other_judges`)."""
+    import pandas as pd
+
+    if not (over_judges := made.facts.get("over_judges")):
+        return {}
+    scores = made.extra["judgements"][["system", "metric", "sample", "judge", "value", "status"]]
+    return {"judge_scores": scores[scores["judge"].notna()], "over_judges": pd.DataFrame(over_judges)}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from ragbench import metrics as known_metrics
 from ragbench.core import raised, stand_ins
 from ragbench.core.names import meant
+from ragbench.core.parts.latex import latex as escaped
+from ragbench.core.parts.latex import stacked
+from ragbench.core.parts.markdown import markdown as markdown_of
 from ragbench.core.types import Comparison, Estimate
-from ragbench.data import tables
-from ragbench.data.tables.latex import latex as escaped
-from ragbench.data.tables.latex import stacked
 from ragbench.report import captions
 from ragbench.tiers.basics.choices import parted
 from ragbench.views import Page
@@ -68,11 +68,11 @@ def latex(
 def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = "") -> str:
     """See `ragbench.Page.markdown`."""
     made = _made(page, metrics, intervals, caption)
-    heads = [tables.markdown(made.system), *(f"{tables.markdown(name)} {way}".strip() for name, way in made.heads)]
+    heads = [markdown_of(made.system), *(f"{markdown_of(name)} {way}".strip() for name, way in made.heads)]
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
-        lines.append(" | ".join([tables.markdown(name), *(_marked(cell, *_MARKDOWN) for cell in cells)]))
-    return "\n".join([*(f"| {line} |" for line in lines), "", tables.markdown(made.caption)]) + "\n"
+        lines.append(" | ".join([markdown_of(name), *(_marked(cell, *_MARKDOWN) for cell in cells)]))
+    return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
 
 
 def typst(

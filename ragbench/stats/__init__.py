@@ -3,16 +3,22 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
-from ragbench.stats.comparisons import Hypothesis, compare, compare_metrics, equivalence_p, hypotheses, randomization_p
-from ragbench.stats.crossed import over_judges
-from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within
-from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly
+from ragbench.stats.comparisons import (
+    Hypothesis,
+    compare,
+    compare_metrics,
+    equivalence_p,
+    hypotheses,
+    over_judges,
+    randomization_p,
+)
+from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within, quantile
+from ragbench.stats.families import adjust, benjamini_hochberg, compare_many, holm, jointly
 from ragbench.stats.histograms import cells
 from ragbench.stats.jackknife import distinct, pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
-from ragbench.stats.quantiles import quantile
 from ragbench.stats.raters import Scale, agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.samples import MetricComparison, Paired, Source
@@ -21,7 +27,6 @@ from ragbench.stats.signs import binomial_test, rank_test_p
 from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
-from ragbench.stats.systems import compare_many
 from ragbench.stats.verdicts import gaps, reach, with_margin, withheld, withheld_by_gaps
 
 __all__ = [

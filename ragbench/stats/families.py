@@ -6,25 +6,29 @@ the first step of the correction leaves for it. What a later step shows, its int
 ends at 0 (Stefansson, Kim, Hsu 1988; Guilbaud 2008): none that holds 0 stands beside a difference that is shown. That
 no difference of the family is shown where there is none, and that no interval misses a difference that there is, each
 holds with the chance `level`; where later steps show something, both at once hold with less.
+
+More than two systems are compared in one family: every pair tested, p corrected over all of them together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.core.types import Array, Comparison
-from ragbench.stats.comparisons import Hypothesis
+from ragbench.core.types import Array, Better, Comparison
+from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.draws import every_flip, sign_flips
+from ragbench.stats.estimates import Bounds
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Labels, Units, as_codes, units_of
+from ragbench.stats.samples import Labels, Units, as_codes, as_values, check_better, units_of
 from ragbench.stats.signs import share_beyond
 from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
 from ragbench.stats.verdicts import agreeing, decided, weighed
@@ -240,3 +244,44 @@ def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:
     result = np.full(given.shape, np.nan)
     result[~np.isnan(given)] = adjusted
     return result
+
+
+def compare_many(
+    systems: Mapping[str, ArrayLike],
+    baseline: str | None = None,
+    *,
+    clusters: Labels | None = None,
+    better: Better = "higher",
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+    margin: float | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every pair of systems, or every system against the baseline, with p adjusted over all of them together.
+
+    systems: name to one number a question, in the same order. A pair is compared on the questions that both were
+    measured on; `n_dropped` counts the others. bounds: the ends of the scale, as in `compare`.
+
+    p is of the pair alone (as in `compare`). p_adjusted holds the family-wise error rate, and the intervals hold
+    together: see `ragbench.stats.families.jointly`. No p_adjusted is below p.
+    """
+    check_better(better)
+    if len(systems) < 2:
+        raise ValueError(f"a comparison needs at least two systems; got {', '.join(systems) or 'none'}")
+    if baseline is not None and baseline not in systems:
+        raise ValueError(f"baseline is one of {', '.join(systems)}; got {baseline!r}")
+    columns = {name: as_values(values, name) for name, values in systems.items()}
+    pairs = (
+        list(combinations(columns, 2))
+        if baseline is None
+        else [(baseline, name) for name in columns if name != baseline]
+    )
+    tested = [
+        hypotheses(
+            {"values": columns[first]}, {"values": columns[second]}, clusters=clusters, better=better, bounds=bounds,
+            level=level, margin=margin, resamples=resamples, seed=seed, names=(first, second),
+        )["values"]
+        for first, second in pairs
+    ]  # fmt: skip
+    return jointly(tested, clusters, resamples=resamples, seed=seed)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.types import Array, Estimate
-from ragbench.stats import alphas
+from ragbench.stats import coefficients
 from ragbench.stats.raters import (
     ENDS,
     FEWEST_FOR_BCA,
@@ -58,11 +58,11 @@ def krippendorff_alpha(
     kept_codes = None if codes is None else codes[pairable]
     unmeasured = int((~pairable).sum())
     if scale in ("interval", "ratio"):
-        columns, alpha = alphas.of_numbers(numeric(kept, scale), scale)
+        columns, alpha = coefficients.of_numbers(numeric(kept, scale), scale)
     else:
         values, coded = encode(kept, two_valued(kept) if categories is None else categories, scale)
         number = max(len(values), 1)
-        columns, alpha = alphas.of_categories(coded, number, scale)
+        columns, alpha = coefficients.of_categories(coded, number, scale)
         if made := pseudo_items(
             number, max(Counter(map(len, coded)).items(), key=lambda counted: counted[::-1], default=(2,))[0]
         ):
@@ -70,7 +70,7 @@ def krippendorff_alpha(
                 [len(row) for row in coded]
             )
             shapes = PSEUDO * shared(agreed, kept_codes) * made[1]
-            options["pseudo"] = Pseudo(shapes, alphas.of_categories(made[0], number, scale)[0])
+            options["pseudo"] = Pseudo(shapes, coefficients.of_categories(made[0], number, scale)[0])
     return resample_units(alpha, units_of(columns, kept_codes), unmeasured, **options)
 
 

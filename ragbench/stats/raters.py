@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.core.types import Array, Estimate
-from ragbench.stats import alphas, tables
+from ragbench.stats import coefficients
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import estimate
 from ragbench.stats.samples import (
@@ -283,17 +283,17 @@ def _categorical(
     def balanced_accuracy(table: Array) -> Array:
         """Of a's categories, or where the scale says them of all: how b finds one that a never used is not known."""
         told = table if declared else np.where(np.isin(np.arange(number), own)[:, None], table, 0.0)
-        return tables.balanced_accuracy(told)
+        return coefficients.balanced_accuracy(told)
 
     rules: dict[str, Statistic] = {
-        "cohen_kappa": tables.cohen_kappa,
-        "gwet_ac1": tables.gwet,
-        "krippendorff_alpha": lambda table: tables.krippendorff(table + np.swapaxes(table, -1, -2), scale),
+        "cohen_kappa": coefficients.cohen_kappa,
+        "gwet_ac1": coefficients.gwet,
+        "krippendorff_alpha": lambda table: coefficients.krippendorff(table + np.swapaxes(table, -1, -2), scale),
     }
     if scale == "ordinal":
-        rules["cohen_kappa_linear"] = lambda table: tables.cohen_kappa(table, "linear")
-        rules["cohen_kappa_quadratic"] = lambda table: tables.cohen_kappa(table, "quadratic")
-        rules["gwet_ac2"] = lambda table: tables.gwet(table, "quadratic")
+        rules["cohen_kappa_linear"] = lambda table: coefficients.cohen_kappa(table, "linear")
+        rules["cohen_kappa_quadratic"] = lambda table: coefficients.cohen_kappa(table, "quadratic")
+        rules["gwet_ac2"] = lambda table: coefficients.gwet(table, "quadratic")
     same = (coded[0] == coded[1]).astype(np.float64)
     estimates = {
         "accuracy": items.of_mean(same, (0.0, 1.0)),
@@ -325,7 +325,7 @@ def _ranks(
     if number > MOST_CATEGORIES:
         return _ranked(items, coded, wanted)
     number = max(number, 1)
-    rules = {"spearman": tables.spearman, "kendall": tables.kendall}
+    rules = {"spearman": coefficients.spearman, "kendall": coefficients.kendall}
     return {name: items.of_table(rules[name], coded, number) for name in wanted}
 
 
@@ -339,7 +339,7 @@ def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[st
         squares = totals[..., 3] + totals[..., 4]
         return icc_of_sums(totals[..., :3], squares, squares + 2 * totals[..., 5])
 
-    rules: dict[str, Statistic] = {"pearson": tables.pearson, "icc": icc_of_pairs}
+    rules: dict[str, Statistic] = {"pearson": coefficients.pearson, "icc": icc_of_pairs}
     unknown = constant(numbers)
     estimates = {
         name: items.without("constant", len(a)) if unknown else items.of_sums(rule, columns)
@@ -347,7 +347,7 @@ def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[st
     }
     estimates["bias"] = items.of_mean(b - a)
     if scale in NUMBERS:
-        parts, alpha = alphas.of_numbers(np.column_stack([a, b]), scale)
+        parts, alpha = coefficients.of_numbers(np.column_stack([a, b]), scale)
         estimates["krippendorff_alpha"] = items.of_sums(alpha, parts)
     if np.array_equal(a, b):
         estimates = {
@@ -393,7 +393,7 @@ def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[
         if name not in wanted:
             continue
         if name == "spearman" and items.codes is not None:
-            estimates[name] = items.of_sums(tables.pearson, _rank_sums(coded))
+            estimates[name] = items.of_sums(coefficients.pearson, _rank_sums(coded))
             continue
         estimate = replace(items.without("few", n), value=float(rule(*coded).statistic))
         ends: tuple[float, float] | None = None
@@ -449,4 +449,4 @@ def _concordances(coded: list[Codes]) -> Array:
         widths.append(width)
     table = np.bincount(places[0] * widths[1] + places[1], minlength=widths[0] * widths[1]).reshape(widths)
     untied = [n - table.sum(axis=1 - axis)[place] for axis, place in enumerate(places)]
-    return np.column_stack([tables.balances(table.astype(np.float64))[places[0], places[1]], *untied])
+    return np.column_stack([coefficients.balances(table.astype(np.float64))[places[0], places[1]], *untied])

@@ -17,10 +17,9 @@ from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Array, Chunk, Embedder, TextKind, Vectors
 from ragbench.store import arrays, embeddings, search, server, timings
 from ragbench.store import chunks as chunk_rows
-from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, make_tables
+from ragbench.store.engine import connect, make_tables, masked
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs

@@ -1,16 +1,21 @@
 """Vectors of texts, by embedder: computed once, kept for every later run, whatever their width.
 
 Processes that want the same vectors share the work by ranges of their keys.
+
+How many of a run's vectors were there before it is noted by its processes and told at its end.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +23,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from ragbench.core import folders
+from ragbench.core.settings import RUN_FOLDER
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
-from ragbench.store import uses
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import (
     cursor_of,
@@ -66,7 +72,7 @@ def ensure(
     if progress is not None:
         progress(len(texts) - len(missing))
     if not missing:
-        uses.note(model.name, kind, unique, 0)
+        note_use(model.name, kind, unique, 0)
         return 0
     computed, size = 0, batch
     missing.sort()  # so that a batch is of few ranges, and the same for all who share the work
@@ -112,7 +118,7 @@ def ensure(
                 future.cancel()
     if failed is not None:
         raise failed
-    uses.note(model.name, kind, unique, computed)
+    note_use(model.name, kind, unique, computed)
     with told_plainly("counting vectors"), engine.begin() as connection:
         connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
     return computed
@@ -205,7 +211,7 @@ def _next(size: int, seconds: float, batch: int) -> int:
 
 def note(model: Embedder, kind: TextKind, computed: int) -> None:
     """So many vectors were computed by others, for the run that this process belongs to."""
-    uses.note(model.name, kind, (), computed)
+    note_use(model.name, kind, (), computed)
 
 
 def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
@@ -377,3 +383,44 @@ def ranges(engine: Engine, identity_hash: bytes) -> Iterator[Ranges]:
         # ending the session ends the locks, even where the server has gone away
         connection.invalidate()
         connection.close()
+
+
+FILE = "vectors.jsonl"
+"""In the folder of a run while it runs."""
+
+
+def note_use(embedder: str, kind: str, keys: Iterable[bytes], computed: int) -> None:
+    """So many of these vectors were computed now, the others read. Outside of a run nothing is noted."""
+    folder = os.environ.get(RUN_FOLDER)
+    if folder is None:
+        return
+    digest = hashlib.sha256()
+    whole = 0
+    for key in keys:
+        digest.update(key)
+        whole += 1
+    row = {"embedder": embedder, "kind": kind, "of": digest.hexdigest(), "whole": whole, "computed": computed}
+    handle = os.open(Path(folder) / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        os.write(handle, f"{json.dumps(row)}\n".encode())  # one write a line: processes of one run share the file
+    finally:
+        os.close(handle)
+
+
+def told(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """(embedder, kind) → how many vectors were there before the run, and how many the run is made of; the note goes.
+
+    Pages that want the same vectors count once, but those that want others of the same texts.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    wholes: dict[tuple[str, str], dict[str, int]] = {}
+    computed: dict[tuple[str, str], int] = {}
+    for line in folders.text(path).splitlines():
+        row = json.loads(line)
+        place = row["embedder"], row["kind"]
+        wholes.setdefault(place, {})[row["of"]] = row["whole"]
+        computed[place] = computed.get(place, 0) + row["computed"]
+    path.unlink()
+    return {place: (max(0, sum(own.values()) - computed[place]), sum(own.values())) for place, own in wholes.items()}

@@ -1,16 +1,21 @@
-"""A bounded pool of connections with time limits, and the tables, made where there are none."""
+"""A bounded pool of connections with time limits, and the tables, made where there are none.
+
+And addresses of servers, as they are shown: never with a password.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragbench.core.settings import DatabaseSettings
+from ragbench.core.settings.addresses import MASK
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 
@@ -132,3 +137,41 @@ def _make_extension(connection: Connection) -> None:
     version = str(connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_PGVECTOR:
         raise StoreError(f"pgvector {version} is too old, 0.8 is needed: ALTER EXTENSION vector UPDATE")
+
+
+SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")
+SECRET_PARAMETERS = ("password", "sslpassword")
+
+
+def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
+    """The URL of a server of your own, read from the environment. The errors name the variable, never its text."""
+    legal = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    try:
+        url = make_url(text.strip())
+    except (ArgumentError, ValueError):
+        raise StoreError(f"{variable} is not a URL; write it as {legal}") from None
+    if url.drivername not in SPOKEN:
+        raise StoreError(f"{variable} begins with {url.drivername.split(':')[0]!r}; write it as {legal}")
+    if not url.database:
+        raise StoreError(f"{variable} names no database; write it as {legal}")
+    query = dict(url.query)
+    password = query.pop("password", None)
+    if isinstance(password, str):
+        url = url.set(password=url.password or password)
+    return url.set(drivername="postgresql+psycopg", query=query)
+
+
+def masked(text: object, url: URL | None = None) -> str:
+    """`text` with `••••` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
+    if isinstance(text, URL):
+        # libpq takes a plus for a plus
+        return masked(text.render_as_string(hide_password=True).replace("***", MASK).replace("+", "%20"), text)
+    shown = str(text)
+    if url is None:
+        return shown
+    secrets = [str(url.password)] if url.password else []
+    secrets += [str(url.query[name]) for name in SECRET_PARAMETERS if name in url.query]
+    for secret in secrets:
+        for written in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
+            shown = shown.replace(written, MASK)
+    return shown

@@ -26,10 +26,9 @@ from sqlalchemy import Engine
 from ragbench.core.settings import ChunkTable, QuestionTable, Settings, SourceSettings
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
-from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect
+from ragbench.store.engine import connect, own_server
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.search import Index, settings_of
 from ragbench.store.tables import SCHEMA
@@ -108,11 +107,13 @@ class Source:
         return self._rows(table, (table.id, table.text, table.url, table.title))
 
     def questions(self) -> Iterator[tuple[Any, ...]]:
-        """(id, question, answer, url, score, user, asked_at) of every past question, by id; none without a table."""
+        """(id, question, answer, url, score, user, asked_at, stop_point) of every past question, by id; none without a
+        table."""
         table = self.tables.questions
         if table is None:
             return iter(())
-        named = (table.id, table.question, table.answer, table.url, table.score, table.user, table.asked_at)
+        told = (table.answer, table.url, table.score, table.user, table.asked_at, table.stop_point)
+        named = (table.id, table.question, *told)
         return self._rows(table, named)
 
     def vectors(self, table: ChunkTable | QuestionTable, text_column: str) -> tuple[list[str], Vectors]:
@@ -155,8 +156,16 @@ class Source:
         return int(dimensions[0])
 
     def own_index(self) -> OwnIndex:
-        """The approximate index of cosine similarity on the vectors of the chunks. Raises StoreError where none is."""
+        """The approximate index of cosine similarity on the vectors of the chunks.
+
+        Raises StoreError where none is, and where chunks are to be found that are not in it.
+        """
         table = self.tables.chunks
+        if self.tables.without_embedding == "embed":
+            raise StoreError(
+                f'databases.{self.name}: without_embedding = "embed" and index = "own": chunks without a vector are '
+                'not in your index and would never be found; write without_embedding = "leave_out", or index = "exact"'
+            )
         width = self.width(table)
         with self._reading(table, (table.embedding,)) as cursor:
             return own_index(cursor, table.in_schema, table.table, str(table.embedding), width)

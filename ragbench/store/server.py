@@ -21,9 +21,8 @@ from sqlalchemy import URL, Engine
 
 from ragbench.core import trust
 from ragbench.core.settings import Settings
-from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, Cluster, is_root
-from ragbench.store.engine import connect
+from ragbench.store.engine import connect, masked, own_server
 from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else

@@ -1,4 +1,7 @@
-"""Users' own functions, found by module:function beside ragbench.toml, and called with a limit on their time."""
+"""Users' own functions, found by module:function beside ragbench.toml, and called with a limit on their time.
+
+Retrievers and generators are made of them; they run in a thread that is left behind with what hangs in it.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,34 @@ import asyncio
 import inspect
 import json
 import sys
-from collections.abc import Awaitable, Callable
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from ragbench.core import settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
+from ragbench.core.settings import GeneratorSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.trust import answers
+from ragbench.core.types import Hit, Question, Status
+from ragbench.data import Dataset
+from ragbench.data.rows import cut_list
 from ragbench.llm.loop import run
-from ragbench.systems.frameworks import adapted
-from ragbench.systems.function_thread import Hands, OutOfTimeError
+from ragbench.systems.frameworks import adapted, adapted_writer
+from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
+from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
+from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
 SHOWN_CHARACTERS = 300
 IN_A_ROW = 5
@@ -174,3 +192,178 @@ def told(raised: Exception) -> str:
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
+
+
+class FunctionSystem:
+    """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine, and
+    an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
+
+    A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
+    The module is one of an installed package, or lies beside ragbench.toml, unless the object itself is given. A
+    question at which it raises, or runs out of time, is kept as an error and has no hits; when every question fails,
+    nothing was measured, and that is an error as a whole.
+    """
+
+    is_stand_in = False
+
+    def __init__(self, name: str, path: str, dataset: Dataset, seconds: float, given: Any = None) -> None:
+        self.name, self.path, self.dataset = name, path, dataset
+        self._passages = Passages.of(dataset.chunks)
+        self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted, given)
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"kind": "callable", "callable": self.path}
+
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """One call a question, in order, always anew. Raises RetrievalError when every one of them fails."""
+        reader = ItemReader(self._passages)
+        hits: list[list[Hit]] = []
+        errors: dict[str, str] = {}
+        answers: dict[str, tuple[Generation, ...]] = {}
+        untold: set[str] = set()
+        milliseconds = np.zeros(len(questions))
+        if progress is not None and not fresh:
+            progress(len(self.dataset.chunks))
+        for place, question in enumerate(questions):
+            begun = time.perf_counter()
+            try:
+                answer = self._function(question.text, k)
+                milliseconds[place] = (time.perf_counter() - begun) * 1000
+                if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
+                    if strange := answer.keys() - {"answer", "retrieved"}:
+                        raise RetrievalError(f"it returned {cut_list(strange)} beside answer; retrieved is expected")
+                    taken = milliseconds[place] / 1000
+                    answers[question.id] = (Generation.of(answer["answer"], self.path, seconds=taken),)
+                    if "retrieved" not in answer:
+                        untold.add(question.id)
+                    answer = answer.get("retrieved", ())
+                hits.append(reader.hits(answer, k, question.relevant))
+            except Exception as error:
+                milliseconds[place] = np.nan
+                hits.append([])
+                errors[question.id] = told(error)
+            if progress is not None:
+                progress(2)
+        failures = counted(f"systems.{self.name}: {self.path}", questions, errors)
+        facts = {**self.description, **reader.facts(), **failures}
+        return Retrieval(
+            hits, search_ms=milliseconds, errors=errors, untold=frozenset(untold), facts=facts, answers=answers
+        )
+
+
+Result = TypeVar("Result")
+GRACE_SECONDS = 0.5
+"""More than its limit that a call gets, so that a coroutine that is cancelled at the limit can say so."""
+
+
+class OutOfTimeError(Exception):
+    """A function has not answered within its time."""
+
+
+class Hands:
+    """One thread and the name of one event loop, for all functions of a process: what a module opened when it was
+    imported (a connection of SQLite, say) is for the thread that opened it.
+
+    A notebook's cell runs inside a loop, and a judge is asked on another: a user's coroutine needs one of its own.
+    """
+
+    _numbers: ClassVar = count()
+    _guard: ClassVar = threading.Lock()
+    _shared: ClassVar[Hands | None] = None
+
+    def __init__(self) -> None:
+        self.loop = f"ragbench-callables-{next(self._numbers)}"
+        self._works: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._left = False
+        threading.Thread(target=self._work, name=f"{self.loop}-calls", daemon=True).start()
+
+    @classmethod
+    def shared(cls) -> Hands:
+        """Those of this process; new ones where the last ones hang."""
+        with cls._guard:
+            if cls._shared is None or cls._shared._left:
+                cls._shared = cls()
+            return cls._shared
+
+    def do(self, work: Callable[[], Result], seconds: float | None = None, over: str = "") -> Result:
+        """What `work` returns or raises. Raises OutOfTimeError, which says `over`, when its time is over.
+
+        Who is interrupted while he waits leaves the thread behind too: the next call would wait for it.
+        """
+        if threading.current_thread().name == f"{self.loop}-calls":  # a function that calls another
+            return work()
+        done: Future[Result] = Future()
+        self._works.put((work, done))
+        end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
+        try:
+            return self._result(done, end, over)
+        except BaseException:
+            self._left = self._left or not done.done()
+            raise
+
+    @staticmethod
+    def _result(done: Future[Result], end: float | None, over: str) -> Result:
+        while True:  # a wait without end would not see Ctrl-C on every system
+            rest = 0.2 if end is None else min(0.2, end - time.monotonic())
+            try:
+                return done.result(timeout=max(0.0, rest))
+            except FutureTimeoutError:
+                if done.done():
+                    return done.result()
+                if end is not None and time.monotonic() >= end:
+                    raise OutOfTimeError(over) from None
+
+    def _work(self) -> None:
+        while not self._left:
+            work, done = self._works.get()
+            try:
+                outcome = work()
+            except BaseException as error:  # whatever a function ends with belongs to who called it
+                done.set_exception(error)
+            else:
+                done.set_result(outcome)
+
+
+class FunctionGenerator(BaseGenerator):
+    """Called once an answer with the question's text and the list of the contexts' texts; it may be a coroutine.
+
+    It returns the answer as a text, or an object with it under "answer". A task at which it raises, or
+    runs out of time, has no answer, and the error is its reason; when every task fails, nothing was measured, and
+    that is an error as a whole.
+    """
+
+    def __init__(self, name: str, settings: GeneratorSettings) -> None:
+        super().__init__(name, settings)
+        self.path = str(settings.callable)
+        self._function = of_table(
+            f"generators.{name}", self.path, "(question, contexts)", settings.timeout_seconds, GenerationError,
+            adapted_writer, settings.given,
+        )  # fmt: skip
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"kind": "callable", "callable": self.path, "max_context_characters": self.max_context_characters}
+
+    def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
+        """One call a task, in order. Raises GenerationError when every one of them raises."""
+        generations, raised = [], 0
+        for task in tasks:
+            begun = time.perf_counter()
+            try:
+                said = self._function(task.question.text, [chunk.text for chunk in task.contexts])
+            except Exception as error:
+                raised += 1
+                generations.append(Generation.failed(Status.MISSING_FIELD, told(error)))
+            else:
+                text = said.get("answer") if isinstance(said, Mapping) else said
+                generations.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
+            if progress is not None:
+                progress(1)
+        if tasks and raised == len(tasks):
+            raise GenerationError(
+                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {generations[0].reason}"
+            )
+        return generations

@@ -1,4 +1,8 @@
-"""A system of configured parts: a retriever of `[retrievers.NAME]`, and what is done before and after it."""
+"""A system of configured parts: a retriever of `[retrievers.NAME]`, and what is done before and after it.
+
+In a process that only plans, one that answers truly where all that it takes is kept stands for it: nothing is
+computed, and nobody is paid.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,14 @@ import numpy as np
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.data import Dataset
 from ragbench.llm import ModelError
+from ragbench.llm.planning import keep
 from ragbench.store import Store
 from ragbench.systems.callables import told
 from ragbench.systems.parts.chunking import Pieces
 from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
-from ragbench.systems.parts.reranking import Reranker, reranked
-from ragbench.systems.parts.rewriting import Rewriter, Rewritten
+from ragbench.systems.parts.reranking import Reranker, kept_of, reranked
+from ragbench.systems.parts.rewriting import ModelRewriter, Rewriter, Rewritten
 from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
 
 
@@ -213,3 +218,56 @@ class ConfiguredSystem:
             if progress is not None:
                 progress(1)
         return made, milliseconds
+
+
+class PlannedSystem:
+    """A configured system that answers truly where all that it takes is kept, else with the relevant passages and the
+    first ones, so that those who read them can be planned for.
+
+    Its `kind` is that of what was logged: it cannot be asked again, and there is nothing to time.
+    """
+
+    def __init__(self, system: ConfiguredSystem) -> None:
+        self.name, self.system, self.is_stand_in = system.name, system, system.is_stand_in
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {**self.system.description, "kind": "logged"}
+
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """As of any system. Raises StoreError."""
+        if self._is_kept(questions):
+            return self.system.retrieve(questions, k, progress=progress)
+        hits = [self._stand_ins(question, k) for question in questions]
+        return Retrieval(hits, facts=self.system.description, is_stand_in=self.is_stand_in)
+
+    def _is_kept(self, questions: Sequence[Question]) -> bool:
+        parts = self.system.parts
+        texts = [question.text for question in questions]
+        if isinstance(parts.rewriter, ModelRewriter):
+            known, outlook = parts.rewriter.foreseen(questions)
+            keep([outlook])
+            if outlook.missing:
+                return False
+            texts = [text for rewritten in known if rewritten is not None for text in rewritten.texts]
+        elif parts.rewriter is not None:
+            return False
+        for dense in self.system.embedding.values():
+            if parts.store.missing(dense.embedder, dense.passages) or parts.store.missing(
+                dense.embedder, texts, "query"
+            ):
+                return False
+        reranker = parts.reranker
+        if reranker is None:
+            return True
+        ranked = self.system.before_reranking(questions)
+        return bool(reranker.identity) and len(kept_of(reranker, parts.store, questions, ranked)) == len(
+            [row for row in ranked if row]
+        )
+
+    def _stand_ins(self, question: Question, k: int) -> list[Hit]:
+        chunks = self.system.dataset.chunks
+        relevant = [chunk for chunk in chunks if chunk.id in question.relevant]
+        return [Hit(chunk) for chunk in [*relevant, *chunks[:k]][:k]]

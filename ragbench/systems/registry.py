@@ -58,11 +58,11 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         system = ConfiguredSystem(name, dataset, Parts(searcher, store, pieces, rewriter, reranker))
         if planning.folder() is None:
             return system
-        from ragbench.systems.planned import PlannedSystem
+        from ragbench.systems.configured import PlannedSystem
 
         return PlannedSystem(system)
     if table.callable is not None:
-        from ragbench.systems.function import FunctionSystem
+        from ragbench.systems.callables import FunctionSystem
 
         return FunctionSystem(name, table.callable, dataset, table.timeout_seconds, table.given)
     if table.url is not None:
@@ -139,7 +139,7 @@ def make_generator(
 
         return ChatGenerator(name, table, journal=journal, budget=budget, language=settings.language)
     if table.kind == "callable":
-        from ragbench.systems.writer import FunctionGenerator
+        from ragbench.systems.callables import FunctionGenerator
 
         return FunctionGenerator(name, table)
     from ragbench.systems.extractive import ExtractiveGenerator

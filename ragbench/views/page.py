@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,24 +20,22 @@ from ragbench.core.measurement import (
     framed,
 )
 from ragbench.core.names import meant
+from ragbench.core.parts import Text
 from ragbench.tiers.basics import paired
-from ragbench.tiers.run.restated import check, recomputed
+from ragbench.tiers.run.restated import check, restated
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import html
 from ragbench.views.items import chosen, explanation, frames, table
 from ragbench.views.items.explanation import Explanation
 from ragbench.views.items.kinds import items_of
 from ragbench.views.sentences import parts
-from ragbench.views.view import CHARTS, VIEWS, View, style, topic
+from ragbench.views.view import VIEWS, View, style, topic
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.stats import Paired
     from ragbench.views.items.widget import QuestionTable
-
-SENTENCES = re.compile(r"(<p[^>]*>[^<]*</p>|\s)*")
-"""What a view is that has nothing to show, or only says why."""
 
 FORMS = ("long", "wide")
 
@@ -70,7 +67,7 @@ class Page:
         """The views with more to show than a sentence, by topic: `{"blame": ["waterfall", …], …}`. Draws them all."""
         by_topic: dict[str, list[str]] = {}
         for view in VIEWS.values():
-            if not SENTENCES.fullmatch(view(self).draw(frozenset())):
+            if not all(isinstance(part, Text) for part in view(self).parts):
                 by_topic.setdefault(topic(view), []).append(view.__name__)
         return {topic: sorted(names) for topic, names in sorted(by_topic.items())}
 
@@ -98,9 +95,9 @@ class Page:
             page.subset(["q17", "q18"])
             page.subset(found.selected)
 
-        Nothing is measured: the tier's own statistics are made anew of the values that are stored, with the level, the
-        draws and the seed of the measurement, and slices with them. What stored values do not give (exact search
-        against an index, lengths of answers, blame, what people's labels correct) is left out, and the page says so.
+        Nothing is measured: what was measured of these questions is stated by the tier's own function, with the level,
+        the draws and the seed of the measurement, slices, curves, indexes and blame with it. What stored values do not
+        give (what people's labels correct, metrics of whole sets, how users ask) is left out, and the page says so.
         A part that was chosen for its values shows what it was chosen for: choose by what was known before.
 
         which: a condition in the terms of pandas `query` over the columns of `page.measurement.questions` (`sample`,
@@ -112,7 +109,7 @@ class Page:
         """
         check(self.measurement)
         samples, said = chosen.questions(self.material, which)
-        return Page(recomputed(self.measurement, samples, condition=said), language=self.language)
+        return Page(restated(self.measurement, samples, condition=said), language=self.language)
 
     def compare(self, baseline: str, challenger: str) -> Page:
         """The page of two of the systems, the first as the baseline and the second as the only challenger.
@@ -129,7 +126,7 @@ class Page:
             self._known("system", name, self.material.systems)
         if baseline == challenger:
             raise ValueError(f"{baseline!r} is compared with itself; there are {', '.join(self.material.systems)}")
-        return Page(recomputed(self.measurement, systems=(baseline, challenger)), language=self.language)
+        return Page(restated(self.measurement, systems=(baseline, challenger)), language=self.language)
 
     def explain(self, item: str) -> Explanation:
         """All that is known of one question (or other item): what it needed, and of every system side by side what it
@@ -196,9 +193,9 @@ class Page:
 
         name: that of its view. Raises ValueError for another name, and for a figure that this page has not.
         """
-        figure = self.view(name, **options).figure if name in CHARTS else None
+        figure = self.view(name, **options).figure if name in VIEWS else None
         if not (figure or {}).get("data"):
-            there = [view_name for view_name in sorted(CHARTS) if (self.view(view_name).figure or {}).get("data")]
+            there = [name for name in sorted(VIEWS) if (self.view(name).figure or {}).get("data")]
             raise ValueError(
                 f"this page has no figure {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}"
             )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol
 
 from markupsafe import Markup
 
 from ragbench.core import terminal
+from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
+from ragbench.core.parts import Content, Figure, Latex, Markdown, Parts, Plain, Table, every, flat
 from ragbench.core.settings import RUN_FOLDER
-from ragbench.views.basics import chart
+from ragbench.views.basics import chart, panels
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.still import drawn as still_figure
-from ragbench.views.basics.still import without_script
 from ragbench.views.basics.templates import html
+from ragbench.views.basics.web import Web
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,8 +48,7 @@ class View:
 
     name, options: how to ask the same page for the same view again; a stored notebook carries these instead of HTML
     that would have to be trusted, and pages are rendered from the measurement that lies beside them.
-    draw: makes the HTML, given the names of the views that the page holds (for links between them).
-    chart: makes the figure that JupyterLab shows instead; None where there is none.
+    draw: makes its parts, given the names of the views that the page holds (for links between them).
     widget: makes the widget that JupyterLab shows instead; None where there is none, and in a headless run.
     page: whose view it is.
     """
@@ -57,51 +57,70 @@ class View:
     options: Mapping[str, Any]
     language: str
     measurement: str
-    draw: Callable[[frozenset[str]], Markup]
-    chart: Callable[[], Mapping[str, Any] | None] = field(default=lambda: None, repr=False)
+    draw: Callable[[frozenset[str]], Parts]
     widget: Callable[[], Any] = field(default=lambda: None, repr=False)
     page: Any = field(default=None, repr=False)
 
     @cached_property
+    def parts(self) -> Parts:
+        """What it shows: texts, tables, figures and lists, as far as they need no other view of a page."""
+        return self.draw(frozenset())
+
+    @property
+    def _(self) -> Translator:
+        return translator(self.language)
+
+    @cached_property
     def figure(self) -> Mapping[str, Any] | None:
-        """The figure as Plotly's JSON; None for a view without one."""
-        return self.chart()
+        """The figure as Plotly's JSON, with its title and its legend in it; None for a view without one."""
+        drawn = next(every(self.parts, Figure), None)
+        return None if drawn is None else chart.in_notebook(panels.in_one(drawn, self._))
 
     def html(self, present: frozenset[str] = frozenset()) -> Markup:
         """The view as HTML; every text from data is escaped."""
-        return html.div(self.draw(present), f"rb rb-view-{self.name}")
-
-    @cached_property
-    def _alone(self) -> Markup:
-        return self.html()
+        parts = self.draw(present) if present else self.parts
+        return html.div(Web(self._).blocks(parts), f"rb rb-view-{self.name}")
 
     @cached_property
     def words(self) -> str:
-        """What the view says, without its figures' numbers and its markup: for a terminal."""
-        return terminal.plain(chart.without_numbers(self._alone).striptags()[:PLAIN])
+        """What the view says, in lines: for a terminal."""
+        return Plain(self._).blocks(self.parts)
+
+    def markdown(self) -> str:
+        """The view in Markdown, every sign of data escaped."""
+        return Markdown(self._).blocks(self.parts) + "\n"
+
+    def latex(self) -> str:
+        """The view for an article; its tables need booktabs, tabularx and siunitx."""
+        return Latex(self._).blocks(self.parts) + "\n"
+
+    def tables(self) -> list[pd.DataFrame]:
+        """The tables of the view, the folded ones too, with plain values."""
+        return [table.to_pandas() for table in every(self.parts, Table)]
 
     def to_pandas(self) -> pd.DataFrame:
         """The numbers of the view's figure, a row a mark: which panel and line, `x`, `y`, and the ends of its interval.
 
-        Raises ValueError for a view that draws none: `page.estimates`, `page.comparisons` and `page.scores` have those
-        of its tables.
+        Of a view without a figure those of its first table. Raises ValueError for one that has neither.
         """
         import pandas as pd
 
         if self.name in NUMBERS:
             return NUMBERS[self.name](self.page)
-        if self.figure is None:
+        if self.figure is not None:
+            return pd.DataFrame(chart.numbers(self.figure))
+        if not (tables := self.tables()):
             raise ValueError(
                 f"{self.name} draws no figure; page.estimates, page.comparisons, page.scores have its numbers"
             )
-        return pd.DataFrame(chart.numbers(self.figure))
+        return tables[0]
 
     def without_script(self) -> Markup:
         """The view as HTML that needs no script: its figures are drawn already, in colours of both schemes; of a table
         that a script makes, what tells most of it."""
         other = VIEWS[INSTEAD[self.name]](self.page) if self.name in INSTEAD and self.page is not None else None
-        told = other._alone if other is not None and other.words else self._alone
-        return without_script(told, chart.in_notebook)
+        told = other if other is not None and other.parts else self
+        return html.div(Web(self._, script=False).blocks(told.parts), f"rb rb-view-{told.name}")
 
     def kept(self) -> dict[str, Any]:
         """What a notebook keeps whose page is drawn from the measurement: the call, and words."""
@@ -111,13 +130,13 @@ class View:
             "language": self.language,
             "measurement": self.measurement,
         }
-        return {MIME: call, "text/plain": self.words}
+        return {MIME: call, "text/plain": self.words[:PLAIN]}
 
     def __repr__(self) -> str:
         return terminal.brief(str(self))
 
     def __str__(self) -> str:
-        return "\n".join(textwrap.wrap(self.words, 100))
+        return self.words
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         bundle = {**self.kept(), "text/html": str(style() + self.without_script())}
@@ -141,8 +160,7 @@ class Shown(Protocol):
 
 
 Options = ParamSpec("Options")
-Drawn = Callable[Concatenate[Material, frozenset[str], Options], Markup]
-Figure = TypeVar("Figure", bound=Callable[..., Mapping[str, Any] | None])
+Drawn = Callable[Concatenate[Material, frozenset[str], Options], Content]
 NUMBERS: dict[str, Callable[[Any], pd.DataFrame]] = {
     "table": lambda page: page.estimates, "forest": lambda page: page.comparisons,
 }  # fmt: skip
@@ -153,7 +171,6 @@ FRONT_ENDS = ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG")
 """Variables that Jupyter's server, VS Code and Colab set for the kernels that somebody works with."""
 VIEWS: dict[str, Callable[..., View]] = {}
 """Every view by the name under which stored notebooks ask for it; whole once `ragbench.views` is imported."""
-CHARTS: dict[str, Callable[..., Mapping[str, Any] | None]] = {}
 COUNTS = ("count", "most")
 """Options that say how many are listed."""
 
@@ -186,7 +203,7 @@ def view(
     check: Callable[..., None] | None = None,
     widget: Callable[[Material], Any] | None = None,
 ) -> Callable[[Drawn[Options]], Callable[Concatenate[Shown, Options], View]]:
-    """Makes a function of a page, and of its options, from what draws the HTML.
+    """Makes a function of a page, and of its options, from what returns its parts.
 
     What is decorated gets the page's material and the names of the views that are present, for links between them.
     name: what a stored notebook calls the view, whatever the function is called today. check: raises ValueError for
@@ -213,8 +230,7 @@ def view(
                 options=asked,
                 language=page.language,
                 measurement=page.measurement.notebook,
-                draw=lambda present: draw(page.material, present, *args, **named),
-                chart=lambda: CHARTS[name](page.material, **asked) if name in CHARTS else None,
+                draw=lambda present: list(flat(draw(page.material, present, *args, **named))),
                 page=page,
                 widget=lambda: widget(page.material) if widget is not None and _in_notebook() else None,
             )
@@ -223,22 +239,5 @@ def view(
         made.__signature__ = own.replace(parameters=[first, *options], return_annotation="View")  # type: ignore[attr-defined]
         VIEWS[name] = made
         return made
-
-    return decorate
-
-
-def charted(name: str, *table: str) -> Callable[[Figure], Figure]:
-    """The decorated function makes the Plotly figure that JupyterLab shows in place of the view's HTML.
-
-    table: a table of the measurement, and columns, without which there is no figure.
-    """
-
-    def decorate(make: Figure) -> Figure:
-        def figure(material: Material, *args: Any, **options: Any) -> dict[str, Any] | None:
-            made = make(material, *args, **options) if not table or len(material.kept(*table)) else None
-            return None if made is None else chart.in_notebook(made)
-
-        CHARTS[name] = figure
-        return make
 
     return decorate

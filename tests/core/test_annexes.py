@@ -48,7 +48,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_annexes_offer_is_there() -> None:
-    for seam in ("commands", "front", "load", "pool", "published", "readers"):
+    for seam in ("commands", "front", "load", "metrics", "pool", "published", "readers"):
         assert annexes.offered(seam), seam  # type: ignore[arg-type]
         for name in annexes.offered(seam):  # type: ignore[arg-type]
             assert annexes.taken(seam, name) is not None  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import ragbench as rb
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import Estimate
-from ragbench.data.tables import Column, Found, Table
 from tests.measurements import measurement
 
 ANSWERS = [
@@ -83,7 +83,7 @@ def test_figures_are_plotlys_and_their_numbers_frames(page: Any) -> None:
 def test_a_table_is_a_frame_with_a_column_an_end() -> None:
     estimate = Estimate(0.5, 0.4, 0.6, 0.95, "bca", 7)
     columns = (Column("name"), Column("value", "interval"), Column("n", "count"))
-    table = Table(columns, (("a", Found(0.4, 0.6, 0.5), (estimate,)), ("b", None, (3, 4))), "Title", ("A note.",))
+    table = Table(columns, (("a", Value(0.5, 0.4, 0.6), (estimate,)), ("b", None, (3, 4))), "Title", ("A note.",))
     frame = table.to_pandas()
     assert list(frame) == ["name", "value", "value low", "value high", "n"]
     assert frame.iloc[0].tolist() == ["a", 0.5, 0.4, 0.6, 7]

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.core.language import translator
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import Estimate
-from ragbench.data.tables import Column, Found, Table
 from ragbench.tiers.basics import tabulation
 
 
@@ -26,9 +26,9 @@ def test_an_interval_is_a_column_an_end_and_what_is_not_known_is_empty() -> None
         Column("n", "count"), Column("verdict", "verdict"),
     )  # fmt: skip
     rows = (
-        ("mrr", Found(0.25, 1 / 3), Found(-0.5, 0.5, 0.1), 0.00001, 40, "better"),
-        ("ndcg", Found(why="too few values"), None, math.nan, (1, 2), None),
-        ("recall", None, Found(value=0.2, word="worse"), None, "12 (0.4 … 0.6)", "worse"),
+        ("mrr", Value(None, 0.25, 1 / 3), Value(0.1, -0.5, 0.5), 0.00001, 40, "better"),
+        ("ndcg", Value(why="too few values"), None, math.nan, (1, 2), None),
+        ("recall", None, Value(value=0.2, word="worse"), None, "12 (0.4 … 0.6)", "worse"),
     )
     for language in ("en", "ru"):
         assert read(Table(columns, rows, digits=1, notes=("a note",), language=language)) == [

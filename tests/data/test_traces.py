@@ -10,9 +10,9 @@ import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
 from ragbench.extras.traces import opentelemetry, reading, tables
+from ragbench.extras.traces.assembly import Steps
 from ragbench.extras.traces.formats import FORMATS
 from ragbench.extras.traces.spans import Passage, Span, Trace
-from ragbench.extras.traces.steps import Steps
 
 FILES = Path(__file__).parents[1] / "trace_files"
 Q1, A1 = "When is the library open?", "From 9 to 21 on weekdays."

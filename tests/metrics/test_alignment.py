@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench.metrics.alignment import Jaro
+from ragbench.metrics.strings import Jaro
 
 WINKLER = [
     ("MARTHA", "MARHTA", 0.944, 0.961),

@@ -14,7 +14,7 @@ import pytest
 
 from ragbench.core.language import translator
 from ragbench.core.metric import Metric
-from ragbench.core.types import Chunk, Sample, Score, Status
+from ragbench.core.types import Chunk, Citation, Message, Sample, Score, Status
 from ragbench.core.types.reason import Reason, joined, kept, of, parts, read, reason_of, rounded, short
 from ragbench.judge import LexicalJudge, Rule
 from ragbench.llm.errors import CallFailed
@@ -32,6 +32,10 @@ SAMPLE = Sample(
     contexts=(Chunk("c1", "Башня стоит в Париже."), Chunk("c2", "Её высота 330 метров."), Chunk("c3", "")),
     rubric={1: "плохо", 2: "хорошо"},
     language="ru",
+    nuggets={"Башня стоит в Париже.": "vital", "Её высота 330 метров.": "okay"},
+    citations=(Citation(0, 20, "1"), Citation(21, 43, "2")),
+    trajectory=(Message("user", "Где стоит башня?"), Message("assistant", "Башня стоит в Париже.")),
+    reference_topics=("башня",),
 )
 UNASKED = ("aspect_critique", "simple_criteria")
 """Words do not tell these."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragbench.core import settings
 from ragbench.core.language import translator
-from ragbench.core.metric import Metric
+from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
@@ -39,6 +41,13 @@ class TestAll:
         share = f"({rating} − 1) / 4 = {(rating - 1) / 4:.3f}"
         assert share in found.reason
         assert share.replace(".", ",") in explain(found, translator("ru"))
+
+    @pytest.mark.parametrize(("rating", "share"), [(1, 0.0), (2, 0.25), (4, 0.75), (5, 1.0)])
+    def test_on_a_scale_from_0_to_1_the_rating_is_its_share(self, each: Metric, rating: int, share: float) -> None:
+        scaled = parse(f"{each.name}(scale=0-1)")
+        made = score(scaled(SAMPLE, judge=ScriptedJudge(**{each.name: {"reason": "so", "rating": rating}})))
+        assert (made.value, made.detail["rating"], scaled.bounds) == (share, rating, (0.0, 1.0))
+        assert each.with_options(scale="1-5").bounds == (1.0, 5.0)
 
     @pytest.mark.parametrize("rating", [0, 6, 4.5, True, "4", "4 из 5", None, float("nan")])
     def test_nothing_else_is_a_rating(self, each: Metric, rating: Any) -> None:
@@ -85,3 +94,12 @@ def test_the_names_that_summaries_use() -> None:
     assert [each.published for each in ALL] == [
         "avg_faithfulness", "avg_answer_relevance", "avg_answer_correctness", "avg_e2e_score",
     ]  # fmt: skip
+
+
+def test_a_project_puts_a_rating_on_the_scale_from_0_to_1_wherever_it_is_named(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bare / "ragbench.toml").write_text('[metrics.e2e_score]\noptions = { scale = "0-1" }\n', encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(bare / "ragbench.toml"))
+    settings.load.cache_clear()
+    assert (parse("e2e_score").bounds, parse("e2e_score").names[0]) == ((0.0, 1.0), "e2e_score(scale=0-1)")

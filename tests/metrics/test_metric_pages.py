@@ -10,8 +10,8 @@ import pytest
 from ragbench.core.language import translator
 from ragbench.core.metric import Metric, registered
 from ragbench.metrics import catalogue
-from ragbench.report.pages import metric_pages
-from ragbench.report.pages.editions import Edition
+from ragbench.report.pages import drawing
+from ragbench.report.pages.drawing import Edition
 from ragbench.views.about import metric_page
 from tests.measurements import measurement
 from tests.visits import build
@@ -29,7 +29,7 @@ def test_a_declaration_says_what_a_reader_must_know(metric: Metric) -> None:
 
 def test_a_page_is_made_from_the_declaration() -> None:
     ndcg = registered()["ndcg"]
-    page = metric_pages.html(ndcg, {"tier1": {"ndcg@10": "metric-x"}}, {"tier1": "Does it <find>?"}, "en", {}, FRAME)
+    page = drawing.html(ndcg, {"tier1": {"ndcg@10": "metric-x"}}, {"tier1": "Does it <find>?"}, "en", {}, FRAME)
     text = re.sub(r"<[^>]+>", " ", page)
     for part in (ndcg.summary, "DCG = Σ", "from 0 to 1", "higher is better", "counts 0.", "@5, @10", "gain, ideal"):
         assert part in text

@@ -230,3 +230,14 @@ def test_published_cutoffs() -> None:
 
 def _named(known: dict[int, int]) -> dict[str, float]:
     return {str(document): float(gain) for document, gain in known.items()}
+
+
+def test_inferred_average_precision_reads_a_sampled_pool() -> None:
+    def value(name: str, known: dict[str, float]) -> float:
+        return float(evaluate(ranking_arrays.from_lists([["a", "x", "b", "y", "c"]], [known]), [parse(name)])[name][0])
+
+    whole = {"a": 0.0, "x": 0.0, "b": 2.0, "y": 0.0, "c": 1.0}
+    assert value("inferred_ap", whole) == pytest.approx(value("average_precision", whole), abs=1e-4)
+    sampled = {"a": -1.0, "x": 0.0, "b": 2.0, "y": -1.0, "c": 1.0}
+    # b at rank 3: 1/3 + 2/3 · 0 of 1; c at rank 5: 1/5 + 4/5 · (1 of 2 judged above)
+    assert value("inferred_ap", sampled) == pytest.approx((1 / 3 + 1 / 5 + 4 / 5 / 2) / 2, abs=1e-4)

@@ -130,9 +130,8 @@ def test_so_many_of_the_shortest_hold_the_words() -> None:
 
 def test_systems_are_compared_at_the_same_words_as_one_family() -> None:
     rows = np.linspace(0, 0.5, 120).reshape(30, 4)
-    found = reading.findings(
-        {"base": rows, "new": rows + 0.4}, (10, 20, 30, 40), (20, 40), None, Sureness(0.95, 500, 0)
-    )
+    shares = {limit: {"base": rows[:, n], "new": rows[:, n] + 0.4} for n, limit in enumerate((10, 20, 30, 40))}
+    found = reading.findings(shares, (20, 40), None, Sureness(0.95, 500, 0))
     places = [(type(one).__name__, one.where["words"]) for one in found]
     assert places.count(("NamedEstimate", 10)) == 2
     compared: list[Any] = [one.comparison for one in found if hasattr(one, "comparison")]

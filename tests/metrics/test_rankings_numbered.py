@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.ranking_arrays import numbered
-from ragbench.metrics.ranking_arrays.numbered import from_numbers
+from ragbench.metrics.ranking_arrays import from_numbers
 
 ids = st.integers(0, 9).map(str)
 table = st.lists(
@@ -45,8 +44,8 @@ def plainly(
 def test_rankings_are_those_of_a_plain_loop(rows: Any, depth: int | None, raw: bool, few: int, short: int) -> None:
     lists, relevant = [row for row, _ in rows], [known for _, known in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbered, "FEW", few)
-        patch.setattr(numbered, "SHORT", short)
+        patch.setattr(ranking_arrays, "FEW", few)
+        patch.setattr(ranking_arrays, "SHORT", short)
         made = ranking_arrays.from_lists(lists, relevant, depth=depth, raw=raw)
     wanted = plainly(lists, relevant, depth, raw)
     for name in ("gains", "ideal", "lengths"):

@@ -21,7 +21,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.extras.publishing import publish
-from ragbench.extras.publishing.personal import Veil
+from ragbench.extras.publishing.publish import Veil
 from ragbench.extras.runs import bare_numbers
 from ragbench.report import articles, csv_files
 from ragbench.report.keeping import kept

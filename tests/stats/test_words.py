@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragbench import stats
-from ragbench.stats import tables
+from ragbench.stats import coefficients
 
 X, Y = [0.1, 0.5, 0.9, 0.4], [0.2, 0.6, 0.8, 0.5]
 PAIRS = (X, Y)
@@ -51,8 +51,8 @@ def test_a_direction_is_higher_or_lower(call: Callable[[str], object], word: str
         (lambda word: stats.rank_test_p(X, word), "test is"),
         (lambda word: stats.fleiss_kappa([["a", "b"]], chance=word), "chance is one of fleiss, randolph"),
         (lambda word: stats.fleiss_kappa_of_counts([[1, 1]], chance=word), "chance is one of fleiss, randolph"),
-        (lambda word: tables.cohen_kappa(np.eye(3), word), "weighting is one of identity, linear, quadratic"),
-        (lambda word: tables.gwet(np.eye(3), word), "weighting is one of identity, linear, quadratic"),
+        (lambda word: coefficients.cohen_kappa(np.eye(3), word), "weighting is one of identity, linear, quadratic"),
+        (lambda word: coefficients.gwet(np.eye(3), word), "weighting is one of identity, linear, quadratic"),
     ],
 )
 @pytest.mark.parametrize("word", ["Nominal", "BCa", "quadratic weights"])

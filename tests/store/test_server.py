@@ -21,8 +21,8 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import Store, StoreError, server
-from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import LONGEST_SOCKET_PATH, PORT, Cluster
+from ragbench.store.engine import masked, own_server
 from ragbench.store.errors import told_plainly
 from tests.own_database import own_database
 

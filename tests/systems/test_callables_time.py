@@ -14,11 +14,9 @@ import pytest
 
 from ragbench.core.settings import GeneratorSettings
 from ragbench.systems import callables
-from ragbench.systems.function import FunctionSystem
-from ragbench.systems.function_thread import Hands, OutOfTimeError
+from ragbench.systems.callables import FunctionGenerator, FunctionSystem, Hands, OutOfTimeError
 from ragbench.systems.generation import Task
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.systems.writer import FunctionGenerator
 from tests.command_line import ROOT
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of
 
@@ -121,7 +119,7 @@ def test_what_a_module_opened_is_used_in_the_thread_that_opened_it(write: Callab
 
 
 def test_a_function_may_call_another_and_be_called_from_a_loop(write: Callable[[str], str]) -> None:
-    name = write("from ragbench.systems.function_thread import Hands\n"
+    name = write("from ragbench.systems.callables import Hands\n"
                  "def find(question, k):\n    return Hands.shared().do(lambda: [k])\n")  # fmt: skip
     find = callables.find(f"{name}:find", "(question, k)", 5, "limit")
 

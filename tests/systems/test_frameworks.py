@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ragbench.systems.callables import FunctionSystem
 from ragbench.systems.frameworks import adapted
-from ragbench.systems.function import FunctionSystem
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 

@@ -16,14 +16,13 @@ from ragbench.core.settings import ConfigurationError, GeneratorSettings, Provid
 from ragbench.core.types import Chunk, Question, Status
 from ragbench.data import Dataset
 from ragbench.llm import MemoryJournal, ProviderRefused
-from ragbench.systems import Generation, GenerationError, Task, make_generator, templates, within
+from ragbench.systems import Generation, GenerationError, Task, chat, make_generator, within
+from ragbench.systems.callables import FunctionGenerator, FunctionSystem
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.extractive import ExtractiveGenerator, fits, share
-from ragbench.systems.function import FunctionSystem
 from ragbench.systems.logged import LoggedSystem
 from ragbench.systems.refusals import REFUSALS, is_refusal
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.systems.writer import FunctionGenerator
 from tests.chat_server import ChatServer
 
 LIBRARY = Chunk("library", "Научная библиотека открыта до 21:00. В субботу читальный зал закрыт.")
@@ -59,7 +58,7 @@ class TestWithin:
 class TestTemplates:
     @pytest.mark.fault("injections", tried="braces in texts of a template", count=1)
     def test_braces_in_texts_mean_nothing(self) -> None:
-        said = templates.fill(PROMPT, "What is {contexts}?", ["{question} {0} {{x}}", "b"], "en")
+        said = chat.fill(PROMPT, "What is {contexts}?", ["{question} {0} {{x}}", "b"], "en")
         assert said == "Passages: [1] {question} {0} {{x}}\n\n[2] b\nQuestion: What is {contexts}?"
 
     @pytest.mark.parametrize(
@@ -73,23 +72,23 @@ class TestTemplates:
     )
     def test_a_slot_left_unfilled_is_refused(self, template: str, message: str) -> None:
         with pytest.raises(GenerationError, match=message):
-            templates.fill(template, "q", [], "en")
+            chat.fill(template, "q", [], "en")
 
     def test_both_languages_have_both_slots_and_say_how_to_refuse(self) -> None:
-        for language, template in templates.BUILT_IN.items():
-            templates.check(template, language)
+        for language, template in chat.BUILT_IN.items():
+            chat.check(template, language)
             assert REFUSALS[language] in template
             assert is_refusal(REFUSALS[language])
 
     def test_a_file_is_read_and_checked(self, tmp_path: Path) -> None:
         path = tmp_path / "prompt.txt"
         path.write_text(PROMPT, encoding="utf-8")
-        assert templates.read("mine", path) == PROMPT
+        assert chat.read("mine", path) == PROMPT
         path.write_text("{question} only", encoding="utf-8")
         with pytest.raises(GenerationError, match=r"generators\.mine\.prompt.*missing: contexts"):
-            templates.read("mine", path)
+            chat.read("mine", path)
         with pytest.raises(GenerationError, match="there is no such file"):
-            templates.read("mine", tmp_path / "other.txt")
+            chat.read("mine", tmp_path / "other.txt")
 
 
 class TestExtractive:

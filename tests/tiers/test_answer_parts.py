@@ -34,7 +34,8 @@ def answered(*rows: dict[str, Any], own: bool = False) -> Answered:
         "repeat": 0, "response": "word", "status": Status.OK.value, "reason": "", "refused": False, "seconds": 1.0,
         "input_tokens": math.nan, "output_tokens": math.nan, "contexts": "[]", "contexts_cut": 0, "characters_cut": 0,
     }  # fmt: skip
-    table = pd.DataFrame([{**plain, **row} for row in rows])[list(ANSWER_COLUMNS)]
+    known = [{**plain, "context_words": 6 if row["sample"] == "q1" else 2, **row} for row in rows]
+    table = pd.DataFrame(known)[list(ANSWER_COLUMNS)]
     systems = dict.fromkeys(table["system"])
     shown = {(row["system"], row["sample"]): Shown(CHUNKS if row["sample"] == "q1" else CHUNKS[1:]) for row in rows}
     return Answered(table, shown, {name: {"name": name, "stand_in": False, "own": own} for name in systems})

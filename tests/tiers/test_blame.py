@@ -18,7 +18,7 @@ from ragbench.core.types import Chunk, Piece, Question
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
-from ragbench.tiers.answers.blame_tables import Evidence, Seen, blame, compared, indicators, shares
+from ragbench.tiers.answers.blame_tables import Seen, Workings, blame, compared, indicators, shares
 from ragbench.tiers.basics.families import Sureness
 from tests.measurements import placed
 
@@ -115,7 +115,7 @@ def evidence(
     base: Sequence[str] | None = None,
     pieces: Sequence[Piece] = (),
     passages: Sequence[Chunk] = (),
-) -> Evidence:
+) -> Workings:
     """rows: question, ranking, how many were read, status, refused, correctness, faithfulness. base: of the passages
     that hold an answer those that there are; the others, whose names begin with x, are all there."""
     asked = [row[0] for row in rows]
@@ -139,7 +139,7 @@ def evidence(
         for row in rows
         for label, value in zip((STANDARD.correctness, STANDARD.faithfulness), row[5:], strict=True)
     ]
-    return Evidence(
+    return Workings(
         asked,
         {*others, *([f"c-{q.id}" for q in asked] if base is None else base)},
         Seen(

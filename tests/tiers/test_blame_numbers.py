@@ -69,11 +69,15 @@ def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> N
     assert blame_tables.compared(refusals, ["new"], None, SURE) == ()
 
 
-def whole(table: pd.DataFrame) -> Any:
-    """As much of a whole system's evidence as the numbers read."""
-    asked = [Question(name, "?") for name in dict.fromkeys(table["sample"])]
-    metric = SimpleNamespace(bounds=(0.0, 1.0))
-    return SimpleNamespace(table=table, asked=asked, standard=SimpleNamespace(metrics=(metric,), correctness="right"))
+TOLD = {"correctness": "right", "correctness_scale": [0.0, 1.0]}
+
+
+def against(real: pd.DataFrame, other: pd.DataFrame, part: str, labels: dict[str, str] | None = None) -> Any:
+    """System a's real answers and those of another world, compared."""
+    asked = [Question(name, "?") for name in dict.fromkeys(real["sample"])]
+    before, after = (perfect_parts._values(table, "a", asked) for table in (real, other))
+    groups = None if labels is None else [labels[question.id] for question in asked]
+    return perfect_parts._compared("a", part, before, after, TOLD, groups, SURE)
 
 
 def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> None:
@@ -82,7 +86,7 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
     own = other["system"] == "a"
     other.loc[own & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
     other.loc[own & (other["sample"] == "q3"), "part"] = "good"  # measured now, not before: in neither mean
-    good, right = perfect_parts._compared(whole(real), "a", "retrieval", other, None, SURE)
+    good, right = against(real, other, "retrieval")
     for (actual, mean, gain), *expected in (
         (good, "good", 1 / 3, 2 / 3, 1 / 3, 3, 1), (right, "right", 0.5, 0.6, 0.1, 4, 0)
     ):  # fmt: skip
@@ -90,14 +94,14 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
         assert mean.where == gain.where == {"perfect": "retrieval"}
         assert [actual, mean.estimate.value, gain.comparison.difference] == pytest.approx(expected[1:4])
         assert [gain.comparison.n, gain.comparison.n_dropped] == expected[4:]
-    judged = perfect_parts._compared(whole(real), "a", perfect_parts.JUDGE, other, None, SURE)
+    judged = against(real, other, perfect_parts.JUDGE)
     assert [mean.metric for _, mean, _ in judged] == ["good"], "what is shown changes nothing of what it is worth"
 
 
 def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both() -> None:
     real = blamed(a="good low used good low none")
     labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
-    found = perfect_parts._compared(whole(real), "a", "retrieval", real, labels, SURE)
+    found = against(real, real, "retrieval", labels)
     assert [gain.comparison.n for *_, gain in found] == [5, 6]
     assert all(gain.comparison.difference == 0 for *_, gain in found)
     groups = ["c0", "c0", "c1", "c1", "c2"]
@@ -107,8 +111,8 @@ def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both
 
 def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:
     real = blamed(a="withheld low withheld", b="withheld good good")
-    table, changed = perfect_parts._shown_rightly(whole(real), ["a", "b"])
-    assert changed == {"a": 2, "b": 1}
+    table, changed = perfect_parts._shown_rightly(SimpleNamespace(table=real), ["a", "b"])  # type: ignore[arg-type]
+    assert changed == {"a": {"q0", "q2"}, "b": {"q0"}}
     assert table["part"].tolist() == ["good", Part.TOO_LOW.value, "good", "good", "good", "good"]
     assert (real["part"] == Part.WITHHELD.value).sum() == 3, "the real table stays"
     values = perfect_parts._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])

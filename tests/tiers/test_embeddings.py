@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from threadpoolctl import threadpool_limits
 
-from ragbench import tiers
+from ragbench import stats, tiers
 from ragbench.core import settings
+from ragbench.core.measurement import NamedEstimate
 from ragbench.metrics.embedding_space import MEASURES, Geometry
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval import projection, spread, topics
 from tests.measurements import value, values
+from tests.published import Published, site_of
 from tests.small_project import write_lines
 
 SURE = Sureness(0.95, 2000, 0)
@@ -238,3 +241,38 @@ def test_words_of_one_text_alone_and_of_too_many_texts_come_last() -> None:
 def test_central_rows_come_first() -> None:
     vectors = np.array([[1.0, 0.3], [1.0, 0.0], [1.0, -0.25], [0.0, 1.0]])
     assert topics.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+def test_every_interval_follows_from_what_is_published_of_each_text(corpus: Path, distance: str) -> None:
+    made = tiers.tier0_embeddings(projected=0, resamples=300, neighbors=2, distance=distance)
+    published = Published(site_of(corpus, made))
+    texts, spectrum = published["text_distances"], published["spectrum"]
+    again = [one for one in made.estimates if one.estimate.method == "none"]  # values without an interval
+    for system, own in texts.groupby("system", sort=False):
+        columns = {name: own[name].to_numpy() for name in own.columns[3:]}
+        near, squares = columns["nearest"], columns["nearest_squares"]
+        means = stats.estimate_many({"near": near, "centroid": columns["centroid"]}, **published.sure)
+        numbers = {
+            "avg_nn_distance": means["near"],
+            "density_score": spread.inverse(means["near"]),
+            "std_nn_distance": _deviation(near, squares, published.sure),
+            "avg_spread": means["centroid"],
+            "spread_std": _deviation(columns["centroid"], columns["centroid"] ** 2, published.sure),
+            "avg_pairwise_distance": stats.pairwise_mean(columns["others"], level=0.95),
+            "std_pairwise_distance": stats.pairwise_std(columns["others"], columns["others_squares"], level=0.95),
+        }
+        again += [NamedEstimate(str(system), name, one) for name, one in numbers.items() if one.method != "none"]
+        shares = spectrum[spectrum["system"] == system].set_index("share")["components"]
+        assert shares[shares.index >= 0.95].iloc[0] == value(made, str(system), "effective_dimensionality")
+    assert published.holds(again, 1e-9) == len(made.estimates)
+
+
+def _deviation(means: np.ndarray, squares: np.ndarray, how: dict[str, Any]) -> stats.Estimate:
+    centre = means.mean()
+    sums = np.column_stack([means - centre, squares - 2 * centre * means + centre**2, np.ones(len(means))])
+
+    def deviation(totals: np.ndarray) -> np.ndarray:
+        return np.sqrt(totals[..., 1] / totals[..., 2] - (totals[..., 0] / totals[..., 2]) ** 2)
+
+    return stats.resample(deviation, sums, **how)

@@ -20,9 +20,9 @@ from ragbench import stats, views
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Measurement, without_nan
 from ragbench.core.metric import parse
+from ragbench.core.parts import Spoken, Style
 from ragbench.core.settings import GateSettings, Settings
 from ragbench.core.types import Verdict
-from ragbench.data.tables import Spoken, Style
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.stats import verdicts
@@ -291,7 +291,7 @@ def everything_told(made: Measurement) -> Iterator[Told]:
             assert "secondary" not in line, "the page speaks of its primary metric"
             yield Told("answer", word, found[1], found[2].removeprefix("=\N{NO-BREAK SPACE}"))
     table = tabulation.comparisons([(one.metric, one.comparison) for one in made.comparisons], english, 4)
-    for style, rows in (("terminal", table.written(Style())), ("notebook", table.written(Spoken(english)))):
+    for style, rows in (("terminal", Style().written(table)), ("notebook", Spoken(english).written(table))):
         for row in rows:
             yield Told(style, row[-1], row[-7], row[-5])
     if len(page.material.systems) == 2:

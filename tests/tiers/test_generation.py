@@ -21,7 +21,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.metric import registered
 from ragbench.core.types import Status
 from ragbench.report import articles
-from ragbench.report.pages import metric_pages
+from ragbench.report.pages import drawing
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.written_answers import answered, ideal_contexts
 from ragbench.tiers.basics.session import Session
@@ -157,7 +157,7 @@ def test_every_page_with_bleu_has_its_signature() -> None:
     html = views.comparison.table(views.Page(found)).html().replace("<wbr>", "")
     assert f"nrefs:1|case:mixed|eff:yes|tok:char|smooth:exp|version:{sacrebleu.__version__}" in html
     assert f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in html
-    told = metric_pages.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"], {}).replace("<wbr>", "")
+    told = drawing.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"], {}).replace("<wbr>", "")
     assert "tok:char|smooth:exp" in told
 
 

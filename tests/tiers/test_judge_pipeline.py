@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from ragbench import report, tiers, views
+from ragbench import report, stats, tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.types import Status, Verdict
-from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
+from ragbench.metrics.decisions import Cell, accuracy, decision_cost, decision_recall, f1_score
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.decisions.deciders import read, title
@@ -23,6 +23,7 @@ from ragbench.tiers.decisions.decision_measures import METRICS, guarded
 from ragbench.tiers.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
 from ragbench.views import Page
 from tests.chat_server import ChatServer
+from tests.published import Published, same, site_of
 from tests.small_project import NOTEBOOKS, write_lines
 
 ROWS = 40
@@ -535,3 +536,79 @@ def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(labelled: Pa
     assert pages[0] == pages[1]
     assert b"rb-confusion" in pages[0]
     assert b"not complete" not in pages[0]
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"cost_shown": 3.0, "cluster_by": "none", "primary": "f1_score"}], ids=["plain", "dear"]
+)
+def test_every_interval_and_p_follows_from_the_published_decisions(labelled: Path, how: dict[str, Any]) -> None:
+    """From cells alone: measures, costs, differences in their families, those of every two judges, and thresholds."""
+    made = tiers.tier_judge_pipeline(judges="own_judge:exact, own_judge:shaky", resamples=300, seed=3, **how)
+    published = Published(site_of(labelled, made))
+    table, told = published["decided"], published.how
+    costs, dear = Costs(told["cost_shown"], told["cost_hidden"]), told["cost_shown"] != 1
+    cells = {str(name): own for name, own in table.groupby("system", sort=False)}
+    groups = None if told["cluster_by"] == "none" else cells["show-all"]["question"].tolist()
+    sure = published.sure
+    again: list[NamedEstimate | NamedComparison] = []
+
+    def columns(name: str) -> dict[str, Any]:
+        own = cells[name]["cell"].to_numpy()
+        at = np.array([Cell[one.upper()].value for one in own])
+        wrong = np.isin(own, ["false_negative", "failed_positive"])
+        right = np.isin(own, ["true_positive", "true_negative"]).astype(float)
+        cost = costs.shown * (own == "false_positive") + costs.hidden * wrong
+        return {"cells": at, "table": np.eye(6)[at], "accuracy": right, "decision_cost": cost}
+
+    known = {name: columns(name) for name in cells}
+    measures = [*([decision_cost] if dear else []), *METRICS]
+    most = max(costs.shown, costs.hidden)
+    for name, own in known.items():
+        again += [NamedEstimate(name, each.label, guarded(each, own["cells"], groups, **sure)) for each in METRICS]
+        if dear:
+            one = stats.estimate(own["decision_cost"], clusters=groups, bounds=(0.0, most), **sure)
+            again.append(NamedEstimate(name, "decision_cost", one))
+        times = cells[name]["ms"].to_numpy()
+        if not np.isnan(times).all():
+            one = stats.estimate(times, clusters=groups, bounds=(0.0, math.inf), **sure)
+            again.append(NamedEstimate(name, "avg_latency_ms", one))
+
+    def hypothesis(measure: Any, first: str, name: str) -> stats.Hypothesis:
+        both: dict[str, Any] = {**sure, "clusters": groups, "names": (first, name)}
+        one, other = known[first], known[name]
+        if measure.label in ("accuracy", "decision_cost"):
+            scale = (0.0, most if measure.label == "decision_cost" else 1.0)
+            sides = ({"": one[measure.label]}, {"": other[measure.label]})
+            return stats.hypotheses(*sides, better=measure.better, bounds=scale, **both)[""]
+        sides = one["table"], other["table"]
+        return stats.statistic_hypothesis(measure, *sides, better="higher", bounds=(0.0, 1.0), **both)
+
+    looking = ["own_judge:exact", "own_judge:shaky"]
+    primary = next(each for each in measures if each.label == told["primary"])
+    ordered = [primary, *(each for each in measures if each is not primary)]
+    idle = ["show-all"] if primary.label == "balanced_accuracy" else ["show-all", "hide-all"]
+    asked = {each.label: [("show-all", name) for name in looking] for each in ordered}
+    constant = [(one, name) for name in looking for one in idle]
+    asked[primary.label] = list(dict.fromkeys([*asked[primary.label], *constant]))
+    tested = {each.label: [hypothesis(each, *pair) for pair in asked[each.label]] for each in ordered}
+    families = [[primary.label], [each.label for each in ordered[1:]]]
+    done: dict[tuple[str, str, str], Any] = {}
+    for family in families:
+        flat = [one for label in family for one in tested[label]]
+        keys = [(label, *pair) for label in family for pair in asked[label]]
+        done |= dict(zip(keys, stats.jointly(flat, groups, resamples=300, seed=3), strict=True))
+    again += [NamedComparison(label, one) for (label, first, _), one in done.items() if first == "show-all"]
+    again += [NamedComparison(primary.label, done[primary.label, *pair], {"constant": pair[0]}) for pair in constant]
+    for name, own in cells.items():
+        truth, score = own["label"].to_numpy(), own["score"].to_numpy(dtype=float)
+        shown = np.isin(own["cell"], ["true_positive", "false_positive"])
+        if chosen := chosen_and_scored(name, score, shown, truth, own["question"].tolist(), costs, Sureness(**sure)):
+            again += chosen.findings
+            [row] = published["thresholds"].query("system == @name").to_dict("records")
+            assert [same(one, kept) for one, kept in zip(chosen.row, list(row.values())[1:], strict=True)] == [True] * 7
+    assert published.holds(again) > 30
+    rows = published["pairs"].to_dict("records")
+    sides = [[{"": known[row[side]]["accuracy"]} for side in ("first", "second")] for row in rows]
+    every = [stats.hypotheses(*pair, **sure)[""] for pair in sides]
+    for row, one in zip(rows, stats.jointly(every, resamples=300, seed=3), strict=True):
+        assert (same(one.p, row["p"]), same(one.p_adjusted, row["p_adjusted"])) == (True, True)

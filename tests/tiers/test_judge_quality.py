@@ -14,12 +14,24 @@ import pytest
 from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement
-from ragbench.core.types import Verdict
+from ragbench.core.types import Question, Sample, Verdict
+from ragbench.judge import Rule
+from ragbench.metrics.judging import Sitting
 from ragbench.tiers import BenchError
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.judges import numbers
+from ragbench.tiers.judges import tables as judge_tables
+from ragbench.tiers.judges.asking import Heard
+from ragbench.tiers.judges.biases import Tried
+from ragbench.tiers.judges.classes import classes_of
+from ragbench.tiers.judges.items import Answers, Scale, Temptations
+from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.tables import Settled
 from ragbench.views import Page
 from tests import scripted_trial
 from tests.chat_server import ChatServer
 from tests.heard_judges import findings
+from tests.published import Published, same, site_of
 from tests.small_project import write_lines
 
 VIEWS = (
@@ -369,3 +381,88 @@ def test_a_scripted_judge(name: str) -> None:
 def test_a_scripted_judge_twenty_times(name: str) -> None:
     """A hundred times of each, with the rates of every verdict: `python -m tests.scripted_trial`."""
     assert sum(told(name, seed) for seed in range(20)) >= 19
+
+
+def heard_again(said: pd.DataFrame, name: str) -> Heard:
+    """A judge out of its published numbers."""
+    own = said[said["who"] == name]
+
+    def wide(kind: str, column: str = "value", by: str = "repeat") -> Any:
+        part = own[own["kind"] == kind]
+        if not len(part):
+            return None
+        order, across = part["sample"].unique(), part[by].unique()
+        return part.pivot(index="sample", columns=by, values=column).reindex(index=order, columns=across).to_numpy()
+
+    def alone(kind: str) -> Any:
+        table = wide(kind)
+        return None if table is None else table[:, 0]
+
+    made = own[own["kind"] == "made"]
+    variants = {str(key): part["value"].to_numpy() for key, part in made.groupby("variant", sort=False)}
+    family = own["family"].dropna()
+    return Heard(
+        name,
+        Sitting(wide("score"), wide("score", "asked").astype(bool), wide("score", "seconds")),
+        wide("score", "status"),
+        turned=alone("turned"),
+        twins=alone("twin"),
+        prompted=wide("prompt", by="variant"),
+        variants=variants,
+        choices=wide("choice", by="variant"),
+        family=family.iloc[0] if len(family) else None,
+        stand_in=bool(own["stand_in"].iloc[0]),
+    )
+
+
+def tried_again(said: pd.DataFrame, how: dict[str, Any]) -> Tried:
+    """The answers and their ratings, and questions of made ones, likewise."""
+    rated = said[said["kind"] == "score"].drop_duplicates("sample")
+    samples = tuple(
+        Sample(name, system=None if system != system else system)
+        for name, system in zip(rated["sample"], rated["system"], strict=True)
+    )
+    people = said[said["kind"] == "people"].pivot(index="sample", columns="who", values="value")
+    people = people.reindex(rated["sample"])
+    answers = Answers(samples, tuple(rated["cluster"]), tuple(people.columns), people.to_numpy(dtype=float))
+    made = said[said["kind"] == "made"]
+    asked = tuple(
+        Question(row["sample"], "?", cluster=row["cluster"])
+        for row in made.drop_duplicates("sample").to_dict("records")
+    )
+    variants = {name: tuple(Sample(each.id) for each in asked) for name in made["variant"].unique()}
+    chosen = said[(said["kind"] == "choice") & (said["variant"] == "first")].drop_duplicates("sample")
+    pairs = tuple((Sample(name), Sample(name)) for name in chosen["sample"]) if asked else ()
+    return Tried(answers, Temptations(asked, variants, pairs), Scale(*how["judge_scale"]), how["good"], how["rival"])
+
+
+@pytest.mark.parametrize("source", ["asked", "logged"])
+def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated: Path, source: str) -> None:
+    if source == "asked":
+        made = tiers.tier_judge("help", repeats=3, resamples=150)
+    else:
+        rows = [
+            {"id": f"r{n:02}", "people": {"ann": 1 + n % 5, "bob": 1 + (n * 7 // 3) % 5}, "cluster": f"c{n // 2}",
+             "judges": {"lexical": (n % 4) / 4, "gpt-4o": [(n % 5) / 5, None if n % 9 == 4 else (n % 6) / 6]},
+             "choices": {"gpt-4o": ["A" if n % 3 else "B", "B" if n % 5 else "Tie"]}, "label": "A" if n % 2 else "B",
+             "system": "gpt-4o" if n % 4 < 2 else "llama-3"}
+            for n in range(40)
+        ]  # fmt: skip
+        made = logged(rated, rows)
+    published = Published(site_of(rated, made))
+    how, said = published.how, published["said"]
+    sure = Sureness(**published.sure)
+    heard, tried = [heard_again(said, one["name"]) for one in made.facts["judges"]], tried_again(said, how)
+    labels = said[said["kind"] == "label"]["value"].to_numpy()
+    people = classes_of(tried.answers, Scale(*how["people_scale"]), ())
+    settled = Settled(how["delta"], Rule(), Limits(**how["limits"]), sure, people).on_grades(heard, tried)
+    baseline = heard_again(said, how["rival"])
+    placed, tables = judge_tables.found(heard, tried, baseline, labels, settled)
+    four = [
+        each for one in heard
+        for each in numbers.placed(one.name, numbers.specified(one, tried.answers.clusters, how["delta"], sure))
+    ]  # fmt: skip
+    faithful = [each for each in made.estimates if each.metric == "avg_faithfulness"]
+    assert published.holds([*four, *faithful, *placed], 1e-9) > 60
+    for again, kept in zip(tables["probes"].to_dict("records"), published["probes"].to_dict("records"), strict=True):
+        assert all(same(again[key], kept[key], 1e-9) for key in ("judge", "probe", "p", "p_adjusted", "verdict")), kept

@@ -50,6 +50,12 @@ def test_all_systems_rank_and_answer_side_by_side_and_what_they_share_is_counted
     assert rows.groupby("system")["rank"].agg(list).to_dict() == {name: [1, 2] for name in found.systems}
     assert set(rows["found_by"]) == {3}
     assert rows["relevant"].isna().all(), "nobody has labelled this question"
+    beside = found.side_by_side
+    assert beside.columns.tolist() == ["plain", "modelled", "function"]
+    assert [place for _, place in beside.index] == ["answer", 1, 2]
+    for name in found.systems:
+        assert beside[name].tolist()[1:] == rows.query("system == @name")["text"].tolist()
+    assert beside["modelled"].iloc[0] == "It is 250 roubles."
     answers = found.answers.set_index("system")
     assert answers.loc["modelled", "answer"] == "It is 250 roubles."
     assert answers.loc["function", "answer"] == rows.query("system == 'function'")["text"].iloc[0]

@@ -53,7 +53,7 @@ def given(value: Any) -> Callable[[str], Any]:
 
 @pytest.fixture
 def patience(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for place in ("ragbench.systems.function_thread", "ragbench.tiers.scoring.functions"):
+    for place in ("ragbench.systems.callables", "ragbench.tiers.scoring.functions"):
         monkeypatch.setattr(f"{place}.GRACE_SECONDS", 0.05)
     add(bare, "[metrics]\ntimeout_seconds = 0.1\n")
     return bare

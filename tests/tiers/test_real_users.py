@@ -115,7 +115,9 @@ def test_the_log_is_described_whole() -> None:
     assert pages["in_base"].to_dict() == {"/b": True, "/a": True, "/gone": False}
     lengths = {one.where["probability"]: one.estimate.value for one in found.estimates_by("asked", "probability")}
     assert lengths == {0.1: 3.0, 0.5: 3.0, 0.9: pytest.approx(7.0)}
-    [score] = [one.estimate for one in found.estimates_by("asked")]
+    shares = {one.where["asked"]: one.estimate for one in found.estimates_by("asked")}
+    score, answered = shares["score"], shares["answered"]
+    assert (answered.value, answered.n) == (0.4, 5), "h1 and h3 have an answer"
     assert score.value == 2.75
     assert (score.low or 5) < 2.75 < (score.high or 0)
 

@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 from ragbench import stats
 from ragbench.core.language import translator
+from ragbench.core.settings import load as settings_of_project
 from ragbench.core.types import Verdict
 from ragbench.extras.runs import changes
 from ragbench.extras.runs.changes import said
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.summarized import labels
+from ragbench.metrics import declaration
 from ragbench.report.keeping import kept, manifest
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
+from ragbench.tiers.basics import findings, interest
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.run import record
@@ -87,6 +90,34 @@ def test_it_is_the_paired_comparison_of_the_values() -> None:
     assert (one.baseline, one.challenger, one.verdict, one.n) == ("s (A)", "s (B)", Verdict.BETTER, 60)
     assert [e.estimate.value for e in pairing.estimates] == pytest.approx([BASE.mean(), after.mean()])
     assert found.summarized == ()
+
+
+def test_runs_are_stated_as_the_systems_of_one_page_are() -> None:
+    """The same columns as two systems of a page and as two runs: the same numbers, words and families."""
+    labels = ("mrr", "ndcg@10", "recall@5")
+    before = {label: np.clip(BASE + RNG.normal(0, 0.1, 60), 0, 1) for label in labels}
+    after = {label: np.clip(own + RNG.normal(0.05, 0.15, 60), 0, 1) for label, own in before.items()}
+    after["mrr"][:5] = math.nan
+    groups = tuple(f"g{i // 3}" for i in range(60))
+    rows = [
+        (system, label, f"q{place}", value, "judge_error" if math.isnan(value) else "ok")
+        for system, columns in (("old", before), ("new", after))
+        for label, own in columns.items()
+        for place, value in enumerate(own)
+    ]
+    table = pd.DataFrame(rows, columns=["system", "metric", "sample", "value", "status"])
+    metrics = [metric for label in labels if (metric := declaration(label)) is not None]
+    clusters = {f"q{place}": group for place, group in enumerate(groups)}
+    estimates, comparisons = findings.find(table, metrics, ("old", "new"), clusters, SURE, "mrr")
+    first, second = (
+        primary(run(name, {("s", label): own for label, own in columns.items()}, clusters=groups), "mrr")
+        for name, columns in (("a", before), ("b", after))
+    )
+    pairing = only(first, second)
+    assert [e.estimate for e in pairing.estimates] == [e.estimate for e in estimates]
+    known = [interest.told([one], settings_of_project().smallest_difference)[0].comparison for one in comparisons]
+    renamed = [replace(one, baseline="s (A)", challenger="s (B)") for one in known]
+    assert [one.comparison for one in pairing.comparisons] == renamed
 
 
 def test_questions_that_one_run_lacks_fall_out_and_are_counted() -> None:

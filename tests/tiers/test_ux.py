@@ -9,19 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragbench import report, tiers, views
-from ragbench.core.measurement import Measurement
+from ragbench import report, stats, tiers, views
+from ragbench.core import settings
+from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.settings import EmbedderSettings
 from ragbench.data import Dataset, PastQuestion, load
 from ragbench.data.records import Dialogue, Turn
 from ragbench.embed import make
+from ragbench.llm.journal import Entry
 from ragbench.metrics.cache import Nearest, Serving
+from ragbench.store import Store
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
 from ragbench.tiers.answers.tier_ux import of_history, talks
 from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.frames import independent
 from ragbench.views import Page
 from tests.measurements import placed
+from tests.published import Published, site_of
 from tests.small_project import NOTEBOOKS, write_lines
 
 DIALOGUES = [
@@ -325,11 +330,49 @@ def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: 
     assert "no cache" in views.answers.cache(page).html()
 
 
+def test_a_session_ends_where_the_log_says_so(talking: Path) -> None:
+    past = [PastQuestion(id=name, question="?", user="ann", asked_at="2025-09-01", stop_point=name in "bc")
+            for name in "abcde"]  # fmt: skip
+    assert [[turn.id for turn in talk.turns] for talk in of_history(past)] == [["a", "b"], ["c"], ["d", "e"]]
+    assert "stop_point" not in past[0].model_dump(), "a log that says nothing of it has the hash that it had"
+
+
 def test_sessions_can_be_the_history(talking: Path) -> None:
     made = tiers.tier_ux(embedders="hashing", sessions="history", resamples=100)
     assert made.facts["n_sessions"] == 2
     assert next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate").n == 6
     assert "one user asked on one day" in views.about.method(Page(made)).html()
+
+
+def reply(key: str, prompt: str, read: int, written: int, seconds: float) -> dict[str, object]:
+    said = ({"messages": []}, "Yes.", "stop", None)
+    entry = Entry(key * 64, "pencil", "http://[::1]:1/v1", "m", prompt, 1, 0, *said, read, written, False, 0.5, seconds)
+    return {**entry.as_row()}
+
+
+def test_what_the_hits_would_save_is_what_their_answers_took(talking: Path) -> None:
+    """Three replies of the journal, one of which wrote no answer; the means of two × the hits."""
+    table = 'kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"\ninput_price = 1.0\n'
+    path = talking / "ragbench.toml"
+    written = path.read_text(encoding="utf-8")
+    system = '[systems.pen]\nembedder = "hashing"\ngenerator = "pencil"\n'
+    path.write_text(f"{written}\n[generators.pencil]\n{table}{system}", encoding="utf-8")
+    settings.load.cache_clear()
+    unknown = tiers.tier_ux(systems="pen", embedders="hashing", threshold=0.6, resamples=100)
+    assert "What the hits would save is unknown" in views.answers.cache(Page(unknown)).html()
+    with Store.open(settings.load()) as store:
+        rows = [reply("a", "answer", 900, 40, 2.0), reply("b", "answer", 1100, 60, 4.0), reply("c", "rewrite", 9, 9, 9)]
+        store.journal.bring_in(rows)
+    made = tiers.tier_ux(systems="pen", embedders="hashing", threshold=0.6, resamples=100)
+    saved, caches = made.extra["savings"], made.extra["caches"]
+    hits = caches["hits"].to_numpy()
+    assert hits.sum() > 0
+    assert saved["replies"].to_list() == [2] * len(caches)
+    for name, mean in {"input_tokens": 1000, "output_tokens": 50, "seconds": 3.0, "cost": 0.5}.items():
+        assert saved[name].to_list() == (hits * mean).tolist()
+    drawn = views.answers.cache(Page(made)).html()
+    assert "What the hits would save" in drawn
+    assert "pencil: 2" in drawn
 
 
 @pytest.mark.parametrize(
@@ -372,3 +415,44 @@ def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(talking: Pat
     assert pages[0] == pages[1]
     assert b"rb-heat" in pages[0]
     assert b"not complete" not in pages[0]
+
+
+@pytest.mark.parametrize("sessions", ["dialogues", "history"])
+def test_every_interval_follows_from_what_is_published_of_the_cache_and_of_sessions(
+    talking: Path, sessions: str
+) -> None:
+    made = tiers.tier_ux(embedders="hashing", sessions=sessions, threshold=0.9, resamples=300, level=0.9)
+    data = site_of(talking, made)
+    assert "ann" not in "".join(path.read_text(encoding="utf-8") for path in data.glob("c*.csv")), "users are numbers"
+    published = Published(data)
+    again: list[NamedEstimate] = []
+    own = published["cache_lookups"]
+    for asked in own["asked"].unique():
+        part = own[own["asked"] == asked]
+        hit, known = part["similarity"], part["serving"].isin(["right", "wrong"])
+        how = {**published.sure, "clusters": independent(part["cluster"].tolist()), "bounds": (0.0, 1.0)}
+        used = published.how["threshold"]
+        for thresholds, curve in (([used], False), (np.linspace(0.5, 1, 26).tolist(), True)):
+            served, wrong = {}, {}
+            for threshold in thresholds:
+                hits = np.where(hit.isna(), np.nan, hit > threshold + 1e-6)
+                served[f"{threshold:.6f}"] = hits
+                wrong[f"{threshold:.6f}"] = np.where((hits == 1) & ~known, np.nan, hits * (part["serving"] == "wrong"))
+            for label, values in (("cache_hit_rate", served), ("wrong_hit_rate", wrong)):
+                rates = stats.estimate_many(values, **how)
+                for threshold, one in zip(thresholds, rates.values(), strict=True):
+                    again.append(NamedEstimate("hashing", label, one, {"asked": asked, "threshold": threshold}
+                                               if curve else {"asked": asked}))  # fmt: skip
+                if asked == sessions and not curve:
+                    again.append(NamedEstimate("hashing", label, rates[f"{used:.6f}"]))
+    pairs = published["neighbouring_turns"]
+    how = {**published.sure, "bounds": (-1.0, 1.0)}
+    for metric, part in pairs.groupby("metric", sort=False):
+        sides = part.groupby("sample", sort=False)
+        means, labels = sides["similarity"].mean(), sides["cluster"].first().tolist()
+        one = stats.estimate(means, clusters=independent(labels), **how)
+        again.append(NamedEstimate("hashing", str(metric), one))
+        there = part.dropna(subset="similarity")
+        pooled = stats.estimate(there["similarity"], clusters=there["cluster"].tolist() or None, **how)
+        again.append(NamedEstimate("hashing", str(metric), pooled, {"over": "pairs"}))
+    assert published.holds(again, 1e-11) > 100

@@ -50,7 +50,7 @@ def measured(text: str = "plain", **facts: Any) -> Measurement:
     questions = m.questions.assign(answerable=[True, True, False])
     answers = pd.DataFrame(
         [
-            (system, f"q{i}", 0, f"{text} {system.split()[0]} says {i}", "ok", "", refused, 0.1, 10, 5, ["c1"], 0, 0)
+            (system, f"q{i}", 0, f"{text} {system.split()[0]} says {i}", "ok", "", refused, 0.1, 10, 5, ["c1"], 2, 0, 0)
             for system, refusals in ((first, (True, False, True)), (second, (False, False, False)))
             for i, refused in enumerate(refusals)
         ],

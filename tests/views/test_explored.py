@@ -91,7 +91,9 @@ def assert_the_same(part: Measurement, whole: Measurement) -> None:
 
 def test_the_part_of_all_questions_is_the_page_itself(page: Page) -> None:
     whole = page.measurement
-    assert_the_same(page.subset(list(whole.questions["sample"])).measurement, whole)
+    part = page.subset(list(whole.questions["sample"])).measurement
+    assert_the_same(part, whole)
+    assert part.facts["part"]["left_out"] == []
     assert {"k", "slice"} <= {key for one in whole.placed for key in one.where}, "curves and slices are among them"
 
 
@@ -259,13 +261,28 @@ def test_a_page_without_questions_says_so(page: Page) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tier2_generation", "tier3_end_to_end", "rag_metrics", "real_users"])
-def test_the_part_of_all_questions_is_the_page_of_every_tier(name: str, campus: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("tier1_retrieval", []),
+        ("tier2_generation", []),
+        ("tier3_end_to_end", []),
+        ("rag_metrics", []),
+        ("real_users", ["habits"]),
+    ],
+)
+def test_the_part_of_all_questions_is_the_page_of_every_tier(name: str, left_out: list[str], campus: Path) -> None:
     whole = getattr(tiers, name)(dataset="campus:en", resamples=300)
     whole.save(campus / name)
     kept = Measurement.load(campus / name)
     page = Page(kept)
-    assert_the_same(page.subset(list(kept.questions["sample"])).measurement, kept)
+    part = page.subset(list(kept.questions["sample"])).measurement
+    assert_the_same(part, kept)
+    assert part.facts["part"]["left_out"] == left_out
+    if not left_out:
+        assert said(part.placed) == said(kept.placed)
+        counts = {key: value for key, value in part.facts.items() if key in ("n_questions", "n_clusters", "unanswered")}
+        assert counts.items() <= kept.facts.items()
     half = page.subset(list(kept.questions["sample"])[::2])
     for view in VIEWS:
         half.view(view).html(frozenset(VIEWS))
@@ -278,3 +295,14 @@ def campus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database_folder: Pat
     (tmp_path / "data").symlink_to(NOTEBOOKS.parent / "data")
     systems = '[systems.plain]\nembedder = "hashing"\n[systems.exact]\nembedder = "hashing"\nindex = "hnsw"\n'
     return enter(tmp_path, monkeypatch, f'[database]\nfolder = "{database_folder}"\n{systems}')
+
+
+def test_a_table_that_is_made_anew_stands_as_the_last_one_of_its_page_did() -> None:
+    page = Page(measurement(questions=20))
+    first = page.questions()
+    assert first.wish == ""
+    first.wish, first.chosen = "outcome=lost&sort=worst", np.array([3, 5], "<i4").tobytes()
+    again = page.questions()
+    assert again.wish == "outcome=lost&sort=worst"
+    assert again.selected.index.tolist() == page.questions().selected.index.tolist() == first.selected.index.tolist()
+    assert Page(measurement(questions=20)).questions().wish == "", "another page begins anew"

@@ -37,8 +37,8 @@ def page() -> views.Page:
         NamedEstimate(s, m, Estimate(v, v - 0.1, v + 0.1, 0.95, "bca", 40)) for (s, m), v in VALUES.items()
     )
     facts = {**made.facts, "stand_ins": stand_ins.facts("embedder", ["hashing"])}
-    return views.Page(Measurement(made.notebook, facts, made.scores, made.questions, made.retrieved, estimates,
-                                 tuple(compared(*place, verdict) for place, verdict in VERDICTS.items())))  # fmt: skip
+    compared_all = tuple(compared(*place, verdict) for place, verdict in VERDICTS.items())
+    return views.Page(replace(made, facts=facts, estimates=estimates, comparisons=compared_all))
 
 
 def test_the_best_is_bold_in_its_direction_and_what_differs_has_a_dagger(page: views.Page) -> None:

@@ -79,11 +79,12 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         index.append(NamedEstimate(name, "median_latency", median, how))
         index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
     parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
-    words = {name: rng.uniform(0.2, 0.8, (60, 3)).cumsum(axis=1) / 3 for name in systems}
+    shares = {name: rng.uniform(0.2, 0.8, (60, 3)).cumsum(axis=1) / 3 for name in systems}
+    words = {limit: {name: own[:, n] for name, own in shares.items()} for n, limit in enumerate(AT)}
     read = [
         NamedEstimate(name, "words", Estimate(300.0, 290.0, 310.0, 0.95, "t", 60), {"first": 12}) for name in systems
     ]
-    read += reading.findings(words, AT, AT[:2], None, SURE)
+    read += reading.findings(words, AT[:2], None, SURE)
     told = {"chunkers": dict.fromkeys(systems[1:], "c" + HOSTILE), "found_from": 0.5, "n_with_spans": 0}
     described = [{"name": name, "embedder": "e" + HOSTILE} for name in systems]
     known = {

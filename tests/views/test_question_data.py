@@ -15,7 +15,7 @@ import pytest
 from ragbench.data.samples import samples_of
 from ragbench.judge import Rule
 from ragbench.llm import run
-from ragbench.report.pages import parts as files
+from ragbench.report.pages import drawing
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.scoring import measure
 from ragbench.tiers.scoring.answer_tables import of_samples
@@ -109,7 +109,7 @@ def test_each_question_shows_its_own_passages_where_every_row_numbers_them_anew(
 def test_files_hold_letters_only_and_are_the_same_each_time(tmp_path: Path) -> None:
     made = measurement(questions=5, question="</script><script>alert(1)</script>\u202e {i}", notebook="n")
     for name in ("one", "two"):
-        files.write(tmp_path / name, Page(made))
+        drawing.write_scripts(tmp_path / name, Page(made))
     one, two = (sorted((tmp_path / name).rglob("*.js")) for name in ("one", "two"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     table = next(path for path in one if path.name == "table.js").read_text(encoding="ascii")

@@ -17,7 +17,7 @@ from ragbench import tiers as bench
 from ragbench import views
 from ragbench.core import settings
 from ragbench.views.basics import chart, still
-from ragbench.views.view import CHARTS
+from ragbench.views.view import VIEWS
 from tests import small_project
 from tests.measurements import measurement
 from tests.views.test_blame import blamed
@@ -106,7 +106,7 @@ def test_every_figure_of_every_page_is_drawn_without_a_script(pages: list[views.
     fills = [one["fill"] for one in elements({"data": [heat], "layout": {"height": 100}}, "rect")]
     assert fills == ["rgba(63,143,217,0.50)", "rgba(207,154,32,1.00)"], "between nothing and the end of its side"
     for page in pages:
-        for name in CHARTS:
+        for name in VIEWS:
             view = page.view(name)
             if view.figure is None or not chart.numbers(view.figure):
                 continue

@@ -1,14 +1,18 @@
-"""What goes out of a command besides its tables: JSON, and the sentences that go with numbers."""
+"""What goes out of a command besides its tables: JSON, and the sentences that go with numbers.
+
+Of a run that goes to shared storage: where it is then, or how to send it again.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import terminal
+from ragbench.core import folders, terminal
 
 if TYPE_CHECKING:
     from ragbench.core.answered_by import AnsweredBy
@@ -23,7 +27,7 @@ def is_screen(path: Path | None) -> bool:
 
 
 def write(path: Path, value: Any) -> None:
-    """Write a value as JSON (`ragbench.core.pieces.of_json`) to a file, or to the screen for -; NaN becomes null."""
+    """Write a value as JSON (`ragbench.core.folders.of_json`) to a file, or to the screen for -; NaN becomes null."""
     from ragbench.core.measurement import without_nan
     from ragbench.report.keeping import results
 
@@ -101,3 +105,19 @@ def journaled(folder: Path) -> None:
     if not kept.refusal(look) and any(before for before, _whole in counts.values()):
         each = (f"{before:,} of {whole:,} replies of {judge}" for judge, (before, whole) in counts.items())
         terminal.say(f"from the journal: {', '.join(each)}")
+
+
+def sent(folder: Path, to: str) -> bool:
+    """Send the run in a folder to a URL and say where it is; else why not, and by which command it is sent."""
+    from ragbench.report.keeping import kept
+
+    try:
+        terminal.say(kept.send(folder, to))
+    except (OSError, ValueError) as error:
+        said = folders.said(error) if isinstance(error, OSError) else str(error)
+        again = shlex.join(["ragbench", "runs", "send", str(folder), "--to", to])
+        terminal.say(
+            f"the run is whole in {folder}, and was not sent: {said}. To send it: {again}", err=True, colour="red"
+        )
+        return False
+    return True

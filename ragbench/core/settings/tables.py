@@ -128,7 +128,10 @@ class QuestionTable(Table):
     url: str | None = Field(default="confluence_url", description="column of the page that was shown: a proxy label")
     score: str | None = Field(default="score", description="column of the user's score, 1 to 5")
     user: str | None = Field(default="user_id", description="column of who asked")
-    asked_at: str | None = Field(default=None, description="column of when; not set: there is none")
+    asked_at: str | None = Field(default="created_at", description="column of when it was asked")
+    stop_point: str | None = Field(
+        default="stop_point", description="column that is true where a dialogue ended with this question"
+    )
     embedding: str | None = Field(default="embedding", description="column of the question's vector")
 
 
@@ -141,10 +144,11 @@ class SourceSettings(Table):
     title: str | None = Field(default=None, description="on pages; not set: the table's NAME")
     licence: str = Field(default="not stated", description="of the texts, on every page")
     language: Language = Field(default="ru", description="of the texts")
-    without_embedding: Literal["refuse", "leave_out"] = Field(
+    without_embedding: Literal["refuse", "leave_out", "embed"] = Field(
         default="refuse",
-        description="what to do with chunks without a vector, where the vectors in the tables are used; questions "
-        "without one are left out and counted, unless their embedder has `queries`",
+        description="what to do with chunks without a vector, where the vectors in the tables are used; embed: by the "
+        "model that `queries` of their embedder names; questions without one are left out and counted, unless their "
+        "embedder has `queries`",
     )
     chunks: ChunkTable = Field(default=ChunkTable(), description="your table of chunks: its name and its columns")
     questions: QuestionTable | None = Field(default=QuestionTable(), description="your table of past questions")

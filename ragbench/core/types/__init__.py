@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runt
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types.dialogue_parts import Citation as Citation
+from ragbench.core.types.dialogue_parts import Message as Message
+from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
 from ragbench.core.types.vectors import EmbeddingError as EmbeddingError
 from ragbench.core.types.vectors import Vectors as Vectors
 from ragbench.core.types.vectors import usable_vectors as usable_vectors
@@ -163,7 +166,10 @@ class Question:
     labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
-    source page, dialogue). `references` are all right answers where there are several, `reference` the first.
+    source page, dialogue). `references` are all right answers where there are several, `reference` the first. `nuggets`
+    maps what a good answer says to its importance, "vital" or "okay".
+    `irrelevant` names chunks that were judged and found so, `pooled` those that a sample left out; `draft` says of a
+    question that a model wrote whether somebody has reviewed it.
     """
 
     id: str
@@ -178,6 +184,17 @@ class Question:
     cluster: str | None = None
     source: str | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] = field(default_factory=dict)
+    irrelevant: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()
+    draft: str | None = None
+
+    @property
+    def judged(self) -> Mapping[str, float]:
+        """The gain of every chunk that was judged, 0 for the irrelevant ones; −1 for those that were left out."""
+        if not (self.irrelevant or self.pooled):
+            return self.relevant
+        return {**dict.fromkeys(self.pooled, -1.0), **dict.fromkeys(self.irrelevant, 0.0), **self.relevant}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +211,10 @@ class Sample:
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
-    whether the production judge let its user see the response, where that is known.
+    whether the production judge let its user see the response, where that is known. nuggets: what a good answer says,
+    each with its importance, "vital" or "okay". citations: where in the response passages are cited, in its order; None
+    where its marks tell, [1] for the first context. trajectory: the messages of an agent, its calls among them;
+    reference_tool_calls, reference_topics: what it should call, and the only subjects that it is there for.
     """
 
     id: str
@@ -209,6 +229,11 @@ class Sample:
     system: str | None = None
     shown: bool | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] | None = None
+    citations: tuple[Citation, ...] | None = None
+    trajectory: tuple[Message, ...] | None = None
+    reference_tool_calls: tuple[ToolCall, ...] | None = None
+    reference_topics: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +282,8 @@ class Ranking:
     ideal: (questions, most relevant documents) judged positive gains, descending, padded with 0.
     lengths: (questions,) how many documents were returned; 0 for a question that was not answered.
     judged: (questions, depth) whether somebody judged the document at each rank; None: only the relevant ones were.
+    pooled: (questions, depth) whether the document at each rank was to be judged and was left out by a sample (in
+        TREC's files a grade of −1); None: none was.
     nonrelevant: (questions,) how many documents were judged and found irrelevant; None: none.
     ties: (questions,) how many documents share the score of the one before them; None where there are no scores.
     coverage: of rankings of pieces what each rank shows of the labelled text; gains are then the passages' gains times
@@ -272,6 +299,7 @@ class Ranking:
     nonrelevant: NDArray[np.int64] | None = None
     ties: NDArray[np.int64] | None = None
     coverage: Coverage | None = None
+    pooled: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):

@@ -1,15 +1,20 @@
-"""The one place that speaks with storage, by fsspec; what it refuses becomes one sentence with the URL in it."""
+"""The one place that speaks with storage, by fsspec; what it refuses becomes one sentence with the URL in it.
+
+No socket leads to where machines keep their own credentials.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import socket
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from ragbench.core.settings import secrets
+from ragbench.core.settings.addresses import is_metadata
 from ragbench.core.settings.urls import PACKAGES, Url
-from ragbench.data.remotes import sockets
 
 NAMED = 10
 """Neighbours that are named where something is not there."""
@@ -48,7 +53,7 @@ def opened(url: Url) -> tuple[Any, str]:
 async def _client(**given: Any) -> Any:
     from aiohttp import ClientSession, TCPConnector
 
-    return ClientSession(**given, connector=TCPConnector(socket_factory=sockets.opened))
+    return ClientSession(**given, connector=TCPConnector(socket_factory=guarded))
 
 
 @contextlib.contextmanager
@@ -88,3 +93,17 @@ def absent(url: Url, meant: str, storage: Any) -> RemoteError:
         more = ", …" if len(there) > NAMED else ""
         said += f"; {above} has {', '.join(there[:NAMED])}{more}" if there else f"; {above} is empty"
     return RemoteError(said)
+
+
+class MetadataAddressError(OSError):
+    """A name led to a link-local address, where clouds hand out a machine's credentials."""
+
+
+def guarded(address: tuple[Any, ...]) -> socket.socket:
+    """An unconnected socket for an address that a name was resolved to. Raises MetadataAddressError."""
+    family, kind, protocol, _, place = address
+    if is_metadata(str(place[0])):
+        raise MetadataAddressError(
+            errno.EACCES, f"{place[0]} is link-local, where clouds keep a machine's credentials: it is never asked"
+        )
+    return socket.socket(family, kind, protocol)

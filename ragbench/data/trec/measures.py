@@ -13,7 +13,7 @@ NAMES = {
     "ndcg": "ndcg", "ndcgcut": "ndcg",
     "success": "hit_rate", "hit": "hit_rate", "hits": "hit_rate", "hitrate": "hit_rate",
     "rprec": "r_precision", "rprecision": "r_precision",
-    "bpref": "bpref", "rbp": "rbp", "judged": "judged",
+    "bpref": "bpref", "infap": "inferred_ap", "rbp": "rbp", "judged": "judged",
 }  # fmt: skip
 """Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
 _WRITTEN = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")

@@ -1,21 +1,28 @@
-"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them."""
+"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them.
+
+A worker holds the settings of whoever asks first, then does one part.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import os
 import statistics
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from ragbench.core import trust
+from ragbench.core import settings, trust
 from ragbench.core.installation import install
-from ragbench.core.settings import CLUSTER, Settings
-from ragbench.extras.cluster import address, local, task
+from ragbench.core.settings import CLUSTER, RUN, TRUST, Settings
+from ragbench.extras.cluster import address, local
 from ragbench.extras.cluster.worker_identity import Identity, issue
 from ragbench.llm.journal import run_of_this_process
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
@@ -132,8 +139,8 @@ class Workers:
         """Look at every worker's identity. Raises ClusterError, UnfitError."""
         if not self.count:
             raise ClusterError(f"the scheduler at {self.where} has no workers; start one: dask worker {self.where}")
-        packed = task.pack(_nothing, None, self._known, self._identity, self._run)
-        identities = self._client.run(task.inspected, packed, on_error="return")
+        packed = pack(_nothing, None, self._known, self._identity, self._run)
+        identities = self._client.run(inspected, packed, on_error="return")
         differences = [
             f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: "
             "start it with --nthreads 1"
@@ -170,7 +177,7 @@ class Workers:
         """
         import cloudpickle
 
-        packed = task.pack(work, common, self._known, self._identity, self._run)
+        packed = pack(work, common, self._known, self._identity, self._run)
         topic = f"ragbench-{uuid.uuid4().hex}"
         results: dict[int, Any] = {}
         losses = 0
@@ -208,7 +215,7 @@ class Workers:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once
             shared = self._client.submit(bytes, packed, pure=False)  # a task: lost with its worker, it is made again
         futures = {
-            self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
+            self._client.submit(carry_out, shared, part, number, topic, pure=False): number
             for number, part in left.items()
         }
         waiting = set(futures)
@@ -246,3 +253,88 @@ class Workers:
 
 def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
     """The task of somebody who is only looked at."""
+
+
+INTERVAL_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every part needs, once a worker.
+
+    run: whose budget and limits hold. load: work and what is common, pickled: it may need the settings held.
+    """
+
+    known: Settings
+    folder: Path
+    identity: Identity
+    run: str
+    load: bytes
+
+
+def pack(work: Work, common: Any, known: Settings, identity: Identity, run: str) -> bytes:
+    """A task as bytes. Nothing secret is in it: a worker takes keys and the database's address from its own
+    environment."""
+    import cloudpickle
+
+    open_to_all = known.model_copy(update={"database_url": None, "cluster": None})
+    made = Task(open_to_all, settings.project_folder(), identity, run, cloudpickle.dumps((work, common)))
+    return bytes(cloudpickle.dumps(made))
+
+
+def carry_out(packed: bytes, part: bytes, number: int, topic: str) -> Any:
+    """One part, in a worker: what the work returns.
+
+    Raises UnfitError in a worker that differs from whoever sent it.
+    """
+    import cloudpickle
+    from distributed import get_worker
+
+    run, work, common = _taken(packed)
+    os.environ[RUN] = run
+    worker = get_worker()
+    told_at = 0.0
+
+    def tell(state: Any) -> None:
+        nonlocal told_at
+        now = time.monotonic()
+        if now - told_at >= INTERVAL_SECONDS:
+            told_at = now
+            worker.log_event(topic, {"part": number, "state": state})
+
+    return work(common, cloudpickle.loads(part), tell)
+
+
+@lru_cache(maxsize=2)
+def _taken(packed: bytes) -> tuple[str, Work, Any]:
+    import cloudpickle
+
+    task: Task = cloudpickle.loads(packed)
+    known = held(task.known, task.folder)
+    if differences := task.identity.differs(issue(known)):
+        raise UnfitError([f"the worker {_name()} {line}" for line in differences])
+    work, common = cloudpickle.loads(task.load)
+    return task.run, work, common
+
+
+def held(known: Settings, folder: Path) -> Settings:
+    """Let these be the settings of this process, with its own address of the database."""
+    os.environ[TRUST] = str(folder.resolve())  # who may give a worker tasks may run anything in it already
+    own = settings.own_database_url()
+    known = known.model_copy(update={"database_url": own})
+    settings.hold(known, folder)
+    return known
+
+
+def inspected(packed: bytes) -> Identity:
+    """The identity of the process that this runs in, as it would be while it does the task."""
+    import cloudpickle
+
+    task: Task = cloudpickle.loads(packed)
+    return issue(held(task.known, task.folder))
+
+
+def _name() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)

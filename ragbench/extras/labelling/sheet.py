@@ -13,8 +13,9 @@ from ragbench.core.folders import write
 from ragbench.core.settings import secrets
 from ragbench.data import DatasetError
 from ragbench.data.rows import read_rows
+from ragbench.data.spreadsheets import guarded, plain
 from ragbench.extras.labelling.labelled_items import Item
-from ragbench.tiers.scoring.labels import COLUMNS, NOTE, guarded, plain
+from ragbench.tiers.scoring.labels import COLUMNS, NOTE
 
 EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
 

@@ -26,6 +26,8 @@ WIDTH = 80
 SHORT = 110
 """Characters of a passage that stand there before it is unfolded."""
 PARTS = ("rewrite", "embed", "search", "rerank", "call", "generate", "total")
+ANSWER = "answer"
+"""The place of answers in `Responses.side_by_side`."""
 COLUMNS = ("question", "system", "rank", "chunk", "title", "url", "similarity", "found_by", "relevant", "text")
 ANSWERS = (
     "question", "system", "answer", "status", "reason", "generator", *(f"{part}_ms" for part in PARTS),
@@ -131,6 +133,31 @@ class Responses:
         ]
         types: dict[str, Any] = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
+
+    @property
+    def side_by_side(self) -> pd.DataFrame:
+        """A column a system, a row a question and place (`question`, `place`): "answer", then texts at ranks 1, 2, …
+
+        "answer": why there is none, in brackets, where there is none; no such row where nobody was asked for one. None
+        where a system retrieved less than others; where it has no ranking, the reason stands at rank 1.
+        """
+        import pandas as pd
+
+        rows: dict[tuple[str, Any], dict[str, str | None]] = {}
+        for response in self.responses:
+            text, name = response.question.text, response.system
+            if response.answer is not None:
+                told = response.answer.answer
+                rows.setdefault((text, ANSWER), {})[name] = f"({response.failure})" if told is None else told
+            for rank, hit in enumerate(response.hits, 1):
+                rows.setdefault((text, rank), {})[name] = hit.chunk.text or hit.chunk.id
+            if response.reason:
+                rows.setdefault((text, 1), {})[name] = f"({response.reason})"
+        order = {question.text: place for place, question in enumerate(self.questions)}
+        places = sorted(rows, key=lambda row: (order[row[0]], 0 if row[1] == ANSWER else row[1]))
+        index = pd.MultiIndex.from_tuples(places, names=("question", "place"))
+        cells = [[rows[row].get(name) for name in self.systems] for row in places]
+        return pd.DataFrame(cells, index=index, columns=list(self.systems), dtype=object)
 
     @property
     def answers(self) -> pd.DataFrame:

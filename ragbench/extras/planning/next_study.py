@@ -12,9 +12,9 @@ from ragbench import stats
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.names import meant as near
+from ragbench.core.parts import Column, Table
 from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Array, Comparison
-from ragbench.data.tables import Column, Table
 from ragbench.metrics import meant
 from ragbench.stats import StudyPlan
 from ragbench.tiers.basics.choices import BenchError

@@ -1,4 +1,7 @@
-"""A run as a static site: pages for a disk or any host, each also as one file, and its numbers for other programs."""
+"""A run as a static site: pages for a disk or any host, each also as one file, and its numbers for other programs.
+
+What names people is taken out of pages that leave the house.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape, unescape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
 from ragbench.core import annexes, folders, settings
@@ -21,13 +24,15 @@ from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
-from ragbench.extras.publishing.personal import Veil
 from ragbench.report import articles, csv_files
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
-from ragbench.report.pages.drawing import draw, notebook_at
-from ragbench.report.pages.editions import Edition, editions
-from ragbench.tiers.retrieval.masking import Masker
+from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
+from ragbench.tiers.retrieval.masking import MASK, Masker
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 Mask = Literal["real_users", "all", "none"]
 SINGLE = "single"
@@ -283,3 +288,89 @@ def _allowing(policy: str, inside: Mapping[str, Sequence[str]]) -> str:
 def _digest(text: str) -> str:
     """A script or a style as a policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+KEYS = frozenset({"sample", "chunk", "url", "id", "cluster", "question", "turn", "user"})
+"""Columns that rows are found by: a masked value gets a number of its own, so that rows still find each other."""
+
+NAMES = frozenset({"system", "metric", "judge", "status", "kind", "language", "page", "notebook", "first", "second"})
+"""Columns that name no person."""
+
+PLAIN_FACTS = frozenset(
+    {"data_hash", "commit", "versions", "systems", "judges", "baseline", "primary", "dataset", "key_metrics", "unit"}
+)
+
+
+@dataclass
+class Veil:
+    """Masks e-mail addresses, handles, telephones, long numbers and users' ids in everything of a measurement."""
+
+    masker: Masker = field(default_factory=Masker)
+    _numbers: dict[str, str] = field(default_factory=dict)
+
+    def text(self, text: str) -> str:
+        """A text, or a JSON text, whose numbers stay numbers."""
+        if text[:1] in ("{", "["):
+            try:
+                value = json.loads(text)
+            except ValueError:
+                return self.masker.text(text) or ""
+            return json.dumps(self.json(value), ensure_ascii=False, sort_keys=True)
+        return self.masker.text(text) or ""
+
+    def key(self, key: str) -> str:
+        """An id: itself where it names nobody, else a mask with a number, the same for the same id."""
+        if self.masker.text(key) == key:
+            return key
+        return self._numbers.setdefault(key, f"{MASK}{len(self._numbers) + 1}")
+
+    def json(self, value: Any) -> Any:
+        """A JSON value: keys as ids, texts as texts."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.key(str(key)): self.json(item) for key, item in value.items()}
+        return [self.json(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def measurement(self, made: Measurement) -> Measurement:
+        """The measurement with every text masked; its numbers, and the rows' order, stay."""
+        facts = {key: value if key in PLAIN_FACTS else self.json(value) for key, value in made.facts.items()}
+        facts |= {"masked": True} if "masked" in facts else {}
+        return replace(
+            made,
+            facts=facts,
+            scores=self.table(made.scores),
+            questions=self.table(made.questions),
+            retrieved=self.table(made.retrieved),
+            extra={name: self.table(table) for name, table in made.extra.items()},
+            placed=tuple(replace(finding, where=self.json(finding.where)) for finding in made.placed),
+        )
+
+    def table(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with its texts masked."""
+        changed: dict[str, Any] = {}
+        for column in table.columns:
+            if column in NAMES or not any(isinstance(v, str | list | dict) for v in table[column].head(1000)):
+                continue
+            way = self.key if column in KEYS else self.text
+            changed[column] = [self._cell(value, way) for value in table[column]]
+        return table.assign(**changed) if changed else table
+
+    def _cell(self, value: Any, way: Callable[[str], str]) -> Any:
+        if isinstance(value, str):
+            return way(value)
+        if hasattr(value, "tolist") and not isinstance(value, int | float):
+            value = value.tolist()
+        return self.json(value) if isinstance(value, list | dict) else value
+
+    def notebook(self, notebook: Any) -> Any:
+        """An executed notebook with the texts that its cells put out masked."""
+        for cell in notebook.cells:
+            for output in cell.get("outputs", ()):
+                for holder, key in ((output, "text"), (output.get("data", {}), "text/plain")):
+                    said = holder.get(key)
+                    if said:
+                        holder[key] = self.masker.text(said)
+                if output.get("traceback"):
+                    output["traceback"] = [self.masker.text(line) for line in output["traceback"]]
+        return notebook

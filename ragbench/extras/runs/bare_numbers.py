@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragbench.core import answered_by, unidentified
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
-from ragbench.data.tables import Column, Found, Table
 from ragbench.extras.runs.summarized import LETTERS, names
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
 from ragbench.report.articles import MARK, bounded, markdown, markdown_table
@@ -38,7 +39,9 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
         *([Column(_("verdict"))] if apart else []),
     )  # fmt: skip
-    numbers = [[[summary[f"{key}_{side}"] for key in ("low", "high", "value")] for side in SIDES] for summary in rows]
+    numbers: list[list[list[Any]]] = [
+        [[summary[f"{key}_{side}"] for key in ("value", "low", "high")] for side in SIDES] for summary in rows
+    ]
     cells = []
     for number, (first, second) in zip(rows, numbers, strict=True):
         verdict = Verdict(number["verdict"]) if number.get("verdict") and not number["why"] else None
@@ -46,9 +49,9 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
             *([clean(number["run"])] if len(runs) > 1 else []),
             *([clean(" / ".join(dict.fromkeys((str(number["first"]), str(number["second"])))))] if named else []),
             clean(f"{number['notebook']} {number['metric']}" if several else number["metric"]),
-            Found(*first),
-            Found(*second)._replace(verdict=None if apart else verdict),
-            Found(why="†") if number["why"] else Found(number["low"], number["high"], number["difference"]),
+            Value(*first),
+            replace(Value(*second), verdict=None if apart else verdict),
+            Value(why="†") if number["why"] else Value(number["difference"], number["low"], number["high"]),
             None if number["why"] else number["p"],
             tuple(_number(number[f"n_{side}"]) for side in SIDES),
         ]
@@ -75,9 +78,9 @@ def tables_of_numbers(rows: Sequence[Mapping[Any, Any]], _: Translator) -> dict[
     columns = (Column(_("metric")), Column(_("value"), "interval"), Column("n", "count"))
     for notebook in dict.fromkeys(str(row["notebook"]) for row in rows):
         own = [row for row in rows if row["notebook"] == notebook]
-        numbers = [[_known(row[key]) for key in ("low", "high", "value")] for row in own]
+        numbers = [[_known(row[key]) for key in ("value", "low", "high")] for row in own]
         cells = [
-            (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Found(*three), (_number(row["n"]),))
+            (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Value(*three), (_number(row["n"]),))
             for row, three in zip(own, numbers, strict=True)
         ]
         why = dict.fromkeys(f"† {row['metric']}: {reason_said(str(row['reason']), _)}." for row in own if row["reason"])

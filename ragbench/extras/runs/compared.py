@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragbench import stats
-from ragbench.core import settings
+from ragbench.core import settings, unidentified
 from ragbench.core.language import translator
-from ragbench.core.measurement import NamedComparison, NamedEstimate
+from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.settings import DifferenceSettings
-from ragbench.core.types import Array
+from ragbench.core.types import Array, Status
 from ragbench.extras.runs.changes import Refusal, Setting, refusal, said, settings_of
 from ragbench.extras.runs.summarized import (
     LETTERS,
     Beside,
     Summarized,
-    direction,
     labels,
     marked,
     names,
@@ -27,12 +27,17 @@ from ragbench.extras.runs.summarized import (
 )
 from ragbench.metrics import declaration, meant
 from ragbench.store.records import RunRecord, RunScores
-from ragbench.tiers.basics import withholding
+from ragbench.tiers.basics import findings, interest, withholding
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness, in_families, placed
-from ragbench.tiers.basics.findings import Flags, bounds
-from ragbench.tiers.basics.interest import REACHABLE, told
+from ragbench.tiers.basics.design import Design
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import NOTHING, bounds
+from ragbench.tiers.basics.stating import stated
 from ragbench.tiers.run.record import VOID, with_depths
+from ragbench.tiers.run.restated import filtered
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,7 @@ class Pairing(Beside):
 
     samples: the common questions, in the baseline's order.
     only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
-    same question. void: by metric, (questions,) of which there was nothing to measure in either run.
+    same question.
     """
 
     samples: tuple[str, ...]
@@ -52,7 +57,6 @@ class Pairing(Beside):
     values: Mapping[str, tuple[Array, Array]]
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
-    void: Mapping[str, Flags] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,10 @@ class RunComparison:
 
 
 SLACK = 1e-9
+OF_SYSTEMS = (unidentified.FACT, withholding.MATCHING)
+"""Facts, by system, that verdicts hang on."""
+UNMEASURED = "unmeasured"
+"""What goes as the status of a value of which a kept run does not say why it is not there."""
 
 
 def compare_runs(
@@ -113,8 +121,13 @@ def compare_runs(
         raise BenchError(_nothing(known, refused))
     primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
     matters = settings.load().smallest_difference
-    pairings = _in_families([_estimated(each, chosen) for each in pairings], first, primary, chosen, matters)
-    pairings = [replace(each, comparisons=tuple(_told(known, each, each.comparisons))) for each in pairings]
+    pairings = [
+        own
+        for notebook in dict.fromkeys(each.notebook for each in pairings)
+        for own in _stated(
+            known, [each for each in pairings if each.notebook == notebook], primary[notebook], chosen, matters
+        )
+    ]
     summarized = summaries_in_families(summarized, primary, matters)
     summarized = [
         summary
@@ -127,15 +140,6 @@ def compare_runs(
     return RunComparison(
         known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
     )
-
-
-def _told(
-    runs: Sequence[RunRecord], beside: Beside, comparisons: Iterable[NamedComparison]
-) -> Iterator[NamedComparison]:
-    """Without the verdicts that what was retrieved does not allow."""
-    for comparison in comparisons:
-        reason = _unknown(runs, beside, comparison.metric)
-        yield replace(comparison, comparison=withholding.withheld(comparison.comparison, reason))
 
 
 def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
@@ -186,7 +190,6 @@ def _pairs(
     for empty in [each for each in pairings if not each.samples]:
         refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
         pairings.remove(empty)
-    pairings = [replace(each, void=_void(first, second, each)) for each in pairings]
     barred = _barred(first, second)
     corrected = _corrected(first) | _corrected(second)
     by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
@@ -267,24 +270,6 @@ def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> 
     )
 
 
-def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Flags]:
-    """By metric, of which common questions there was nothing to measure in either run."""
-    own, other = (
-        {
-            metric: set(ids)
-            for name, metric, ids in (part.facts.get(VOID) or () if part is not None else ())
-            if name == system
-        }
-        for part, system in zip(
-            (first.part(pairing.notebook), second.part(pairing.notebook)), pairing.systems, strict=True
-        )
-    )
-    return {
-        metric: np.array([sample in own[metric] and sample in other[metric] for sample in pairing.samples], dtype=bool)
-        for metric in own.keys() & other.keys()
-    }
-
-
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
     """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
     that people's labels correct in one of the runs alone."""
@@ -327,39 +312,6 @@ def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pa
     return replace(pairing, values=kept)
 
 
-def _estimated(pairing: Pairing, sureness: Sureness) -> Pairing:
-    """With estimates of both systems on the common questions."""
-    if not pairing.values:
-        return pairing
-    scales = {metric: _scale(metric) for metric in pairing.values}
-    values = {
-        title: {metric: columns[side] for metric, columns in pairing.values.items()}
-        for side, title in enumerate(pairing.titles)
-    }
-    how = {"clusters": pairing.clusters, **asdict(sureness)}
-    estimates = stats.estimate_systems(values, bounds=scales, **how)
-    return replace(pairing, estimates=tuple(NamedEstimate(*key, estimate) for key, estimate in estimates.items()))
-
-
-def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int]) -> dict[str, stats.Hypothesis]:
-    """Of the metrics that have a direction and a pair of values; places: of all questions of the family."""
-    directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
-    if not directions:
-        return {}
-    made = stats.hypotheses(
-        {metric: pairing.values[metric][0] for metric in directions},
-        {metric: pairing.values[metric][1] for metric in directions},
-        clusters=pairing.clusters,
-        better=directions,
-        bounds={metric: _scale(metric) for metric in directions},
-        void=pairing.void,
-        names=pairing.titles,
-        **asdict(sureness),
-    )
-    rows = [places[sample] for sample in pairing.samples]
-    return {metric: placed(hypothesis, rows, len(places)) for metric, hypothesis in made.items() if hypothesis.alone.n}
-
-
 def _scale(metric: str) -> tuple[float, float] | None:
     declared = declaration(metric)
     return None if declared is None else bounds(declared)
@@ -374,39 +326,93 @@ def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     return primaries.pop() if len(primaries) == 1 else ""
 
 
-def _in_families(
-    pairings: Sequence[Pairing], first: RunRecord, primary: Mapping[str, str], sureness: Sureness,
+def _stated(
+    runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
     matters: DifferenceSettings,
 ) -> list[Pairing]:  # fmt: skip
-    """With comparisons: those of a notebook, of all its systems and all runs, are tested together.
-
-    They share the baseline's questions; where a run has not all of them, its column has nothing there.
-    """
-    compared: dict[int, tuple[NamedComparison, ...]] = {}
-    for notebook in dict.fromkeys(each.notebook for each in pairings):
-        own = {n: each for n, each in enumerate(pairings) if each.notebook == notebook}
-        asked = {sample for each in own.values() for sample in each.samples}
-        scores = first.of(notebook)
-        assert scores is not None, notebook
-        kept = [place for place, sample in enumerate(scores.samples) if sample in asked]
-        places = {scores.samples[place]: row for row, place in enumerate(kept)}
-        clusters = None if scores.clusters is None else [scores.clusters[place] for place in kept]
-        made = {n: _hypotheses(each, sureness, places) for n, each in own.items()}
-        by_metric: dict[str, dict[int, stats.Hypothesis]] = {}
-        for n, each in made.items():
-            for metric, hypothesis in each.items():
-                by_metric.setdefault(metric, {})[n] = hypothesis
-        done = in_families(
-            {name: list(each.values()) for name, each in by_metric.items()}, clusters, sureness, primary[notebook]
-        )
-        placed = {
-            (n, name): comparison
-            for name, each in by_metric.items()
-            for n, comparison in zip(each, done[name], strict=True)
-        }
-        compared |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
-    parts = {part.notebook: part.facts.get(REACHABLE) for part in first.parts}
+    """The pairings of a notebook with estimates, each on its own questions, and comparisons: the runs are joined, and
+    stated as the systems of one page are, so that all that is printed together is tested together."""
+    if not any(each.values for each in pairings):
+        return list(pairings)
+    evidence = joined(runs, pairings, primary, sureness, matters)
+    every = frozenset(evidence.scores["sample"])
+    pages = {every: stated(evidence, state)}
+    for each in pairings:
+        if (asked := frozenset(each.samples)) not in pages:
+            pages[asked] = stated(filtered(evidence, asked), state)
     return [
-        replace(each, comparisons=told(compared[n], matters, parts.get(each.notebook)))
-        for n, each in enumerate(pairings)
+        replace(
+            each,
+            estimates=tuple(
+                named
+                for title in each.titles
+                for named in pages[frozenset(each.samples)].estimates
+                if named.system == title and named.metric in each.values
+            ),
+            comparisons=tuple(
+                named
+                for named in pages[every].comparisons
+                if (named.comparison.baseline, named.comparison.challenger) == each.titles
+            ),
+        )
+        for each in pairings
     ]
+
+
+def joined(
+    runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
+    matters: DifferenceSettings,
+) -> Evidence:  # fmt: skip
+    """The systems of several runs as those of one page, under their titles, on the questions that pairs have in common.
+
+    Of a value that is NaN the runs' parts tell whether there was nothing to measure.
+    """
+    import pandas as pd
+
+    notebook = pairings[0].notebook
+    parts: list[pd.DataFrame] = []
+    clusters: dict[str, str | None] = {}
+    told: dict[str, dict[str, Any]] = {key: {} for key in OF_SYSTEMS}
+    for each in pairings:
+        clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
+        for side, (title, system) in enumerate(zip(each.titles, each.systems, strict=True)):
+            part = runs[each.run if side else 0].part(notebook)
+            facts = {} if part is None else part.facts
+            void = {metric: set(ids) for name, metric, ids in facts.get(VOID) or () if name == system}
+            for key, by_title in told.items():
+                by_title |= {title: (facts.get(key) or {})[system]} if system in (facts.get(key) or {}) else {}
+            for metric, columns in each.values.items():
+                nothing = np.isin(each.samples, list(void.get(metric, ())))
+                status = np.where(~np.isnan(columns[side]), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
+                row = {"system": title, "metric": metric, "sample": each.samples, "value": columns[side]}
+                parts.append(pd.DataFrame({**row, "status": status, "reason": "", "judge": None}))
+    titles = dict.fromkeys(title for side in (0, 1) for each in pairings for title in (each.titles[side],))
+    first = runs[0].part(notebook)
+    return Evidence(
+        notebook,
+        {
+            **asdict(sureness),
+            "systems": [{"name": title} for title in titles],
+            "pairs": [list(each.titles) for each in pairings],
+            "primary": primary,
+            **told,
+            "known_items": None if first is None else first.facts.get("known_items"),
+            interest.MATTERS: matters.model_dump(mode="json"),
+            interest.REACHABLE: None if first is None else first.facts.get(interest.REACHABLE),
+        },
+        scores=pd.concat(parts, ignore_index=True).drop_duplicates(["system", "metric", "sample"]),
+        questions=pd.DataFrame({"sample": list(clusters), "text": "", "cluster": list(clusters.values())}),
+    )
+
+
+def state(evidence: Evidence) -> Findings:
+    """Means and comparisons, as every page of single values has them; of unknown metrics the means."""
+    design = Design(evidence)
+    labels = dict.fromkeys(evidence.scores["metric"])
+    metrics = [declaration(label) or findings.Unknown(label) for label in labels]
+    return Findings(
+        *findings.find(
+            evidence.scores, metrics, design.systems, design.clusters, design.sureness, design.primary,
+            pairs=[(first, second) for first, second in evidence.facts["pairs"]],
+        )
+    )  # fmt: skip

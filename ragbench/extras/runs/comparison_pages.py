@@ -27,7 +27,7 @@ from ragbench.extras.runs.changes import Refusal, said
 from ragbench.extras.runs.summarized import LETTERS
 from ragbench.report import articles
 from ragbench.report.keeping import files, results
-from ragbench.report.pages import parts, sheets
+from ragbench.report.pages import drawing, sheets
 from ragbench.report.pages.sheets import Block
 from ragbench.tiers.basics.verdicts import is_equal
 from ragbench.views import Page
@@ -77,7 +77,7 @@ def draw(folder: Path, language: str) -> None:
         if not row.get("equal"):  # those are listed together
             blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
         sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
-        parts.write(folder, page)
+        drawing.write_scripts(folder, page)
         _table(folder, name, articles.latex_table(known, _))
     rows = whole.extra["summarized"].to_dict("records")
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))

@@ -176,7 +176,7 @@ def send(
 
     Exit code 0 when it is there whole, 3 when it could not be sent, or there is no such run or nothing to send to.
     """
-    from ragbench.cli.console import delivery
+    from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.report.keeping import kept
 
@@ -186,7 +186,7 @@ def send(
         to = options.url(known.reports or "")
     if not to:
         raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")
-    if not delivery.sent(kept.pages_of(name), to):
+    if not outputs.sent(kept.pages_of(name), to):
         raise typer.Exit(Ending.REFUSED)
 
 

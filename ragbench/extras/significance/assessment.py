@@ -73,6 +73,8 @@ class Assessment:
     estimates: Mapping[tuple[str, str], Estimate]
     comparisons: Sequence[tuple[str, Comparison]]
     facts: Mapping[str, Any]
+    judged: Sequence[tuple[Any, ...]] = ()
+    """What nobody judged, and what it could change: rows of `ragbench.tiers.retrieval.unjudged.COLUMNS`."""
 
 
 def asked(metrics: str, level: float | None) -> dict[str, Metric]:
@@ -140,6 +142,7 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
         estimates,
         _compared(values, labels, plan, _reach(qrels, plan)),
         _facts(qrels, names, runs, plan) | {"clusters": None if labels is None else len(set(labels))},
+        [row for name, run in zip(names, runs, strict=True) for row in _judged(name, qrels, run, plan)],
     )
 
 
@@ -192,9 +195,11 @@ def _compared(
 def as_json(assessment: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
     from ragbench.core.measurement import NamedComparison, NamedEstimate
+    from ragbench.tiers.retrieval.unjudged import COLUMNS
 
     result: dict[str, Any] = {
         "facts": dict(assessment.facts),
+        "judged": [dict(zip(COLUMNS, row, strict=True)) for row in assessment.judged],
         "estimates": [
             {"notebook": NOTEBOOK, **NamedEstimate(*place, estimate).summary()}
             for place, estimate in assessment.estimates.items()
@@ -231,6 +236,26 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
         for name, metric in plan.metrics.items():
             columns[name][places] = measured[metric.label]
     return columns
+
+
+def _judged(name: str, qrels: Qrels, run: Run, plan: Plan) -> list[tuple[Any, ...]]:
+    """What of a run nobody judged, by the primary metric, or the first, and by nDCG and recall."""
+    import numpy as np
+
+    from ragbench.data import trec
+    from ragbench.metrics import ranking_arrays
+    from ragbench.tiers.retrieval import unjudged
+
+    leading = plan.metrics[plan.leading].label if plan.leading else ""
+    metrics, lacking = unjudged.chosen(leading, plan.metrics.values()), trec.nothing()
+    columns: dict[tuple[str, str], list[Array]] = {}
+    for start in range(0, len(qrels) if metrics else 0, _BLOCK):
+        block = list(qrels)[start : start + _BLOCK]
+        lists = [trec.listed_order(run.queries.get(query, lacking)).documents for query in block]
+        ranking = ranking_arrays.from_columns(lists, [qrels[query] for query in block])
+        for place, column in unjudged.values(ranking, metrics).items():
+            columns.setdefault(place, []).append(column)
+    return unjudged.rows_of(name, {place: np.concatenate(parts) for place, parts in columns.items()})
 
 
 def _reach(qrels: Qrels, plan: Plan) -> dict[str, float]:

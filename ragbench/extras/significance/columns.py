@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.data.files import PACKINGS, DatasetError
 from ragbench.data.rows import TABLES, cut, cut_list, decimal, read_rows
+from ragbench.data.spreadsheets import plain
 from ragbench.data.vocabulary import field_of
-from ragbench.tiers.scoring.labels import plain
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array

@@ -129,9 +129,26 @@ def _print(assessment: Assessment, per_query: bool) -> None:
     groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
     judged = counted(facts["queries_judged"], "judged query", "judged queries")
     terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
+    if assessment.judged:
+        _print_judged(assessment)
     if assessment.comparisons:
         terminal.say()
         tabulation.comparisons(assessment.comparisons, english, 4).say()
+
+
+def _print_judged(assessment: Assessment) -> None:
+    """What part was judged, and the values if the rest is irrelevant, relevant or left out."""
+    from ragbench.core.language import DASH
+
+    sampled = any(not math.isnan(row[-1]) for row in assessment.judged)
+    titles = ("run", "metric", "judged@k", "unjudged irrelevant", "unjudged relevant", "judged alone", "infAP")
+    width = len(titles) if sampled else len(titles) - 1
+    rows = [
+        (*row[:2], *(DASH if math.isnan(value) else f"{value:.4f}" for value in row[2:]))[:width]
+        for row in assessment.judged
+    ]
+    terminal.say()
+    terminal.table(titles[:width], rows, left=titles[:2])
 
 
 def _of(count: int, singular: str, many: str) -> str:

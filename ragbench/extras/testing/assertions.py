@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import language, settings, stand_ins
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
+from ragbench.core.parts import spoken
 from ragbench.core.types import Judge, Sample
 from ragbench.data.samples import read_samples
 from ragbench.report.keeping import kept
@@ -79,7 +80,9 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         name = metric or of.primary or ""
         if of.baseline is not None and baseline in ("", of.baseline):
             difference = compared(page, of.baseline, challenger, name)
-            sentences += [] if difference is None else [(difference, sentence(of, challenger, name))]
+            sentences += (
+                [] if difference is None else [(difference, spoken(of.text).phrase(sentence(of, challenger, name)))]
+            )
     if not sentences:
         pairs = {
             f"{named.comparison.challenger} with {named.comparison.baseline} on {named.metric}"
@@ -90,7 +93,7 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         raise ValueError(
             f"nothing compares {wanted}{near(wanted, pairs)}; compared are {'; '.join(sorted(pairs)) or 'none'}"
         )
-    lines = [str(said.striptags()) for comparison, said in sentences if not comparison.verdict.is_better]
+    lines = [said for comparison, said in sentences if not comparison.verdict.is_better]
     if lines:
         raise AssertionError("\n".join([*lines, *_caveats(made)]))
 

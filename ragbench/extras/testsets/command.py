@@ -2,46 +2,105 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ragbench.cli.console import options
+from ragbench.cli.console import consent, options
 from ragbench.core import terminal
+from ragbench.core.endings import Ending
+
+if TYPE_CHECKING:
+    from ragbench.core.settings import Settings
+    from ragbench.core.types import Judge
+    from ragbench.data import Records
+    from ragbench.extras.testsets.drafting import Drafting
+    from ragbench.extras.testsets.kinds import Task
+    from ragbench.llm import Journal, Outlook, Tally
 
 SHOWN = 5
 
 
 def draft(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="The data set: kb, or kb:ru for one of its languages.")],
     questions: Annotated[int, typer.Option("--questions", "-q", help="How many.")] = 120,
-    words: Annotated[float, typer.Option(help="Mean length of a question, in words.")] = 4.0,
+    judge: Annotated[
+        str, typer.Option("--judge", help="A model of ragbench.toml that writes them, and checks what it wrote.")
+    ] = "",
+    kinds: Annotated[
+        str,
+        typer.Option(
+            help="With --judge: kinds with their parts, one_fact=4,comparison=1; several_passages, colloquial, "
+            "misspelt, follow_up and unanswerable are the others. All if not given."
+        ),
+    ] = "",
+    styles: Annotated[
+        str,
+        typer.Option(help="With --judge: how is asked: plain, keywords, polite, novice, expert. All if not given."),
+    ] = "",
+    overlap: Annotated[
+        float,
+        typer.Option(help="With --judge: share of a question's words that may stand in a row in its passage."),
+    ] = 0.5,
+    words: Annotated[float, typer.Option(help="Without: mean length of a question, in words.")] = 4.0,
     memory: Annotated[
-        str, typer.Option(help="Words that come to mind: popular in the passage, discriminative in the base, or both.")
+        str,
+        typer.Option(
+            help="Without: words that come to mind: popular in the passage, discriminative in the base, or both."
+        ),
     ] = "both",
-    noise: Annotated[float, typer.Option(help="Share of words that come from elsewhere in the base.")] = 0.1,
+    noise: Annotated[float, typer.Option(help="Without: share of words that come from elsewhere in the base.")] = 0.1,
+    limit: options.Limit = None,
     seed: options.Seed = 0,
+    plan: options.PlanOnly = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show them; write nothing.")] = False,
+    trusted: consent.Trust = False,
 ) -> None:
-    """Add known-item questions to a base: words of a passage, by which it has to be found again. No model is asked.
+    """Draft questions to a base: by a language model that reads its passages, or as known items, without any model.
 
-    They give a first Tier 1, where nobody has asked anything yet, and are marked on every page: they are no questions
-    of people, and flatter a search that matches words (Azzopardi, de Rijke & Balog 2007). Passages that have questions
-    already are not spared. Take them out again with the next `ragbench load … --replace`.
+    With --judge a model writes questions of several kinds and styles, spread over topics and pages, each with an answer
+    and quotes that stand word for word in the passages. A draft is kept that is answered by its passages and not
+    without them, is understood alone, copies no long run of words and repeats no other question; what is dropped, and
+    why, stands on the page dataset. Drafts are marked on every page until somebody has reviewed them.
+
+    Without --judge they are known items: words of a passage, by which it has to be found again. They flatter a search
+    that matches words (Azzopardi, de Rijke & Balog 2007), so that pages withhold the verdict between systems that
+    match by different things.
+
+    The same command goes on where it was interrupted; questions that are there already stay as they are.
 
     Example: ragbench draft kb --questions 120 && ragbench run tier1_retrieval --dataset kb
+    Example: ragbench draft kb --judge mini --questions 120 --kinds one_fact=3,unanswerable=1 --plan
     """
     from ragbench import data
     from ragbench.core import trust
-    from ragbench.extras.testsets import known_items
 
     if memory not in ("popular", "discriminative", "both"):
         raise typer.BadParameter(f"{memory!r}: popular, discriminative or both is expected", param_hint="--memory")
+    if plan:
+        context.with_resource(trust.planned())
     folder = trust.folder_of("data_folder")
     place = data.place_of(name.partition(":")[0], folder)
     language = data.language_in(place, name.partition(":")[2])
+    records = data.Records.read(place, language)
+    if judge:
+        asked = {"kinds": kinds, "styles": styles, "overlap": overlap, "seed": seed, "questions": questions}
+        _by_model(place, language, records, judge, asked, limit, plan=plan, dry_run=dry_run, trusted=trusted)
+        return
+    from ragbench.data.subsets import drawn
+    from ragbench.extras.testsets import known_items
+
+    if plan:
+        terminal.say("no model would be asked: no call, no cost")
+        return
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)
-    made = known_items.draft(data.Records.read(place, language).chunks, questions, recall, seed)
+    made = known_items.draft(records.chunks, questions, recall, seed)
+    made = made if limit is None else drawn(made, limit, lambda question: question.id)
     for question in made[:SHOWN]:
         terminal.say(f"{question.id}  {question.text}  [{next(iter(question.relevant))}]")
     if len(made) > SHOWN:
@@ -53,3 +112,145 @@ def draft(
     terminal.say(
         f"{len(made)} known-item questions are in {place.name}. Next: ragbench run tier1_retrieval --dataset {name}"
     )
+
+
+def _by_model(
+    place: Path,
+    language: str,
+    records: Records,
+    judge: str,
+    asked: dict[str, Any],
+    limit: int | None,
+    *,
+    plan: bool,
+    dry_run: bool,
+    trusted: bool,
+) -> None:
+    """Draft by a language model, and put what passed into the data set."""
+    from ragbench import data
+    from ragbench.cli.console import outputs, plans
+    from ragbench.core import settings, trust
+    from ragbench.data.subsets import drawn
+    from ragbench.extras.testsets import candidates, drafting, kinds
+    from ragbench.judge import asks_nobody
+    from ragbench.llm import run
+
+    if asks_nobody(judge):
+        raise typer.BadParameter(
+            f"{judge} asks no model, and writes no questions: name a table [judges.NAME]; without --judge known items "
+            "are drafted",
+            param_hint="--judge",
+        )
+    filters = drafting.Filters(asked["overlap"], language)
+    shares, styles = kinds.shares_of(asked["kinds"]), kinds.styles_of(asked["styles"])
+    spread = kinds.Spread(records.chunks, asked["seed"])
+    drafting.require_language(spread.passages, language)
+    tasks = kinds.tasks_of(shares, styles, min(asked["questions"], spread.most), asked["seed"])
+    if len(tasks) < asked["questions"]:
+        terminal.say(
+            f"{len(spread.passages)} passages bear {spread.most} questions, {kinds.MOST_OF_ONE} each: "
+            f"{len(tasks)} of {asked['questions']} are drafted",
+            colour="yellow",
+        )
+    whole = len(tasks)
+    tasks = tasks if limit is None else drawn(tasks, limit, lambda task: task.id, lambda task: task.kind)
+    there = {record.id for record in (*records.questions, *records.dialogues)}
+    known = settings.load()
+    consent.required(trust.named(), trusted)
+    left = [task for task in tasks if task.id not in there]
+
+    def by(opened: Judge) -> drafting.Drafting:
+        return drafting.Drafting(opened, records.chunks, spread, filters, records.questions, rehearsed=plan)
+
+    with opened_journal(known) as journal:
+        made, outlooks, tally = run(_asked(by, left, whole, judge, known, journal, language))
+    if plan:
+        plans.show(outlooks, known.budget)
+        terminal.say("A draft that is dropped is made anew, twice at most: as much more as the filters drop.")
+        return
+    _tell(made, left, len(tasks) - len(left))
+    outputs.paid(tally)
+    if dry_run:
+        terminal.say("nothing was written (--dry-run)")
+        return
+    kept = [candidate.record() for candidate in made.kept]
+    if kept:
+        more = data.Records(
+            questions=[record for record in kept if isinstance(record, data.QuestionRecord)],
+            dialogues=[record for record in kept if isinstance(record, data.Dialogue)],
+        )
+        data.add(f"{place.name}:{language}", place.parent, more)
+    candidates.keep(place, language, made.made)
+    label = f"{place.name}:{language}"
+    if left and not kept:
+        terminal.say(f"no draft passed: {label} has no new question", err=True)
+        raise typer.Exit(Ending.UNMEASURED)
+    terminal.say(
+        f"{len(kept)} drafted questions are in {place.name}, none of them reviewed. Next: "
+        f"ragbench run --dataset {label}"
+    )
+
+
+async def _asked(
+    by: Callable[[Judge], Drafting],
+    tasks: Sequence[Task],
+    whole: int,
+    judge: str,
+    known: Settings,
+    journal: Journal,
+    language: str,
+) -> tuple[Drafting, list[Outlook], Tally]:
+    """The drafts, what the judge would be asked where this is a plan, and what it took."""
+    from ragbench.core import trust
+    from ragbench.core.progress import Progress, is_watched
+    from ragbench.judge import open_judges
+    from ragbench.tiers.scoring.measure import live_line
+
+    with Progress("drafting", len(tasks) if is_watched() else 0) as progress:
+        opened = open_judges(
+            known, [judge], journal=journal, language=language, on_change=live_line(progress),
+            rehearsed=trust.only_planned(),
+        )  # fmt: skip
+        async with opened:
+            made = by(opened.judges[0])
+            made.advance = lambda: progress(1)
+            await made.run(tasks, whole)
+            return made, await opened.outlooks(), opened.tally
+
+
+@contextlib.contextmanager
+def opened_journal(known: Settings) -> Iterator[Journal]:
+    """The journal in the project's database, in which every reply is kept."""
+    from ragbench.store import Store, server
+    from ragbench.store.journal import DatabaseJournal
+
+    with Store.open(known) as store:
+        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
+
+
+def _tell(made: Drafting, tasks: Sequence[Task], before: int) -> None:
+    """How many of each kind were kept, what dropped the others, and some that were kept."""
+    from ragbench.extras.testsets.candidates import FILTERS
+    from ragbench.extras.testsets.drafting import summary
+
+    if before:
+        terminal.say(f"{before} questions of this draft are in the data set already, and stay as they are")
+    counts = summary(made.made)
+    dropped = [name for name in FILTERS if any(counted.get(name) for counted in counts.values())]
+    asked = Counter(task.kind for task in tasks)
+    rows = [
+        (kind, str(number), str(counts.get(kind, {}).get("kept", 0)), *_numbers(counts.get(kind, {}), dropped))
+        for kind, number in asked.items()
+    ]
+    if rows:
+        names = [name.replace("_", " ") for name in dropped]
+        terminal.table(("kind", "wanted", "kept", *names), rows, left=("kind",))
+    for candidate in made.kept[:SHOWN]:
+        terminal.say(f"{candidate.id}  {candidate.question}  [{', '.join(candidate.passages)}]")
+    lost = [candidate for candidate in made.made if candidate.dropped is not None]
+    if dropped and lost:
+        terminal.say(f"dropped first: {lost[0].dropped} ({lost[0].why}): {lost[0].question}")
+
+
+def _numbers(counted: Mapping[str, int], dropped: Sequence[str]) -> list[str]:
+    return [str(counted.get(name, 0)) for name in dropped]

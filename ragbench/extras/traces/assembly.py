@@ -1,13 +1,19 @@
-"""Traces to the tables of a data set, and to the log of the system that they are of."""
+"""Traces to the tables of a data set, and to the log of the system that they are of.
+
+What the spans of a trace say together is its question, its answer, its passages and where the time went; passages
+become chunks of a knowledge base, each under one name.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,10 +24,8 @@ from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
-from ragbench.data.shelf import Shelf
-from ragbench.extras.traces.passages import UNPRINTABLE, Passages
-from ragbench.extras.traces.spans import Rating, Trace
-from ragbench.extras.traces.steps import Steps
+from ragbench.data.shelf import RECENT, Shelf
+from ragbench.extras.traces.spans import Rating, Span, Trace
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
@@ -347,3 +351,188 @@ def _why(error: ValueError) -> str:
 
 def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None or seconds < 0 else round(seconds * 1000, 3)
+
+
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class Passages:
+    """Names passages. chunks: all that have a text. changed: how many have an id that another text had before.
+
+    base: chunks that were there before, by id. identifier, clean: what may be an id, and a text, out of any other.
+    """
+
+    def __init__(
+        self, base: Mapping[str, ChunkRecord], identifier: Callable[[str], str], clean: Callable[[str], str]
+    ) -> None:
+        self.chunks = Shelf(ChunkRecord, by_key=True)
+        self.changed = 0
+        self._names = Shelf[str]()
+        self._recent: dict[int, str] = {}  # hash of id and text → name
+        self._urls: dict[str, str | None] = {}
+        self._identifier, self._clean = identifier, clean
+        for chunk in base.values():
+            self._put(chunk)
+
+    def name(self, passage: Passage) -> str:
+        """The id of a passage among the chunks: its own, or one made of its text.
+
+        A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
+        """
+        key = hash((passage.id, passage.text))
+        if (name := self._recent.get(key)) is None:
+            if len(self._recent) >= RECENT:
+                self._recent.clear()
+            name = self._recent[key] = self._new_name(passage)
+        return name
+
+    def has(self, name: str) -> bool:
+        """Whether a chunk has this name."""
+        return name in self._urls or self.chunks.has(name)
+
+    def url(self, name: str) -> str | None:
+        """The page of a chunk."""
+        if name not in self._urls:
+            self._remember(self.chunks.get(name))
+        return self._urls.get(name)
+
+    def _new_name(self, passage: Passage) -> str:
+        text = None if passage.text is None else self._clean(passage.text)
+        given = None if passage.id is None else self._identifier(passage.id)
+        if text is None:
+            return given or ""
+        known = None if given is None else self.chunks.get(given)
+        is_changed = known is not None and known.text != text
+        if is_changed:
+            given = named_by("passage", given or "", text)
+        name = given or self._names.get(_key(text)) or named_by("passage", text)
+        if known is None or is_changed:
+            url = passage.url
+            if not url or len(url) > 8192 or UNPRINTABLE.search(url):
+                url = None
+            title = None if passage.title is None else self._clean(passage.title)
+            is_new = self._put(ChunkRecord(id=name, text=text, url=url, title=title))
+            self.changed += is_changed and is_new
+        return name
+
+    def _put(self, chunk: ChunkRecord) -> bool:
+        if not self.chunks.put(chunk.id, chunk):
+            return False
+        self._names.put(_key(chunk.text), chunk.id)
+        self._remember(chunk)
+        return True
+
+    def _remember(self, chunk: ChunkRecord | None) -> None:
+        if chunk is not None:
+            if len(self._urls) >= RECENT:
+                self._urls.clear()
+            self._urls[chunk.id] = chunk.url
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A trace read as one question.
+
+    passages: what the answer was written from, in rank order, each once: the lists of all retrievers in the order of
+    their calls, a passage at its first rank; where something was reranked, the lists of the rerankers instead. None
+    where nothing retrieves. A retriever within another is a part of it. lists: of how many retrievers.
+    retrieving, generating: seconds in which a retriever or a reranker was at work, and in which a model was once all
+    was retrieved; None where no clock was read. Tokens and cost are of all models together, an inner one not counted
+    twice.
+    """
+
+    question: str | None
+    answer: str | None
+    passages: tuple[Passage, ...] | None
+    lists: int
+    reranked: bool
+    seconds: float | None
+    retrieving: float | None
+    generating: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    model: str | None
+    asked_at: float | None
+    error: str | None
+
+    @classmethod
+    def of(cls, trace: Trace) -> Steps:
+        """Everything that the trace and its spans say."""
+        spans = sorted(trace.spans, key=lambda span: (span.start is None, span.start or 0.0))
+        above = {span.id: span for span in spans}
+        root = next((span for span in spans if span.parent not in above), None)
+        retrievers = _outermost([span for span in spans if span.kind == "retrieve"], above)
+        rerankers = [span for span in spans if span.kind == "rerank" and span.passages]
+        models = _outermost([span for span in spans if span.kind == "generate"], above)
+        lists = [span.passages for span in rerankers or retrievers if span.passages is not None]
+        retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
+        writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
+        counted = models or ([root] if root else [])
+        answer = trace.answer or (root.answer if root else None) or _last(span.answer for span in models)
+        failed = _last(span.error for span in spans) if not answer else None
+        question = trace.question or (root.question if root else None)
+        return cls(
+            question or next((s.question for s in (*retrievers, *reversed(models), *spans) if s.question), None),
+            answer or (None if failed or models else _last(span.answer for span in spans)),
+            _merged(lists) if lists else None,
+            len(retrievers),
+            bool(rerankers),
+            trace.seconds if trace.seconds is not None else _taken([root] if root else []),
+            _taken([*retrievers, *rerankers]),
+            _taken(writing),
+            _sum(span.input_tokens for span in counted),
+            _sum(span.output_tokens for span in counted),
+            trace.cost if trace.cost is not None else _sum(span.cost for span in counted),
+            _last(span.model for span in writing),
+            trace.asked_at if trace.asked_at is not None else root.start if root else None,
+            trace.error or (root.error if root else None) or failed,
+        )
+
+
+def _outermost(spans: Sequence[Span], above: dict[str, Span]) -> list[Span]:
+    """Those that stand within no other of the same kind."""
+    inner = {span.id for span in spans}
+    outermost = []
+    for span in spans:
+        at, seen = span.parent, {span.id}
+        while at is not None and at not in inner and at in above and at not in seen:
+            seen.add(at)
+            at = above[at].parent
+        if at is None or at not in inner or at in seen:
+            outermost.append(span)
+    return outermost
+
+
+def _merged(lists: Iterable[Iterable[Passage]]) -> tuple[Passage, ...]:
+    """The lists one after the other, a passage at its first place."""
+    merged: dict[tuple[str | None, str | None], Passage] = {}
+    for passage in (own for some in lists for own in some):
+        merged.setdefault((passage.id, None) if passage.id else (None, passage.text), passage)
+    return tuple(merged.values())
+
+
+def _taken(spans: Iterable[Span]) -> float | None:
+    """Seconds that these spans cover together; None where none has both its ends."""
+    times = sorted((s.start, s.end) for s in spans if s.start is not None and s.end is not None and s.end >= s.start)
+    total, until = 0.0, float("-inf")
+    for start, end in times:
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total if times else None
+
+
+def _sum(values: Iterable[N | None]) -> N | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _last(values: Iterable[str | None]) -> str | None:
+    return next((value for value in reversed([*values]) if value), None)

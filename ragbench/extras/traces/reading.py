@@ -1,21 +1,64 @@
-"""Files of traces: their formats found out, their parts joined, and what was found told."""
+"""Files of traces: their formats found out, their parts joined, and what was found told.
+
+Parts may be anywhere in the files, so that all wait on the disk until the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from ragbench.data.brought import Brought
 from ragbench.data.files import DatasetError, LeftOut, Load
 from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord
 from ragbench.data.rows import read_rows
-from ragbench.data.shelf import Shelf
+from ragbench.data.shelf import Shelf, stored, temporary
 from ragbench.extras.traces.assembly import Assembly
 from ragbench.extras.traces.formats import FORMATS, Reader, format_of, unknown
-from ragbench.extras.traces.parts import Parts
+from ragbench.extras.traces.spans import Trace
+
+_TRACE = TypeAdapter(Trace)
+
+
+class Parts:
+    """The parts of traces, in a temporary file. What is held of it in memory does not grow with the traces."""
+
+    def __init__(self) -> None:
+        self._file = temporary(
+            "CREATE TABLE traces (number INTEGER PRIMARY KEY, id TEXT UNIQUE)",
+            "CREATE TABLE parts (id TEXT, place TEXT, part TEXT)",
+            "CREATE INDEX of_trace ON parts (id)",
+        )
+
+    def add(self, part: Trace, place: str) -> None:
+        """A part of a trace, found at this place."""
+        stored(self._file, "INSERT OR IGNORE INTO traces (id) VALUES (?)", (part.id,))
+        stored(self._file, "INSERT INTO parts VALUES (?, ?, ?)", (part.id, place, json.dumps(_TRACE.dump_python(part))))
+
+    def traces(self, left_out: LeftOut) -> Iterator[Trace]:
+        """The traces, each whole, in the order in which they came first; steps that stand there twice are left out."""
+        for (name,) in self._file.execute("SELECT id FROM traces ORDER BY number"):
+            whole: Trace | None = None
+            seen: set[str] = set()
+            for place, raw in self._file.execute("SELECT place, part FROM parts WHERE id = ? ORDER BY rowid", (name,)):
+                part = _TRACE.validate_python(json.loads(raw))
+                spans = []
+                for span in part.spans:
+                    if span.id in seen:
+                        left_out.add("step that stands there twice", place)
+                    else:
+                        seen.add(span.id)
+                        spans.append(span)
+                part = replace(part, spans=tuple(spans))
+                whole = part if whole is None else whole.joined(part)
+            assert whole is not None
+            yield whole
 
 
 def read(

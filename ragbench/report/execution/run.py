@@ -1,10 +1,14 @@
-"""A run: notebooks with parameters, executed, stored, drawn, and found again under `latest`."""
+"""A run: notebooks with parameters, executed, stored, drawn, and found again under `latest`.
+
+SIGTERM is an exception meanwhile, so that what was begun is ended in order.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import json
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,12 +29,10 @@ from ragbench.llm import uses
 from ragbench.report.execution import concurrency, execute, kernel_pool, unfinished
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import Read, prepared
-from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
-from ragbench.store import Store, StoreError, pool
-from ragbench.store import uses as vectors
+from ragbench.store import Store, StoreError, embeddings, pool
 from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import FAILURE, Request
 from ragbench.tiers.run.overview import NAME as OVERVIEW
@@ -150,7 +152,7 @@ def run(
             finally:
                 copies.settle(folder)
                 uses.settle(folder)
-                stored = vectors.told(folder)
+                stored = embeddings.told(folder)
             keep_overview(folder)
             for name, notebook in sources.items():
                 _store(folder / f"{name}.ipynb", notebook, mask)
@@ -401,3 +403,19 @@ def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
             del cell.metadata["tags"]
     clean = nbformat.from_dict(secrets.masked(notebook, mask))
     files.write(path, nbformat.writes(clean) + "\n")
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Meanwhile SIGTERM raises SystemExit(143) in the main thread; in another thread nothing changes."""
+
+    def terminate(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    here = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if here else None
+    try:
+        yield
+    finally:
+        if here:
+            signal.signal(signal.SIGTERM, before)

@@ -17,8 +17,8 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.urls import Url, is_url, target
 from ragbench.data.remotes import copies, deliveries
 from ragbench.llm import uses
-from ragbench.report.keeping import files, received, results
-from ragbench.report.keeping.manifest import Manifest, plain
+from ragbench.report.keeping import files, results
+from ragbench.report.keeping.manifest import Manifest, check, plain, text
 from ragbench.report.pages.assembly import Measurements
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     if links:
         raise ValueError(f"{folder / links[0]} is a link, and a report holds none: remove it, if the report is yours")
     try:
-        return Manifest.model_validate_json(received.text(path)).model_dump(exclude_unset=True)
+        return Manifest.model_validate_json(text(path)).model_dump(exclude_unset=True)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -192,7 +192,7 @@ def _is_complete(path: Path) -> bool:
 def _called(path: Path) -> str | None:
     """What the run in a folder is called; None where nothing says."""
     try:
-        known = json.loads(received.text(path / results.MANIFEST))
+        known = json.loads(text(path / results.MANIFEST))
     except (OSError, ValueError, RecursionError):
         return None
     return known.get("name") or None if isinstance(known, dict) else None
@@ -237,7 +237,7 @@ def _brought(url: Url) -> Path:
     if url.name == files.LATEST and (newest := _newest(url.parent)):
         url = url.parent / newest
     place = copies.brought(url, REMOTE)
-    received.check(place)
+    check(place)
     if not (place / results.MANIFEST).is_file():
         raise FileNotFoundError(f"{url} holds no whole run: there is no {results.MANIFEST} in it")
     return place
@@ -268,7 +268,7 @@ def send(name: str | Path, to: str) -> str:
     _newest(reports)
     url = reports / folder.name
     there = deliveries.text_at(url / results.MANIFEST)
-    if there is not None and _identity(there) != _identity(received.text(folder / results.MANIFEST)):
+    if there is not None and _identity(there) != _identity(text(folder / results.MANIFEST)):
         raise ValueError(f"{url}: another run of that id is there; name another folder")
     deliveries.send(folder, url, LAST)
     deliveries.put(reports / files.LATEST, f"{folder.name}\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import answered_by, pieces, raised, stand_ins, unidentified
+from ragbench.core import answered_by, folders, raised, stand_ins, unidentified
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, without_nan, without_rows, write_table
 from ragbench.core.settings import secrets
@@ -26,12 +26,12 @@ PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A whole JSON file without secrets (`ragbench.core.pieces.of_json`); NaN becomes null."""
+    """A whole JSON file without secrets (`ragbench.core.folders.of_json`); NaN becomes null."""
     exact, document = secrets.exact_masker(), secrets.document_masker()
 
     def fill(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as out:
-            for text in pieces.of_json(value, 1, lambda part: without_nan(secrets.masked(part, exact))):
+            for text in folders.of_json(value, 1, lambda part: without_nan(secrets.masked(part, exact))):
                 out.write(document(text))
             out.write("\n")
 
@@ -242,8 +242,11 @@ def _data(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statistics(known: Mapping[str, Any]) -> dict[str, Any]:
-    """With what a page's intervals and p are made anew from its scores."""
-    wanted = ("level", "resamples", "seed", "baseline", "primary", "tops", "reachable")
+    """With what a page's intervals and p are made anew from its tables."""
+    wanted = (
+        "level", "resamples", "seed", "baseline", "primary", "tops", "reachable", "good", "delta", "judge_scale",
+        "people_scale", "limits", "rival", "threshold", "cost_shown", "cost_hidden", "cluster_by",
+    )  # fmt: skip
     return {key: known[key] for key in wanted if known.get(key) is not None}
 
 

@@ -83,7 +83,7 @@ def html(
     notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "",
     frame: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
-    """The page of one executed notebook; `frame`: see `ragbench.report.pages.editions`."""
+    """The page of one executed notebook; `frame`: see `ragbench.report.pages.drawing`."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
     sections = _sections(notebook, measurements, present, _)

@@ -1,24 +1,39 @@
-"""From what a run has stored to its pages, again and again with the same bytes."""
+"""From what a run has stored to its pages, again and again with the same bytes.
+
+In the run's own language, and beside it in others; with a page for every metric that the run shows, and with the data
+that a page loads when it needs them: compressed, in scripts beside it, so that it opens from disk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import base64
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragbench.core.language import NAMES, translator
 from ragbench.core.measurement import DamagedError
+from ragbench.core.metric import Metric
 from ragbench.core.settings.secrets import excerpt
-from ragbench.report.keeping import files, kept, received, results
-from ragbench.report.pages import assembly, index, metric_pages, parts
-from ragbench.report.pages.editions import Edition, editions
+from ragbench.report.keeping import files, kept, manifest, results
+from ragbench.report.pages import assembly, index
+from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers.basics import needs
 from ragbench.tiers.run.overview import NAME as OVERVIEW
+from ragbench.views import Page
+from ragbench.views.about import metric_page
+from ragbench.views.basics.links import METRIC_PAGES, row_anchor
+from ragbench.views.basics.web import Web
+from ragbench.views.items.data import parts, slug
 
 
 class Sheet(NamedTuple):
     """What the page of one notebook is drawn by: the run, the folder of its edition, the notebook's name and language.
 
-    failure: why the notebook failed. frame: what surrounds the page, see `ragbench.report.pages.editions`. told: the
+    failure: why the notebook failed. frame: what surrounds the page, see `ragbench.report.pages.drawing`. told: the
     measurements that the first page gives the answers of.
     """
 
@@ -105,7 +120,7 @@ def _draw(
     pages = apart(sheets) if apart is not None else [page(sheet, notebooks[sheet.name], measured) for sheet in sheets]
     entries = [entry for entry, _why in pages]
     titles = {entry["name"]: entry["question"] for entry in entries}
-    metric_pages.write(own, measured, titles, edition, drawn)
+    write(own, measured, titles, edition, drawn)
     frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
     called = (str(manifest.get("name") or ""), str(manifest.get("note") or ""))
     files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out, called))
@@ -125,7 +140,7 @@ def page(
     try:
         text = assembly.html(notebook, name, measured, language, failure, frame)
         for shown in assembly.tables(notebook, measured, language):
-            parts.write(own, shown)
+            write_scripts(own, shown)
         entry = index.entry(notebook, name, measured, language, failure, told)
     except Exception as error:  # whatever a notebook put out, the other pages are drawn
         why = kept.told(error)
@@ -145,7 +160,7 @@ def page(
 
 def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it. Raises ValueError for what is none, or holds more than a run's."""
-    text, nbformat = received.text(path), files.notebook_format()
+    text, nbformat = manifest.text(path), files.notebook_format()
     try:
         notebook = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
         nbformat.validate(notebook)
@@ -155,3 +170,111 @@ def notebook_at(path: Path) -> Any:
     if notebook.nbformat != 4:
         raise ValueError(f"{path.name} is no notebook of Jupyter's format 4, but of {notebook.nbformat}")
     return notebook
+
+
+def write(
+    folder: Path, measurements: Measurements, titles: Mapping[str, str], edition: Edition, drawn: Sequence[Edition]
+) -> None:
+    """Write the pages into the folder `metrics`, in place of those that were there.
+
+    titles: of the run's pages, by name; a measurement without a page is left out. edition: the one they belong to
+    of those that are `drawn`.
+    """
+    by_metric: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
+    signed: dict[str, dict[str, str]] = {}
+    for name in titles:
+        if name in measurements.names():
+            material = measurements.page(name, edition.language).material
+            describes = bool(material.facts.get("describes"))
+            for label in material.metrics:
+                declared = material.declaration(label)
+                if declared is not None:
+                    places = by_metric.setdefault(declared.name, (declared, {}))[1]
+                    places.setdefault(name, {})[label] = row_anchor(label, describes)
+                    if label in (known := material.facts.get("signatures", {})):
+                        signed.setdefault(declared.name, {})[label] = known[label]
+    own = folder / METRIC_PAGES
+    for page in own.glob("*.html"):
+        page.unlink()
+    if not by_metric:
+        return
+    own.mkdir(exist_ok=True)
+    for name, (metric, places) in by_metric.items():
+        frame = edition.frame(f"{METRIC_PAGES}/{name}.html", drawn)
+        text = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
+        files.write(own / f"{name}.html", text)
+
+
+def html(
+    metric: Metric,
+    places: Mapping[str, Mapping[str, str]],
+    titles: Mapping[str, str],
+    language: str,
+    signed: Mapping[str, str],
+    frame: Mapping[str, Any],
+) -> str:
+    """The page of a metric; see `ragbench.views.about.metric_page.parts`."""
+    _ = translator(language)
+    page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
+        "name": metric.name,
+        "body": Web(_).blocks(metric_page.parts(metric, _, places, titles, signed)),
+        **frame,
+    }
+    return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))
+
+
+@dataclass(frozen=True)
+class Edition:
+    """All pages of a run in one language.
+
+    folder: where they lie in the run's folder, with a slash at its end; empty for those of the run's own language.
+    """
+
+    language: str
+    folder: str = ""
+
+    def frame(self, page: str, editions: Sequence[Edition]) -> dict[str, Any]:
+        """What the frame of a page needs: the way to the run's folder, and to the same page in each language.
+
+        page: the page's file as its edition names it, `metrics/mrr.html`. A run of one language offers no choice.
+        """
+        root = "../" * f"{self.folder}{page}".count("/")
+        offered = [
+            {"language": edition.language, "name": NAMES[edition.language], "current": edition == self,
+             "href": f"{root}{edition.folder}{page}"}
+            for edition in editions
+        ]  # fmt: skip
+        return {"root": root, "languages": offered if len(offered) > 1 else []}
+
+
+def editions(manifest: Mapping[str, Any]) -> list[Edition]:
+    """Those that a run is drawn in, the one of its own language first."""
+    own = str(manifest.get("language", "en"))
+    others = dict.fromkeys(str(language) for language in manifest.get("also", ()))
+    return [Edition(own), *(Edition(language, f"{language}/") for language in others if language != own)]
+
+
+FOLDER = "questions"
+
+
+def names(page: Page) -> Iterator[tuple[str, str]]:
+    """Every part of a page's table of questions: its name, and its content as a page holds it."""
+    material = page.material
+    for name, value in parts(material):
+        yield f"{slug(material)}/{name}", packed(value)
+
+
+def packed(value: Any) -> str:
+    """A JSON value, compressed, as letters that are safe in a script and in HTML."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(text.encode(), 6)).decode("ascii")
+
+
+def write_scripts(folder: Path, page: Page) -> None:
+    """Write the parts of a page's table of questions beside the page, in place of those that were there."""
+    own = folder / FOLDER / slug(page.material)
+    for part in own.glob("*.js"):
+        part.unlink()
+    own.mkdir(parents=True, exist_ok=True)
+    for name, content in names(page):
+        files.write(folder / FOLDER / f"{name}.js", f'ragbenchData("{name}","{content}");\n')

@@ -67,7 +67,7 @@ def html(
     entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any],
     left_out: Sequence[Lack] = (), called: tuple[str, str] = ("", ""),
 ) -> str:  # fmt: skip
-    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`.
+    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.drawing`.
 
     called: the run's name and the note on it, empty texts for none.
     """

@@ -572,6 +572,7 @@ const ragbenchTable = (() => {
       this.update();
       this.search();
       if (open >= 0) return this.read(open);
+      if (!this.host.keep) return; // in a notebook nothing is scrolled or focused
       this.root.closest("section, details")?.scrollIntoView();
       this.grid.focus({ preventScroll: true });
     }

@@ -33,6 +33,7 @@ function render({ model, el }) {
   const tell = (table) => {
     model.set("shown", rows(table.rows));
     model.set("chosen", rows([...table.chosen].sort((a, b) => a - b)));
+    model.set("wish", table.address());
     model.save_changes();
   };
   let timer = 0;
@@ -55,9 +56,14 @@ function render({ model, el }) {
   });
   const sized = new ResizeObserver(() => { if (table.grid) table.paint(); });
   sized.observe(root);
-  table.start();
+  const asked = model.get("wish");
+  const follow = (wish) => { if (table.data && wish !== table.address()) table.wish(new URLSearchParams(wish)); };
+  const heard = () => follow(model.get("wish"));
+  table.start().then(() => follow(asked)); // before what it tells of itself is sent
+  model.on("change:wish", heard);
   return () => {
     clearTimeout(timer);
+    model.off("change:wish", heard);
     sized.disconnect();
   };
 }

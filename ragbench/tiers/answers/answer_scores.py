@@ -21,7 +21,7 @@ from ragbench.tiers.basics import findings, frames
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.scoring import groups, other_judges, own_metrics, repeats
+from ragbench.tiers.scoring import groups, own_metrics, repeats
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
 ONCE = Reason("every question was answered once: repeats = 2 or more are needed")
-Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
 LOGGED = Reason("fewer answers than repeats were given: nothing can be compared")
 COUNTS = corpora.TABLE
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
@@ -51,21 +50,10 @@ class Worth:
     facts: dict[str, Any]
     repeated: pd.DataFrame
 
-    def variance(self, findings: Findings, asked: Sequence[Question]) -> dict[str, pd.DataFrame]:
-        """The tables `repeated` and `variance` (`ragbench.tiers.scoring.repeats.VARIANCE`); none where all was asked
-        once."""
-        if not len(self.repeated):
-            return {}
-        return {
-            "repeated": self.repeated,
-            "variance": repeats.variance(self.repeated, *findings, frames.clusters(asked)),
-        }
-
-    def over_judges(
-        self, compared: Sequence[NamedComparison], clusters: Mapping[str, str] | None, level: float
-    ) -> dict[str, Any]:
-        """The fact `over_judges` (`ragbench.tiers.scoring.other_judges`) of the first answers; none of one judge."""
-        return other_judges.facts(self.judgements, compared, self.facts.get("judged", ()), clusters, level)
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables `judgements` and, of what was asked several times, `repeated`."""
+        return {"judgements": self.judgements, **({"repeated": self.repeated} if len(self.repeated) else {})}
 
     @property
     def firsts(self) -> pd.DataFrame:
@@ -183,31 +171,6 @@ def _numbered(
     return repeats.table(rows)
 
 
-def find(
-    session: Session,
-    worth: Worth,
-    answered: Answered,
-    asked: Sequence[Question],
-    metrics: Sequence[Metric],
-    sureness: Sureness,
-    systems: Sequence[str],
-    primary: str,
-) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
-    """Estimates of every system and metric in the metrics' order, and all comparisons with the first."""
-    asked = sorted(asked, key=lambda question: question.id)
-    aligned = {name: _aligned(answered, asked, name) for name in systems}
-    return found(worth.scores, aligned, asked, metrics, sureness, primary)
-
-
-def counted(
-    answered: Answered, asked: Sequence[Question], metrics: Sequence[Metric], systems: Sequence[str]
-) -> dict[str, pd.DataFrame]:
-    """What each answer adds to the page's corpus measures, as a side table; nothing where it has none."""
-    asked = sorted(asked, key=lambda question: question.id)
-    aligned = {name: _aligned(answered, asked, name) for name in systems if any(map(corpora.is_corpus, metrics))}
-    return {corpora.TABLE: corpora.counts(aligned, metrics)} if aligned else {}
-
-
 def found(
     scores: pd.DataFrame,
     aligned: Mapping[str, Sequence[Sample]],
@@ -216,8 +179,9 @@ def found(
     sureness: Sureness,
     primary: str,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
-    """The same of scores and first answers. aligned: system → one sample a question, in the order of `asked`, which is
-    by id; the baseline first."""
+    """Estimates of every system and metric in the metrics' order, and all comparisons with the first, of scores and
+    first answers. aligned: system → one sample a question, its response None where there is no answer, in the order of
+    `asked`, which is by id; the baseline first."""
     systems, clusters = tuple(aligned), frames.clusters(asked)
     single = [each for each in metrics if not corpora.is_corpus(each)]
     whole = [each for each in metrics if corpora.is_corpus(each)]
@@ -232,12 +196,6 @@ def found(
         tuple(sorted((*estimates, *corpus.estimates), key=lambda e: (place[e.system], order[e.metric]))),
         tuple(sorted(comparisons, key=lambda c: (place[c.comparison.challenger], order[c.metric]))),
     )
-
-
-def _aligned(answered: Answered, asked: Sequence[Question], system: str) -> list[Sample]:
-    """One sample a question, its response None where there is no answer."""
-    known = {answer.id: answer for answer in answered.samples(asked) if answer.system == system}
-    return [known.get(question.id) or sample(question, system, None, ()) for question in asked]
 
 
 def _in_order(

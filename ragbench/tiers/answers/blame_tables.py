@@ -62,7 +62,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Workings:
     """What the parts did: the tables of a measurement, and what the base holds.
 
     base: ids and addresses of all its passages. seen: what was retrieved. answers: one row a system, question and
@@ -79,7 +79,7 @@ class Evidence:
     shown: Mapping[tuple[str, str], bool | None]
 
 
-def blame(evidence: Evidence, standard: Standard) -> pd.DataFrame:
+def blame(evidence: Workings, standard: Standard) -> pd.DataFrame:
     """One row a system and question (COLUMNS): the part that failed first, and what that was told from.
 
     rank: of the first passage that holds the answer, or of the piece with which enough of one is shown; NaN where none

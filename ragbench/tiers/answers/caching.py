@@ -37,6 +37,8 @@ NEAREST = (
     "system", "asked", "sample", "question", "answer", "disliked", "pages", "cached", "cached_question",
     "cached_answer", "cached_page", "similarity", "serving",
 )  # fmt: skip
+LOOKUPS = ("system", "asked", "sample", "cluster", "similarity", "serving")
+"""What is published of each question, without texts: neither similarity nor serving where it has no vector."""
 CACHES = ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown")
 
 
@@ -242,6 +244,19 @@ def summary(system: str, kind: str, caching: Caching, threshold: float) -> tuple
     counts = [of_hits.count(each) for each in (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)]
     known = sum(serving is not Serving.UNKNOWN for serving in servings)
     return (system, kind, len(caching.asked), int(hit.sum()), known, *counts)
+
+
+def lookups(system: str, kind: str, caching: Caching) -> list[tuple[Any, ...]]:
+    """Rows of LOOKUPS: all that the rates at any threshold are made from. Clusters are numbered: they may be users."""
+    asked = [*caching.asked, *caching.without]
+    clusters = {name: number for number, name in enumerate(dict.fromkeys(q.cluster for q in asked), 1)}
+    servings = [*(serving.value for serving in caching.table.servings or ()), *[None] * len(caching.without)]
+    return [
+        (system, kind, question.id, clusters[question.cluster], float(similarity), serving)
+        for question, similarity, serving in zip(
+            asked, caching.whole(caching.table.similarities), servings, strict=True
+        )
+    ]
 
 
 def listed(

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core.measurement import Finding
+from ragbench.core.measurement import Evidence, Finding
 from ragbench.core.types import Question, Status
 from ragbench.tiers.answers import answer_scores, blame_tables
 from ragbench.tiers.answers.blame import UNANSWERABLE, Standard
-from ragbench.tiers.answers.blame_tables import Evidence, Seen
-from ragbench.tiers.answers.perfect_parts import COLUMNS, Decide, Whole, counterfactuals
+from ragbench.tiers.answers.blame_tables import Seen, Workings
+from ragbench.tiers.answers.perfect_parts import WORLDS, Decide, Whole, counterfactuals, worlds
 from ragbench.tiers.answers.written_answers import Answered
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.session import Session
 from ragbench.tiers.decisions import deciders
 from ragbench.tiers.decisions.deciders import Case
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.tiers.answers.answer_scores import Worth
+
+BLAME, PERFECT = "blame", "blame_worlds"
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,10 @@ class Blaming:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares, comparisons, gains."""
+    """extra: the tables `blame` and `blame_worlds`. facts: `blame`."""
 
     extra: dict[str, pd.DataFrame]
     facts: dict[str, Any]
-    placed: tuple[Finding, ...]
 
 
 def check(blaming: Blaming, session: Session) -> None:
@@ -66,7 +67,6 @@ def decomposed(
     worth: Worth,
     blaming: Blaming,
     judging: Judging,
-    sureness: Sureness,
     length_limit: int | None,
     refusals: Mapping[str, Any],
 ) -> Decomposition:
@@ -82,7 +82,7 @@ def decomposed(
     scores = _scores(session, answerable, answered, worth, standard, judging)
     decide = _decider(session, asked, answered, blaming, judging)
     chunks = session.dataset.chunks
-    evidence = Evidence(
+    evidence = Workings(
         asked,
         {chunk.id for chunk in chunks} | {chunk.url for chunk in chunks if chunk.url},
         seen,
@@ -91,17 +91,14 @@ def decomposed(
         decide(answered) if decide is not None else _logged(answered),
     )
     table = blame_tables.blame(evidence, standard)
-    clusters = frames.clusters(asked)
-    perfect = pd.DataFrame(columns=list(COLUMNS))
-    gains: list[Finding] = []
+    perfect = pd.DataFrame(columns=list(WORLDS))
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
-        whole = Whole(
-            session, answerable, answered, evidence, own, standard, judging, length_limit, decide, refusals["by"]
+        perfect = worlds(
+            Whole(session, answerable, answered, evidence, own, standard, judging, length_limit, decide, refusals["by"])
         )
-        perfect, gains = counterfactuals(whole, clusters, sureness)
     return Decomposition(
-        {"blame": table, "blame_counterfactuals": perfect},
+        {BLAME: table, PERFECT: perfect},
         {
             **standard.facts(),
             "production_judge": _title(blaming),
@@ -109,12 +106,22 @@ def decomposed(
             "refusals": dict(refusals),
             **({"shown_logged": names} if decide is None and (names := logging_systems(answered)) else {}),
         },
-        (
-            *blame_tables.shares(table, clusters, sureness),
-            *blame_tables.compared(table, list(answered.generators), clusters, sureness),
-            *gains,
-        ),
     )
+
+
+def stated(evidence: Evidence) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
+    """Shares of blame, their comparisons, and what perfect parts would gain; and the table `blame_counterfactuals`."""
+    design, facts = Design(evidence), evidence.facts
+    clusters, table = frames.clusters(design.questions), evidence.extra[BLAME]
+    own = table[table["group"] != UNANSWERABLE]
+    perfect, gains = counterfactuals(
+        own, evidence.extra[PERFECT], facts["blame"], facts["generators"], design.asked, clusters, design.sureness
+    )
+    return (
+        *blame_tables.shares(table, clusters, design.sureness),
+        *blame_tables.compared(table, list(facts["generators"]), clusters, design.sureness),
+        *gains,
+    ), {"blame_counterfactuals": perfect}
 
 
 def _title(blaming: Blaming) -> str | None:

@@ -18,7 +18,7 @@ from ragbench.core.measurement import SCORE_COLUMNS, Finding, NamedComparison, N
 from ragbench.core.types import Array, Chunk, Hit, Question, Status
 from ragbench.tiers.answers import answer_scores, blame_tables, profiles
 from ragbench.tiers.answers.blame import Part, Standard
-from ragbench.tiers.answers.blame_tables import Evidence
+from ragbench.tiers.answers.blame_tables import Workings
 from ragbench.tiers.answers.written_answers import Answered, answered, ideal_contexts, sample
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.families import Sureness
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 RETRIEVAL, RANKING, GENERATOR, JUDGE = "retrieval", "ranking", "generator", "judge"
 GOOD = "good"  # the measure "share of good answers"; the other one is the standard's correctness
 COLUMNS = ("system", "part", "measure", "actual", "changed", "reason")
+WORLDS = ("system", "part", "sample", "good", "correctness", "changed")
 
 Decide = Callable[[Answered], Mapping[tuple[str, str], bool | None]]
 Contexts = Mapping[str, Mapping[str, tuple[Chunk, ...]]]
+Changed = Mapping[str, set[str]]
+"""System → the questions that a part was put right for."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Whole:
     session: Session
     asked: Sequence[Question]
     found: Answered
-    evidence: Evidence
+    evidence: Workings
     table: pd.DataFrame
     standard: Standard
     judging: Judging
@@ -56,42 +59,73 @@ class Whole:
     refusals: str
 
 
+def worlds(whole: Whole) -> pd.DataFrame:
+    """Every answer as it would be at each part that is perfect, a row a system, part and question (WORLDS).
+
+    good, correctness: NaN where unmeasured. changed: whether the part was put right for it. A system that answers by
+    itself cannot be given other passages: it has no rows at these parts.
+    """
+    import pandas as pd
+
+    systems = list(whole.found.generators)
+    written = [name for name in systems if not whole.found.generators[name].get("own")]
+    made: dict[str, tuple[pd.DataFrame, Changed]] = {}
+    if written:
+        made[RETRIEVAL] = _answered_again(whole, written, _ideal(whole, written))
+        made[RANKING] = _answered_again(whole, written, _raised(whole, written))
+    made[GENERATOR] = _answered_rightly(whole, systems)
+    if whole.evidence.shown:
+        made[JUDGE] = _shown_rightly(whole, systems)
+    rows = []
+    for part, (table, changed) in made.items():
+        for system in written if part in (RETRIEVAL, RANKING) else systems:
+            own = _values(table, system, whole.asked)
+            rows += [
+                (system, part, question.id, good, correctness, question.id in changed.get(system, ()))
+                for question, good, correctness in zip(whole.asked, own[GOOD], own["correctness"], strict=True)
+            ]
+    return pd.DataFrame(rows, columns=list(WORLDS)).astype({"good": float, "correctness": float, "changed": bool})
+
+
 def counterfactuals(
-    whole: Whole, clusters: Mapping[str, str] | None, sureness: Sureness
+    blame: pd.DataFrame,
+    perfect: pd.DataFrame,
+    told: Mapping[str, Any],
+    generators: Mapping[str, Mapping[str, Any]],
+    asked: Sequence[Question],
+    clusters: Mapping[str, str] | None,
+    sureness: Sureness,
 ) -> tuple[pd.DataFrame, list[Finding]]:
     """Means as they would be, and paired differences to those as they are, at each part that is `perfect`.
 
     The table has one row a system, part and measure (COLUMNS): the mean as it is, and the questions that the part was
     put right for. Both means are over the questions measured both ways. A system that answers by itself cannot be given
     other passages: its rows have the reason, and there is no finding.
+
+    blame: of the answers as they are. perfect: WORLDS. told: the facts of the standard. asked: the questions that can
+    be answered.
     """
     import pandas as pd
 
-    systems = list(whole.found.generators)
-    written = [name for name in systems if not whole.found.generators[name].get("own")]
-    worlds: dict[str, tuple[pd.DataFrame, Mapping[str, int]]] = {}
-    if written:
-        worlds[RETRIEVAL] = _answered_again(whole, written, _ideal(whole, written))
-        worlds[RANKING] = _answered_again(whole, written, _raised(whole, written))
-    worlds[GENERATOR] = _answered_rightly(whole, systems)
-    if whole.evidence.shown:
-        worlds[JUDGE] = _shown_rightly(whole, systems)
+    labels = None if clusters is None else [clusters[question.id] for question in asked]
+    written = [name for name, how in generators.items() if not how.get("own")]
     rows: list[tuple[Any, ...]] = []
     made: list[Finding] = []
-    for system in systems:
+    for system in generators if len(perfect) else ():
         unwritten = [] if system in written else [RETRIEVAL, RANKING]
         nothing = [
             (system, part, measure, np.nan, 0, "answers by itself")
             for part in unwritten
-            for measure in (GOOD, whole.standard.correctness)
+            for measure in (GOOD, told["correctness"])
         ]
         rows += nothing if written else []
-        for part, (table, changed) in worlds.items():
-            if part not in unwritten:
-                count = changed.get(system, 0)
-                for actual, mean, gain in _compared(whole, system, part, table, clusters, sureness):
-                    rows.append((system, part, mean.metric, actual, count, ""))
-                    made += [mean, gain]
+        before = _values(blame, system, asked)
+        for part, world in perfect[perfect["system"] == system].groupby("part", sort=False):
+            own = world.set_index("sample").reindex([question.id for question in asked])
+            after = {name: own[name].to_numpy(dtype=float) for name in (GOOD, "correctness")}
+            for actual, mean, gain in _compared(system, str(part), before, after, told, labels, sureness):
+                rows.append((system, part, mean.metric, actual, int(world["changed"].sum()), ""))
+                made += [mean, gain]
         rows += [] if written else nothing
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"actual": float, "changed": int}), made
 
@@ -123,7 +157,7 @@ def _raised(whole: Whole, systems: Sequence[str]) -> Contexts:
     return raised
 
 
-def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) -> tuple[pd.DataFrame, Mapping[str, int]]:
+def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) -> tuple[pd.DataFrame, Changed]:
     """Blame where the answers are written and judged anew from other passages; as it is where they are the same."""
     before = whole.found.shown
     differs = {
@@ -131,7 +165,7 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     }
     chosen = [q for q in whole.asked if any(q.id in ids for ids in differs.values())]
     if not chosen:
-        return whole.table, dict.fromkeys(systems, 0)
+        return whole.table, {}
     given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
     answers = answered(whole.session, chosen, given, length_limit=whole.length_limit)
     answers, _decider = profiles.decided(whole.session, chosen, answers, whole.refusals, whole.judging)
@@ -152,7 +186,7 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
         shown=whole.decide(answers) if whole.decide is not None else {},
     )
     table = blame_tables.blame(evidence, whole.standard)
-    return _mixed(whole.table, table, differs), {name: len(ids) for name, ids in differs.items()}
+    return _mixed(whole.table, table, differs), differs
 
 
 def _mixed(before: pd.DataFrame, after: pd.DataFrame, differs: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -167,7 +201,7 @@ def _mixed(before: pd.DataFrame, after: pd.DataFrame, differs: Mapping[str, set[
     return pd.concat([before[~old], after[new]], ignore_index=True)
 
 
-def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Mapping[str, int]]:
+def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Changed]:
     """Blame where the reference is the answer wherever a passage that holds it was read; judged again for correctness.
 
     Such an answer claims nothing beyond the passages, by what is meant by perfect.
@@ -205,15 +239,16 @@ def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFram
     differs = {name: {each.id for each in samples if each.system == name} for name in systems}
     evidence = replace(whole.evidence, asked=whole.asked, answers=table, scores=scores, shown=shown)
     after = blame_tables.blame(evidence, whole.standard)
-    return _mixed(whole.table, after, differs), {name: len(ids) for name, ids in differs.items()}
+    return _mixed(whole.table, after, differs), differs
 
 
-def _shown_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Mapping[str, int]]:
+def _shown_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Changed]:
     """Blame where whatever is good is shown."""
     withheld = whole.table["part"] == Part.WITHHELD.value
     table = whole.table.copy()
     table.loc[withheld, "part"] = Part.GOOD.value
-    return table, {name: int((withheld & (whole.table["system"] == name)).sum()) for name in systems}
+    own = whole.table[withheld]
+    return table, {name: set(own.loc[own["system"] == name, "sample"]) for name in systems}
 
 
 def _values(table: pd.DataFrame, system: str, asked: Sequence[Question]) -> dict[str, Array]:
@@ -225,12 +260,16 @@ def _values(table: pd.DataFrame, system: str, asked: Sequence[Question]) -> dict
 
 
 def _compared(
-    whole: Whole, system: str, part: str, table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness
+    system: str,
+    part: str,
+    before: Mapping[str, Array],
+    after: Mapping[str, Array],
+    told: Mapping[str, Any],
+    labels: Sequence[str] | None,
+    sureness: Sureness,
 ) -> list[tuple[float, NamedEstimate, NamedComparison]]:
     """By measure the mean as it is, the mean as it would be, and the paired difference."""
-    before, after = _values(whole.table, system, whole.asked), _values(table, system, whole.asked)
-    labels = None if clusters is None else [clusters[q.id] for q in whole.asked]
-    low, high = (end for end in whole.standard.metrics[0].bounds)
+    low, high = told["correctness_scale"]
     bounds = {GOOD: (0.0, 1.0), "correctness": (float(low or 0.0), float(high or 1.0))}
     how: dict[str, Any] = {"clusters": labels, "names": (system, system), "bounds": bounds, **asdict(sureness)}
     against = stats.compare_metrics(before, after, **how)
@@ -241,7 +280,7 @@ def _compared(
         both = ~np.isnan(before[measure]) & ~np.isnan(after[measure])
         own = [label for label, kept in zip(labels, both, strict=True) if kept] if labels is not None else None
         mean = stats.estimate(after[measure][both], clusters=own, bounds=bounds[measure], **asdict(sureness))
-        label = GOOD if measure == GOOD else whole.standard.correctness
+        label = GOOD if measure == GOOD else told["correctness"]
         actual = float(before[measure][both].mean()) if both.any() else np.nan
         where = {"perfect": part}
         made.append((actual, NamedEstimate(system, label, mean, where), NamedComparison(label, comparison, where)))

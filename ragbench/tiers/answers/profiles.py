@@ -94,11 +94,10 @@ def lengths(answered: Answered, asked: Sequence[Question], level: float) -> tupl
     for system in answered.generators:
         own = table[table["system"] == system]
         said = own[own["refused"].eq(False)]
-        shown = [answered.shown[system, identifier].contexts for identifier in own["sample"]]
         values: dict[str, Sequence[float]] = {
             "answer": [len(words(text)) for text in said["response"]],
             "reference": [len(words(question.reference)) for question in asked if question.reference],
-            "contexts": [sum(len(words(chunk.text)) for chunk in chunks) for chunks in shown],
+            "contexts": own["context_words"].tolist(),
             "input_tokens": own["input_tokens"].dropna().astype(float).tolist(),
             "output_tokens": own["output_tokens"].dropna().astype(float).tolist(),
         }

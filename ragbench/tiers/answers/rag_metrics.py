@@ -13,23 +13,26 @@ from pydantic import Field
 
 from ragbench import llm, stats
 from ragbench.core import settings as configuration
-from ragbench.core.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.measurement import QUESTION_COLUMNS, Evidence, Findings, Measurement, NamedEstimate
 from ragbench.core.metric import Metric, parse
 from ragbench.core.progress import Progress
 from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Hit, Sample
+from ragbench.core.types import Chunk, Hit, Sample, Score, Status
+from ragbench.core.types.reason import read
 from ragbench.judge import Rule
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import leading
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import commit, part, versions
+from ragbench.tiers.basics.stating import stated
 from ragbench.tiers.scoring import judged_metrics, listing, other_judges, progress_events, repeats, replies
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
-from ragbench.tiers.scoring.ledger import SYSTEM, system_name
+from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
 from ragbench.tiers.scoring.result import Scores
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 NOTEBOOK = "rag_metrics"
 PEOPLE = "people"
+RATED = "rated"
+"""The table of what people thought of the answers: system, sample, value."""
 CORRELATION_RESAMPLES = 2000
 
 
@@ -101,7 +106,13 @@ class RagMetricsRequest(Draws):
         return not named or any(what in each.needs for each in named)
 
 
-@tier(RagMetricsRequest)
+def state(evidence: Evidence) -> Findings:
+    """Means and comparisons of single answers, correlations, and what each judge and embedder says; values of whole
+    sets are no function of stored ones."""
+    return _findings(evidence, _scores_of(evidence))
+
+
+@tier(RagMetricsRequest, state)
 def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
@@ -204,29 +215,74 @@ def measurement_of(
     ]
     if listed is not None:
         questions["listed"] = questions["sample"].map(listed.why)
-    pairs = zip(questions["sample"], questions["cluster"], strict=True)
-    clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
-    facts = _facts(scores, answers, made, len(questions))
-    judged = judged_metrics.judged_labels(scores.metrics)
-    facts |= other_judges.facts(judgements, scores.differences, judged, clusters, scores.level)
-    return Measurement(
+    facts = _facts(scores, answers, made)
+    evidence = Evidence(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
         scores=table,
         questions=questions,
         retrieved=_retrieved(answered, labelled),
-        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.means.items()),
-        comparisons=scores.differences,
         extra={
             "judgements": judgements,
             "answers": _answers(answered),
             "chunks": _texts(answered, labelled),
             **_repeated(scores),
+            **_rated(answers.people),
+            **scores.sets.tables,
         },
-        placed=(
-            *correlations(table, answers.people, clusters, _sureness(scores)),
-            *side_by_side(judgements, scores.singles, clusters, _sureness(scores)),
+    )
+    return stated(evidence, lambda known: _findings(known, scores))
+
+
+def _findings(evidence: Evidence, scores: Scores) -> Findings:
+    """scores: those of the evidence, with what is no more told by its tables."""
+    questions, judgements = evidence.questions, evidence.extra["judgements"]
+    pairs = zip(questions["sample"], questions["cluster"], strict=True)
+    clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
+    judged, sureness = evidence.facts.get("judged") or (), _sureness(scores)
+    estimates = tuple(NamedEstimate(*place, estimate) for place, estimate in scores.means.items())
+    known = set(scores.columns.metrics)
+    table = evidence.scores[evidence.scores["metric"].isin(known)]
+    rated = evidence.extra.get(RATED)
+    people = {} if rated is None else {(row["system"], row["sample"]): row["value"] for row in rated.to_dict("records")}
+    extra = {}
+    if (repeated := evidence.extra.get("repeated")) is not None:
+        extra["variance"] = repeats.variance(repeated, estimates, scores.differences, frames.clusters(scores.samples))
+    return Findings(
+        estimates,
+        scores.differences,
+        (
+            *correlations(table, people, clusters, sureness),
+            *side_by_side(judgements, scores.singles, clusters, sureness),
         ),
+        {
+            "n_questions": len(questions),
+            **other_judges.facts(judgements, scores.differences, judged, clusters, scores.level),
+        },
+        extra,
+    )
+
+
+def _scores_of(evidence: Evidence) -> Scores:
+    """The scores that a table has of single answers, by metrics that are known here."""
+    design, primary = Design(evidence), evidence.facts.get("primary")
+    by_label = {each.label: each for each in design.metrics}
+    clusters = {question.id: question.cluster for question in design.questions}
+    rows = tuple(
+        Row(
+            Sample(row["sample"], cluster=clusters[row["sample"]], system=row["system"]),
+            by_label[row["metric"]],
+            Score(float(row["value"]), Status(row["status"]), read(row["reason"])),
+        )
+        for row in evidence.scores.to_dict("records")
+        if row["metric"] in by_label
+    )
+    how: dict[str, Any] = asdict(design.sureness)
+    return Scores(
+        rows,
+        **how,
+        baseline=design.systems[0],
+        primary=primary if primary in by_label else "",
     )
 
 
@@ -249,17 +305,23 @@ def _taken(samples: Iterable[Sample], answered: list[Sample], told: Collection[s
 
 
 def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
-    """The single scores of what was asked several times, and what questions and repeats add; no table else."""
+    """The single scores of what was asked several times; no table else."""
     if scores.columns.repeats < 2:
         return {}
     table = judged_metrics.repeated(scores)
     table["system"] = table["system"].fillna(SYSTEM)
-    means = [NamedEstimate(*place, estimate) for place, estimate in scores.means.items()]
-    clusters = frames.clusters(scores.samples)
-    return {"repeated": table, "variance": repeats.variance(table, means, scores.differences, clusters)}
+    return {"repeated": table}
 
 
-def _facts(scores: Scores, answers: AnswerTable, made: Made, n: int) -> dict[str, Any]:
+def _rated(people: Mapping[tuple[str, str], float]) -> dict[str, pd.DataFrame]:
+    """What people thought of the answers, where it is known."""
+    import pandas as pd
+
+    rows = [(*place, value) for place, value in people.items()]
+    return {RATED: pd.DataFrame(rows, columns=["system", "sample", "value"])} if rows else {}
+
+
+def _facts(scores: Scores, answers: AnswerTable, made: Made) -> dict[str, Any]:
     known = configuration.load()
     judging = any("judge" in metric.needs for metric in scores.metrics)
     embedding = any("embedder" in metric.needs for metric in scores.metrics)
@@ -268,7 +330,7 @@ def _facts(scores: Scores, answers: AnswerTable, made: Made, n: int) -> dict[str
         "level": scores.level,
         "resamples": scores.resamples,
         "seed": scores.seed,
-        "n_questions": n,
+        "tier": NOTEBOOK,
         **({"repeats": asked} if (asked := scores.columns.repeats) > 1 else {}),
         "systems": [{"name": name} for name in scores.systems],
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
@@ -277,6 +339,7 @@ def _facts(scores: Scores, answers: AnswerTable, made: Made, n: int) -> dict[str
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         **({"sets": [score.fact for score in scores.sets.scores]} if scores.sets.scores else {}),
+        **({"tables": {name: name for name in own}} if (own := scores.sets.tables) else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from ragbench.core import stand_ins
-from ragbench.core.measurement import Finding, Measurement
+from ragbench.core.measurement import Evidence
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Question
-from ragbench.tiers.answers import answer_scores, profiles
+from ragbench.tiers.answers import answer_findings, answer_scores, profiles
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
 from ragbench.tiers.basics import frames, requests, slices
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
@@ -101,8 +101,8 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
-@tier(Tier2Request)
-def tier2_generation(request: Tier2Request) -> Measurement:
+@tier(Tier2Request, answer_findings.state)
+def tier2_generation(request: Tier2Request) -> Evidence:
     """Have every system's generator answer every question from its relevant chunks, and measure the answers.
 
     Systems that share a generator would give the same answers: the first of them is measured and the others are named
@@ -134,40 +134,23 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     )
     answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
-    estimates, comparisons = answer_scores.find(
-        session,
-        worth,
-        answers,
-        scored,
-        request.chosen,
-        request.take(Sureness),
-        writers.systems,
-        request.leading.label,
-    )
-    clusters = frames.clusters(scored)
-    return Measurement(
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
-            **worth.over_judges(comparisons, clusters, request.level),
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
+            "metric_labels": [each.label for each in request.chosen],
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
-            "n_questions": len(scored),
-            "n_unanswerable": len(apart),
             "n_without_context": len(session.dataset.questions) - len(asked),
-            "n_clusters": None if clusters is None else len(set(clusters.values())),
             "tables": {answer_scores.COUNTS: answer_scores.COUNTS},
             "context": request.context,
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
-            "generators": {name: dict(generator) for name, generator in answers.generators.items()},
-            "cut": profiles.cut(answers),
-            "failed": profiles.failed(answers),
-            "empty": profiles.empty(answers),
+            "slice_by": list(slices.chosen(request.slice_by)),
+            "generators": {name: dict(told) for name, told in answers.generators.items()},
             "refusals": refusing,
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
@@ -181,21 +164,8 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             for name in answers.generators
             for q in scored
         ),
-        estimates=estimates,
-        comparisons=comparisons,
-        extra={
-            "answers": answers.table,
-            "judgements": worth.judgements,
-            **answer_scores.counted(answers, scored, request.chosen, writers.systems),
-            **worth.variance((estimates, comparisons), scored),
-        },
-        placed=(
-            *profiles.lengths(answers, scored, request.take(Sureness).level),
-            *profiles.refusals(answers, asked, request.take(Sureness)),
-            *sliced(worth, request.chosen, request.leading, writers.systems, scored, slices.chosen(request.slice_by),
-                    request.take(Sureness)),
-        ),
-    )  # fmt: skip
+        extra={"answers": answers.table, **worth.tables},
+    )
 
 
 def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
@@ -245,20 +215,3 @@ def described_writers(
         }
         known[name] = {**({} if more is None else more.get(name, {})), "generator": generator}
     return described(session.settings, systems, known)
-
-
-def sliced(
-    worth: answer_scores.Worth,
-    metrics: Sequence[Metric],
-    primary: Metric,
-    systems: Sequence[str],
-    asked: Sequence[Question],
-    dimensions: Sequence[str],
-    sureness: Sureness,
-) -> tuple[Finding, ...]:
-    """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
-    single = [each for each in metrics if each.grain == "sample"]
-    metric = primary if primary in single else next(iter(single), None)
-    if metric is None:
-        return ()
-    return slices.findings(worth.scores, metric, systems, asked, dimensions, frames.clusters(asked), sureness)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from ragbench.core import stand_ins
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import Evidence, Findings
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Piece, Question
@@ -18,11 +18,11 @@ from ragbench.data import doubts_of
 from ragbench.judge import asks_nobody
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
-from ragbench.tiers.answers import answer_scores, decomposition, profiles, stages
+from ragbench.tiers.answers import answer_findings, answer_scores, decomposition, profiles, stages
 from ragbench.tiers.answers.blame import Standard
 from ragbench.tiers.answers.blame_tables import Seen
 from ragbench.tiers.answers.decomposition import Blaming
-from ragbench.tiers.answers.tier2_generation import described_writers, embedding_stand_ins, sliced
+from ragbench.tiers.answers.tier2_generation import described_writers, embedding_stand_ins
 from ragbench.tiers.answers.written_answers import Contexts, Own, answered
 from ragbench.tiers.basics import frames, requests, slices, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -134,8 +134,16 @@ class _Found:
     readings: pd.DataFrame | None = None
 
 
-@tier(Tier3Request)
-def tier3_end_to_end(request: Tier3Request) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """What is stated of answers, where the time goes, and which part is to blame for what failed."""
+    found = answer_findings.found(evidence, stages.quantiles(evidence.extra["readings"], evidence.facts["level"]))
+    placed, extra = decomposition.stated(evidence)
+    facts = {**found.facts, "timed_questions": len(evidence.extra[timing.TIMED])}
+    return replace(found, placed=(*found.placed, *placed), facts=facts, extra={**found.extra, **extra})
+
+
+@tier(Tier3Request, state)
+def tier3_end_to_end(request: Tier3Request) -> Evidence:
     """Ask every system every question: it retrieves, its generator answers, the judges rate, the clock is read.
 
     A system that answers by itself (your function, logged answers) is measured on its own answers, unless its table
@@ -165,21 +173,10 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     )
     answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
-    estimates, comparisons = answer_scores.find(
-        session,
-        worth,
-        answers,
-        scored,
-        request.chosen,
-        request.take(Sureness),
-        session.systems,
-        request.leading.label,
-    )
     assert retrievals.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, retrievals.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in retrievals.runs.items()}
     rankings_found = {name: run.hits for name, run in firsts.items()}
-    clusters = frames.clusters(scored)
     labelled = LabelledText(session.dataset.chunks, request.found_from)
     retrieved = frames.retrieved(
         (name, q.id, hits, ranking_arrays.gains(q, hits, labelled))
@@ -195,24 +192,20 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         worth,
         request.blaming,
         request.take(Judging),
-        request.take(Sureness),
         request.length_limit,
         refusing,
     )
-    made = Measurement(
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
-            **worth.over_judges(comparisons, clusters, request.level),
             "doubts": doubts_of(session.dataset.chunks, asked),
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
             "baseline": session.baseline if len(session.systems) > 1 else None,
-            "n_questions": len(scored),
-            "n_unanswerable": len(asked) - len(scored),
-            "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "metric_labels": [each.label for each in request.chosen],
             "k": request.k,
             "contexts": request.contexts,
             **reading.told(session.settings, rankings_found, asked, labelled),
@@ -221,12 +214,8 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "timed_questions": len(timing.chosen(asked, request.take(Clock))),
-            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
+            "slice_by": list(slices.chosen(request.slice_by)),
             "generators": {name: dict(generator) for name, generator in answers.generators.items()},
-            "cut": profiles.cut(answers),
-            "failed": profiles.failed(answers),
-            "empty": profiles.empty(answers),
             "refusals": refusing,
             "blame": failures.facts,
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
@@ -239,26 +228,14 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         scores=worth.scores,
         questions=frames.questions(asked, "source"),
         retrieved=retrieved,
-        estimates=estimates,
-        comparisons=comparisons,
         extra={
             "answers": answers.table,
-            "judgements": worth.judgements,
-            **answer_scores.counted(answers, scored, request.chosen, session.systems),
-            **worth.variance((estimates, comparisons), scored),
+            **worth.tables,
             "readings": times,
+            timing.TIMED: timing.timed(asked, request.take(Clock)),
             **failures.extra,
         },
-        placed=(
-            *profiles.lengths(answers, scored, request.take(Sureness).level),
-            *profiles.refusals(answers, asked, request.take(Sureness)),
-            *stages.quantiles(times, request.take(Sureness).level),
-            *sliced(worth, request.chosen, request.leading, session.systems, scored, slices.chosen(request.slice_by),
-                    request.take(Sureness)),
-            *failures.placed,
-        ),
-    )  # fmt: skip
-    return withholding.applied(made)
+    )
 
 
 def _unit(asked: Sequence[Question]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ from ragbench.data import Dataset, PastQuestion
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine, embedded
-from ragbench.tiers.answers import caching
+from ragbench.tiers.answers import caching, savings
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.families import Sureness
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+NEIGHBOURS = ("system", "metric", "sample", "cluster", "similarity")
 CHECKED = 20
 """Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
 EMBEDDED: tuple[tuple[str, TextKind], ...] = (("question", "query"), ("answer", "passage"))
@@ -170,17 +172,23 @@ def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
 
 
 def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
-    """One user's questions of one day are a session; those without a user or a day belong to none."""
+    """One user's questions of one day are a session, which a `stop_point` ends sooner; those without a user or a day
+    belong to none."""
     groups: dict[tuple[str, str], list[PastQuestion]] = {}
     for past in history:
         at, _ = when(past.asked_at)
         if past.user is not None and at is not None:
             groups.setdefault((past.user, at.date().isoformat()), []).append(past)
-    sessions = []
-    for number, ((user, _day), asked) in enumerate(sorted(groups.items()), 1):
-        ordered = sorted(asked, key=lambda past: (past.asked_at or "", past.id))
-        turns = tuple(Sample(past.id, user_input=past.question, response=past.answer or None) for past in ordered)
-        sessions.append(Talk(f"s{number:04d}", turns, user))
+    sessions: list[Talk] = []
+    for (user, _day), asked in sorted(groups.items()):
+        turns: list[Sample] = []
+        for past in sorted(asked, key=lambda past: past.asked_at or ""):
+            turns.append(Sample(past.id, user_input=past.question, response=past.answer or None))
+            if past.stop_point:
+                sessions.append(Talk(f"s{len(sessions) + 1:04d}", tuple(turns), user))
+                turns = []
+        if turns:
+            sessions.append(Talk(f"s{len(sessions) + 1:04d}", tuple(turns), user))
     return sessions
 
 
@@ -207,8 +215,10 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         for name in names:
             outcomes.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
             progress(1)
-    keys = list(outcomes[0].tables) if outcomes else []
-    tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
+        keys = list(outcomes[0].tables) if outcomes else []
+        tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
+        if "caches" in tables:
+            tables["savings"] = savings.table(store, session, tables["caches"])
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),
@@ -248,7 +258,7 @@ def _one(
     known = embedder.known([past.question for past in cache], "query")
     there = [past for past in cache if past.question in known]
     entries = np.array([known[past.question] for past in there])
-    caches, nearest = [], []
+    caches, nearest, lookups = [], [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
         if not there:
@@ -261,6 +271,7 @@ def _one(
         placed += caching.curve(name, which, lookup, request.take(Sureness))
         caches.append(caching.summary(name, which, lookup, request.threshold))
         nearest += caching.listed(name, which, lookup, there, shown)
+        lookups += caching.lookups(name, which, lookup)
         if which == kind:
             served = caching.named(name, rate)
     missing = len(cache) - len(there)
@@ -272,6 +283,8 @@ def _one(
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
+        "lookups": pd.DataFrame(lookups, columns=list(caching.LOOKUPS)),
+        "neighbours": pd.DataFrame(_neighbours(name, several, scores), columns=list(NEIGHBOURS)),
         "similarities": _similarities(name, sessions, embedder),
     }
     return _Found(name, facts, [*served, *estimates], placed, _rows(name, several, scores), tables)
@@ -311,6 +324,18 @@ def _over_dialogues(
         )
         over_pairs.append(NamedEstimate(name, label, pooled, {"over": "pairs"}))
     return estimates, over_pairs
+
+
+def _neighbours(
+    name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]
+) -> Iterator[tuple[str, str, str, int, float]]:
+    """Rows of NEIGHBOURS: all that means over sessions and over pairs are made from, one without a number for a session
+    without a pair. Clusters are numbered: they may be users."""
+    clusters = {cluster: number for number, cluster in enumerate(dict.fromkeys(talk.cluster for talk in sessions), 1)}
+    for label, own in scores.items():
+        for talk, score in zip(sessions, own, strict=True):
+            for value in score.detail.get("similarities") or (math.nan,):
+                yield name, label, talk.id, clusters[talk.cluster], value
 
 
 def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
@@ -370,14 +395,17 @@ def _facts(
 ) -> dict[str, Any]:
     return {
         **session.facts(),
+        "unreviewed": sum(dialogue.draft == "unreviewed" for dialogue in session.dataset.dialogues),
         "data_hash": session.dataset.hash_with("dialogues"),
         **asdict(request.take(Sureness)),
         "baseline": None,
         "describes": "dialogues",
+        "tables": {"cache_lookups": "lookups", "neighbouring_turns": "neighbours"},
         "primary": cache_hit_rate.label if cache else context_preservation.label,
         "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
         "sessions": kind,
         "n_sessions": len(sessions),
+        "n_stopped": sum(past.stop_point for past in session.dataset.history) if kind == "history" else 0,
         "n_one_question": sum(len(talk.turns) == 1 for talk in sessions),
         "n_questions": sum(len(talk.turns) for talk in sessions),
         "n_cached": len(cache),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.types import Chunk, Question, Sample, Status
 from ragbench.core.types.reason import kept
+from ragbench.judge.words import words
 from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
 from ragbench.systems.refusals import is_refusal
 from ragbench.tiers.basics.choices import BenchError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_GENERATOR = "extractive"
 ANSWER_COLUMNS = (
     "system", "sample", "repeat", "response", "status", "reason", "refused", "seconds", "input_tokens",
-    "output_tokens", "contexts", "contexts_cut", "characters_cut",
+    "output_tokens", "contexts", "context_words", "contexts_cut", "characters_cut",
 )  # fmt: skip
 
 Contexts = Mapping[str, Sequence[Chunk]]
@@ -40,8 +41,8 @@ class Answered:
 
     table: one row a system, question and repeat (ANSWER_COLUMNS): `response` None exactly when `status` is not "ok";
     `refused`: whether it says that there is no answer; `contexts`: ids of the chunks that were shown;
-    `contexts_cut`, `characters_cut`: what a limit on their length shortened or left out; `shown`, only where a log says
-    it: whether the production judge let the user see the answer.
+    `context_words`: how many words they have; `contexts_cut`, `characters_cut`: what a limit on their length shortened
+    or left out; `shown`, only where a log says it: whether the production judge let the user see the answer.
     shown: (system, question id) → the chunks as they were shown. later: (system, question id, repeat) → the same of
     repeats, where they were retrieved anew.
     generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
@@ -94,6 +95,7 @@ def sample(question: Question, system: str, response: str | None, contexts: Sequ
         cluster=question.cluster,
         system=system,
         references=question.references,
+        nuggets=question.nuggets or None,
     )
 
 
@@ -272,21 +274,12 @@ def _not_given(why: str | None) -> Generation:
 
 def _row(name: str, question: Question, repeat: int, generation: Generation, shown: Shown) -> tuple[Any, ...]:
     return (
-        name,
-        question.id,
-        repeat,
-        generation.answer,
-        generation.status.value,
-        kept(generation.reason),
-        generation.answer is not None and is_refusal(generation.answer),
-        generation.seconds,
-        generation.input_tokens,
+        name, question.id, repeat, generation.answer, generation.status.value, kept(generation.reason),
+        generation.answer is not None and is_refusal(generation.answer), generation.seconds, generation.input_tokens,
         generation.output_tokens,
-        [chunk.id for chunk in shown.contexts],
-        shown.cut,
-        shown.characters_cut,
-        generation.shown,
-    )
+        [chunk.id for chunk in shown.contexts], sum(len(words(chunk.text)) for chunk in shown.contexts), shown.cut,
+        shown.characters_cut, generation.shown,
+    )  # fmt: skip
 
 
 def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
@@ -301,6 +294,7 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
         "repeat": "int64",
         "refused": bool,
         "seconds": float,
+        "context_words": "int64",
         "contexts_cut": "int64",
         "characters_cut": "int64",
     }

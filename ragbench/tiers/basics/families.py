@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +46,22 @@ class Sureness:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
 
 
+class Pair(NamedTuple):
+    """Two systems that are compared, and the places of the questions that both were asked; None: all."""
+
+    baseline: str
+    challenger: str
+    places: NDArray[np.int64] | None = None
+
+
 @dataclass(frozen=True)
 class Group:
     """One metric, or one metric on a part of the questions.
 
     values: one number a question of the family for every system, the baseline first. places: of the questions that it
     is about; None: it is about all. bounds: the ends of the scale; None where one is open. void: for every system, of
-    which questions there is nothing to measure: one that is so on both sides is no pair.
+    which questions there is nothing to measure: one that is so on both sides is no pair. pairs: who is compared with
+    whom; None: every other system with the first.
     """
 
     values: Mapping[str, Array]
@@ -60,6 +69,13 @@ class Group:
     places: NDArray[np.int64] | None = None
     bounds: tuple[float, float] | None = None
     void: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    pairs: Sequence[Pair] | None = None
+
+    @property
+    def against(self) -> Sequence[Pair]:
+        """Who is compared with whom."""
+        first, *others = self.values
+        return [Pair(first, name, self.places) for name in others] if self.pairs is None else self.pairs
 
 
 def leading(asked: str, metrics: Sequence[Metric], usual: str = "") -> Metric:
@@ -156,25 +172,26 @@ def _by_family(
 
 
 def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness) -> list[Hypothesis]:
-    """A hypothesis for each system that was measured, its column as long as the family has questions."""
-    baseline, *others = group.values
-    places = np.arange(len(group.values[baseline])) if group.places is None else group.places
-    own = None if clusters is None else [clusters[place] for place in places]
-    values = {name: column[places] for name, column in group.values.items()}
+    """A hypothesis for each pair that was measured, its column as long as the family has questions."""
     made = []
-    for name in others:
-        if np.isnan(values[baseline]).all() or np.isnan(values[name]).all():
+    for baseline, challenger, asked in group.against:
+        number = len(group.values[baseline])
+        places = np.arange(number) if asked is None else asked
+        own = None if clusters is None else [clusters[place] for place in places]
+        sides = [group.values[name][places] for name in (baseline, challenger)]
+        if any(np.isnan(side).all() for side in sides):
             continue
-        void = [group.void[each][places] for each in (baseline, name) if each in group.void]
+        void = [group.void[name][places] for name in (baseline, challenger) if name in group.void]
         hypothesis = stats.hypotheses(
-            {"": values[baseline]}, {"": values[name]}, clusters=own, better=group.better, names=(baseline, name),
-            bounds=group.bounds, void={"": void[0] & void[1]} if len(void) == 2 else None, **asdict(sureness),
+            {"": sides[0]}, {"": sides[1]}, clusters=own,
+            better=group.better, names=(baseline, challenger), bounds=group.bounds,
+            void={"": void[0] & void[1]} if len(void) == 2 else None, **asdict(sureness),
         )[""]  # fmt: skip
-        made.append(placed(hypothesis, places, len(group.values[name])))
+        made.append(_placed(hypothesis, places, number))
     return made
 
 
-def placed(hypothesis: Hypothesis, places: Sequence[int] | NDArray[np.int64], number: int) -> Hypothesis:
+def _placed(hypothesis: Hypothesis, places: NDArray[np.int64], number: int) -> Hypothesis:
     """The hypothesis about some questions as one of a family of so many, of which they stand at these places."""
     columns = []
     for own in (hypothesis.column, *hypothesis.completions):

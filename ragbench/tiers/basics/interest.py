@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ragbench import stats
-from ragbench.core.measurement import Finding, NamedComparison
+from ragbench.core.measurement import Finding, Measurement, NamedComparison
 from ragbench.core.names import meant
 from ragbench.core.settings import ConfigurationError, DifferenceSettings
 from ragbench.metrics import catalogue, declaration
 
 REACHABLE = "reachable"
 """The fact of a page that says what can be reached."""
+MATTERS = "smallest_difference"
+"""The fact that says what differences would matter, as the settings have it."""
 
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
 
@@ -55,6 +57,14 @@ def told(
         else finding
         for finding in findings
     )
+
+
+def applied(made: Measurement) -> Measurement:
+    """The comparisons with the smallest difference of interest that the facts tell; without such a fact as they are."""
+    if MATTERS not in made.facts:
+        return made
+    how = DifferenceSettings(**made.facts[MATTERS]), made.facts.get(REACHABLE)
+    return replace(made, comparisons=told(made.comparisons, *how), placed=told(made.placed, *how))
 
 
 def check(chosen: DifferenceSettings) -> None:

@@ -32,8 +32,9 @@ from ragbench.tiers.basics import spending
 from ragbench.tiers.basics.choices import BenchError, Reads, illegal, parted
 
 if TYPE_CHECKING:
-    from ragbench.core.measurement import Measurement
+    from ragbench.core.measurement import Evidence, Measurement
     from ragbench.tiers.basics.needs import Needed
+    from ragbench.tiers.basics.stating import State
 
 FAILURE = "failure.txt"
 """Of a part of a run: why it failed, as `ragbench.core.types.reason` keeps it; a notebook hands on plain English."""
@@ -288,16 +289,20 @@ def _without_folder(name: str) -> str:
     return name
 
 
-def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callable[P, Measurement]]:
+def tier(
+    asked: Callable[P, R], state: State | None = None
+) -> Callable[[Callable[[R], Evidence]], Callable[P, Measurement]]:
     """Makes what measures a request a function of the request's parameters, which a headless run calls once.
 
     Objects may stand in the place of names (`ragbench.tiers.basics.objects`). The function knows its model as
     `request`, and tells the parameters to whoever asks for its signature or its help.
-    What was asked for is the fact `request` of what it measures.
+    What was asked for is the fact `request` of what it measures, and the function's name the fact `tier`.
+    state: states the findings of what was measured, known as `state` of the function, where single values tell them;
+    None: of a part of it nothing can be stated. What comes as a measurement was stated already.
     """
     model = cast("type[Request]", asked)
 
-    def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
+    def made(measure: Callable[[R], Evidence]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
             from ragbench.tiers.basics.objects import in_place
 
@@ -306,12 +311,16 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 return asked_by_name(cast(R, model(**named)))
 
         def asked_by_name(request: R) -> Measurement:
+            from ragbench.core.measurement import Measurement
             from ragbench.tiers.basics.session import kept, part
+            from ragbench.tiers.basics.stating import nothing, stated
 
             def asked_for() -> Measurement:
-                measurement = measure(request)
-                more = {"request": request.told(), "project_systems": load().systems_in_order}
-                return replace(measurement, facts={**measurement.facts, **more, **spending.of_all(measurement, load())})
+                evidence = measure(request)
+                whole = evidence if isinstance(evidence, Measurement) else stated(evidence, state or nothing)
+                more = {"tier": measure.__name__, "request": request.told()}
+                more["project_systems"] = load().systems_in_order
+                return replace(whole, facts={**whole.facts, **more, **spending.of_all(whole, load())})
 
             try:
                 return kept(request.notebook, asked_for)
@@ -336,7 +345,7 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 )
             return cast("Any", measured)(**{name: names[name] for name in model.parameters()})
 
-        vars(measured).update(request=model, __signature__=model.signature(), of=of)
+        vars(measured).update(request=model, state=state, __signature__=model.signature(), of=of)
         return measured
 
     return made

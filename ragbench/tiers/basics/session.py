@@ -23,7 +23,7 @@ from ragbench.data.records import KNOWN_ITEM
 from ragbench.embed import wheels
 from ragbench.llm import planning
 from ragbench.metrics import declaration, records
-from ragbench.tiers.basics import bands, interest
+from ragbench.tiers.basics import bands, interest, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
-        drafted = sum(question.kind == KNOWN_ITEM for question in self.dataset.questions)
+        known_items = sum(question.kind == KNOWN_ITEM for question in self.dataset.questions)
+        unreviewed = sum(question.draft == "unreviewed" for question in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -106,7 +107,9 @@ class Session:
             "baseline": self.baseline,
             "commit": commit(),
             "versions": versions(),
-            **({"known_items": drafted} if drafted else {}),
+            **({"known_items": known_items} if known_items else {}),
+            **({withholding.MATCHING: withholding.matching(self.settings, self.systems)} if known_items else {}),
+            **({"unreviewed": unreviewed} if unreviewed else {}),
             **({"part_of_all": taken} if (taken := self.dataset.taken()) else {}),
         }
 
@@ -192,12 +195,9 @@ def told(made: Measurement) -> Measurement:
             label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature
         },
     }
-    return replace(
-        made,
-        facts={**made.facts, **{key: value for key, value in more.items() if value}},
-        comparisons=interest.told(made.comparisons, known.smallest_difference, made.facts.get(interest.REACHABLE)),
-        placed=interest.told(made.placed, known.smallest_difference, made.facts.get(interest.REACHABLE)),
-    )
+    matters = {interest.MATTERS: known.smallest_difference.model_dump(mode="json")}
+    facts = {**made.facts, **{key: value for key, value in more.items() if value}, **matters}
+    return interest.applied(replace(made, facts=facts))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ragbench.core.counts import brackets, missing
 from ragbench.core.language import Translator
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Verdict
-from ragbench.data.tables import Column, Found, Table
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.families import merged
 from ragbench.tiers.basics.families import said as family_said
@@ -53,7 +53,7 @@ def estimates(
         (
             *names,
             estimate.value,
-            Found(estimate.low, estimate.high, why=_why(estimate, reasons, _)),
+            Value(None, estimate.low, estimate.high, why=_why(estimate, reasons, _)),
             None if estimate.method == "none" else interval_name(estimate.method, _),
             estimate.n,
             missing(estimate, _, digits),
@@ -98,7 +98,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         (
             metric,
             comparison.difference,
-            Found(comparison.low, comparison.high, why=_why(comparison, reasons, _)),
+            Value(None, comparison.low, comparison.high, why=_why(comparison, reasons, _)),
             comparison.p,
             comparison.p_adjusted,
             comparison.minimum_detectable,

@@ -1,4 +1,5 @@
-"""Which passages that systems retrieved are none of the data set's, and the verdicts that are withheld for it."""
+"""The verdicts that are withheld: too many retrieved passages are none of the data set's, or the questions favour one
+kind of search by the way they were made."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from typing import Any, TypeVar
 from ragbench import stats
 from ragbench.core import unidentified
 from ragbench.core.measurement import Finding, Measurement, NamedComparison
+from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Comparison, Hit
+from ragbench.core.types.reason import Reason
+from ragbench.data.records import KNOWN_ITEM
 from ragbench.metrics import declaration
 
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
@@ -19,6 +23,8 @@ BLAMED = ("not_retrieved", "too_low", "not_used", "beyond", "withheld")
 """Parts whose share hangs on whether what was retrieved holds the answer."""
 PUT_RIGHT = ("ranking", "generator")
 """Parts that are put right where a passage that holds the answer was retrieved, or read."""
+MATCHING = "matching"
+"""The fact that says by what systems match, where questions are words of the passages that they are labelled with."""
 
 
 class Known:
@@ -52,16 +58,63 @@ class Known:
 def why(facts: Mapping[str, Any], systems: Iterable[str], metric: str, where: Mapping[str, Any] | None = None) -> str:
     """Why nothing is concluded from numbers of these systems on a metric: of the system that retrieved most of what is
     not known. Empty where something can be."""
-    counts = unidentified.of(facts)
-    if not counts or not _is_of_rankings(metric, where or {}):
+    counts, matching = unidentified.of(facts), facts.get(MATCHING)
+    if not (counts or matching) or not _is_of_rankings(metric, where or {}):
         return ""
-    unknown = [counts[name] for name in systems if name in counts and counts[name].too_many]
-    return max(unknown, key=lambda count: count.n / count.of).reason if unknown else ""
+    names = list(systems)
+    strange = [counts[name] for name in names if name in counts and counts[name].too_many]
+    if strange:
+        return max(strange, key=lambda counted: counted.n / counted.of).reason
+    return _favoured(facts, names, where or {}) if matching else ""
+
+
+def matching(settings: Settings, names: Iterable[str]) -> dict[str, str]:
+    """System → by what it matches a question with a passage: "words", "letters", "vectors", several joined by "+", with
+    what rewrites and reranks; "" where that cannot be told, as of a system of the user's own.
+
+    Words of a passage find it again by words and letters, whatever they mean: between systems that do not match alike,
+    such questions tell how they were made.
+    """
+
+    def of_retriever(name: str) -> str:
+        if name not in settings.retrievers:
+            return "words"
+        known = settings.retrievers[name]
+        if known.kind == "hybrid":
+            return "+".join(sorted({of_retriever(part) for part in known.retrievers}))
+        return of_embedder(known.embedder) if known.kind == "dense" and known.embedder else "words"
+
+    def of_embedder(name: str) -> str:
+        known = settings.embedders.get(name)
+        return "letters" if known is None or known.kind == "hashing" else "vectors"
+
+    def of_system(name: str) -> str:
+        known = settings.systems[name]
+        way = of_retriever(known.retriever) if known.retriever else of_embedder(known.embedder or "")
+        if not (known.retriever or known.embedder):
+            return ""
+        return "+".join([way, *(part for part in (known.rewriter, known.reranker) if part)])
+
+    return {name: of_system(name) for name in names}
+
+
+def _favoured(facts: Mapping[str, Any], systems: Sequence[str], where: Mapping[str, Any]) -> str:
+    """Why systems that match by different things are not told apart by known items; empty where they may be."""
+    part = str(where.get("slice", ""))
+    if part.startswith("kind:") and part != f"kind:{KNOWN_ITEM}":
+        return ""
+    ways = [facts[MATCHING].get(name, "") for name in systems]
+    if len(ways) < 2 or (len(set(ways)) == 1 and ways[0]):
+        return ""
+    return Reason(
+        "{number} questions are words of the passages that they look for, which favours a search by words",
+        number=int(facts.get("known_items") or 0),
+    )
 
 
 def applied(made: Measurement) -> Measurement:
     """The same without the verdicts that the facts do not allow."""
-    if not unidentified.of(made.facts):
+    if not unidentified.of(made.facts) and not made.facts.get(MATCHING):
         return made
     return replace(made, comparisons=_each(made.comparisons, made.facts), placed=_each(made.placed, made.facts))
 

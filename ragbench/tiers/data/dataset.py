@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from ragbench.core import settings as configuration
+from ragbench.core.annexes import offered, taken
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
@@ -54,6 +55,7 @@ def dataset(request: DatasetRequest) -> Measurement:
     `odd_texts`, `lengths` (words) and `tongues`. Raises DatasetError for a data set that is not there.
     """
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
+    shown = _shown(_masker(data) if request.mask else None)
     examined = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
     return Measurement(
         notebook=request.notebook,
@@ -80,7 +82,7 @@ def dataset(request: DatasetRequest) -> Measurement:
             "versions": versions(),
             "commit": commit(),
         },
-        extra=_frames(examined, _masker(data) if request.mask else None),
+        extra={**_frames(examined, shown), **_further(data, shown)},
     )
 
 
@@ -89,11 +91,20 @@ def _masker(data: Dataset) -> Masker:
     return Masker(users, names=persons.finds_names())
 
 
-def _frames(examined: Examination, masker: Masker | None) -> Mapping[str, pd.DataFrame]:
-    import pandas as pd
+def _shown(masker: Masker | None) -> Callable[[str], str]:
+    return lambda text: text if masker is None else masker.text(text) or ""
 
-    def shown(text: str) -> str:
-        return text if masker is None else masker.text(text) or ""
+
+def _further(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
+    """The tables of annexes."""
+    tables: dict[str, pd.DataFrame] = {}
+    for name in offered("examined"):
+        tables |= taken("examined", name).tables(data, shown)
+    return tables
+
+
+def _frames(examined: Examination, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
+    import pandas as pd
 
     def texts() -> Iterable[tuple[Any, ...]]:
         for oddity in examined.oddities:

@@ -43,6 +43,8 @@ DECISIONS = (
     "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
     "reason", "ms",
 )  # fmt: skip
+DECIDED = ("system", "sample", "question", "label", "decision", "score", "cell", "ms")
+"""What is published of each decision, without texts; `question`: its number, which several cases have."""
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
@@ -230,6 +232,7 @@ def measurement(
         placed=(*constants, *(each for made in chosen for each in made.findings)),
         extra={
             "decisions": _decisions(cases, judged),
+            "decided": _decided(cases, judged, groups),
             "pairs": _pairs(judged, request.take(Sureness)),
             "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
             "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
@@ -367,6 +370,13 @@ def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame
     return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
 
 
+def _decided(cases: Sequence[Case], judged: Sequence[_Judged], groups: Sequence[str]) -> pd.DataFrame:
+    numbers = {question: number for number, question in enumerate(dict.fromkeys(groups), 1)}
+    table = _decisions(cases, judged)
+    table["question"] = [numbers[group] for group in groups] * len(judged)
+    return table[list(DECIDED)]
+
+
 def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
     """Two rows a case: what was decided (NaN where the call failed), and whether it agrees with the label (NaN where it
     is unmeasured)."""
@@ -402,6 +412,7 @@ def _facts(
         "data_hash": session.dataset.hash_with("decisions"),
         **asdict(request.take(Sureness)),
         "describes_decisions": True,
+        "tables": {name: name for name in ("decided", "pairs", "thresholds", "costs")},
         "baseline": judged[0].name if judged else None,
         "primary": request.leading.label,
         "key_metrics": [*([decision_cost.label] if request.priced else []), *(each.label for each in METRICS)],

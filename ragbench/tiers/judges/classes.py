@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ragbench import stats
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.types import Array, Estimate
-from ragbench.stats.tables import cohen_kappa
+from ragbench.stats.coefficients import cohen_kappa
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.frames import independent

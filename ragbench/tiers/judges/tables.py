@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragbench.core.language import LANGUAGES
 from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
 from ragbench.core.types import Array
@@ -31,6 +32,13 @@ ANSWER_COLUMNS = (
     "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
     "contexts",
 )  # fmt: skip
+
+SAID = ("who", "kind", "sample", "variant", "repeat", "value", "status", "asked", "seconds", "cluster", "system",
+        "family", "stand_in")  # fmt: skip
+"""What is published of everything that judges and people said, without texts: numbers on the judge's own scale, and
+people's as shares of theirs. kind: `people`, `score` (by its repeat), `turned`, `twin`, `prompt` (the variant is its
+language), `made` (by the variant), `choice` (the variant is the place in which the pair's first answer stood: +1 the
+first place won), and `label`, which answer of the pair is the better one. family, stand_in: of the judge."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,7 @@ def found(
         "probes": _probes(probes),
         "panel": _panel(heard, tried, how),
         "answers": _answers(heard, tried, given),
+        "said": _said(heard, tried, baseline, labels),
         "texts": _texts(tried),
         "trials": biases.trial_table(heard, tried),
         "effects": biases.effect_table(seen, heard, tried, how.limits),
@@ -242,6 +251,45 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
         for place, sample in enumerate(answers.samples)
     ]
     return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
+
+
+def _said(heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None) -> pd.DataFrame:
+    """Rows of SAID: all that intervals and p are made from; the baseline is among the judges."""
+    import pandas as pd
+
+    answers, made = tried.answers, tried.temptations
+    rated = [(answer.id, group, answer.system) for answer, group in zip(answers.samples, answers.clusters, strict=True)]
+    tempted = [(question.id, group, None) for question, group in zip(made.questions, made.clusters, strict=True)]
+    of_pairs = [(first.id, group, None) for (first, _), group in zip(made.pairs, made.clusters, strict=True)]
+    rows: list[tuple[Any, ...]] = []
+
+    def take(who: Heard | str, kind: str, values: Array | None, places: Sequence[tuple[Any, ...]], variant: str = "",
+             repeat: int = 0, more: Sequence[tuple[Any, ...]] = ()) -> None:  # fmt: skip
+        name, known = (who, (None, False)) if isinstance(who, str) else (who.name, (who.family, who.stand_in))
+        given, beside = () if values is None else values, more or [(None, True, None)] * len(places)
+        for (sample, group, system), value, own in zip(places, given, beside, strict=False):
+            rows.append((name, kind, sample, variant, repeat, float(value), *own, group, system, *known))
+
+    for rater, ratings in zip(answers.raters, answers.people.T, strict=True):
+        take(rater, "people", ratings, rated)
+    names = {judge.name for judge in heard}
+    for judge in (*heard, *([baseline] if baseline is not None and baseline.name not in names else [])):
+        sitting = judge.answers
+        for repeat, scores in enumerate(sitting.scores.T):
+            times = [None] * len(rated) if sitting.seconds is None else sitting.seconds[:, repeat]
+            more = list(zip(judge.statuses[:, repeat], sitting.asked[:, repeat], times, strict=True))
+            take(judge, "score", scores, rated, repeat=repeat, more=more)
+        take(judge, "turned", judge.turned, rated)
+        take(judge, "twin", judge.twins, rated)
+        for language, scores in zip(LANGUAGES, () if judge.prompted is None else judge.prompted.T, strict=False):
+            take(judge, "prompt", scores, rated, language)
+        for variant, scores in judge.variants.items():
+            take(judge, "made", scores, tempted, variant)
+        for place, choices in zip(("first", "second"), () if judge.choices is None else judge.choices.T, strict=False):
+            take(judge, "choice", choices, of_pairs or rated, place)
+    take("", "label", labels, of_pairs or rated)
+    table = pd.DataFrame(rows, columns=list(SAID))
+    return table.astype({"value": float, "seconds": float, "asked": bool, "stand_in": bool})
 
 
 def _texts(tried: Tried) -> pd.DataFrame:

@@ -255,6 +255,7 @@ def _measurement(
             **facts,
             "baseline": None,
             "describes": "judges",
+            "tables": {"said": "said", "probes": "probes"},
             "primary": "consistency_score",
             "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
             "systems": [{"name": judge.name} for judge in heard],

@@ -105,7 +105,7 @@ def _kept(
 
 
 def _past(identifier: str, question: str, row: tuple[Any, ...], left_out: Counter[str]) -> PastQuestion:
-    _id, _question, answer, url, score, user, asked_at = row
+    _id, _question, answer, url, score, user, asked_at, stop_point = row
     if score is not None and score not in SCORES:
         left_out["score that is not 1 to 5 (the question stays)"] += 1
     return PastQuestion.model_construct(
@@ -116,6 +116,7 @@ def _past(identifier: str, question: str, row: tuple[Any, ...], left_out: Counte
         score=score if score in SCORES else None,
         user=None if user is None else str(user),
         asked_at=asked_at.isoformat() if hasattr(asked_at, "isoformat") else _text(asked_at),
+        stop_point=stop_point is True,
     )
 
 

@@ -85,40 +85,29 @@ def shown(
 
 
 def findings(
-    recalls: Mapping[str, Array],
-    at: Sequence[int],
+    shares: Mapping[int, Mapping[str, Array]],
     words: Sequence[int],
     clusters: Sequence[str] | None,
     sureness: Sureness,
 ) -> list[Finding]:
     """`recall` at `words` of every system, and its difference to the first one's at those numbers that were asked for,
-    which are one family. recalls: system → (questions, limits)."""
+    which are one family. shares: number of words → system → (questions,) what `shown` says."""
     made: list[Finding] = []
-    groups: dict[str, Group] = {}
-    for name, rows in recalls.items():
-        columns = {str(limit): rows[:, place] for place, limit in enumerate(at)}
+    for name in next(iter(shares.values()), {}):
+        columns = {str(limit): by_system[name] for limit, by_system in shares.items()}
         means = stats.estimate_many(columns, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
         made += [NamedEstimate(name, METRIC, mean, {"words": int(limit)}) for limit, mean in means.items()]
-    for place, limit in enumerate(at):
-        if limit in words:
-            values = {name: rows[:, place] for name, rows in recalls.items()}
-            groups[str(limit)] = Group(values, "higher", bounds=(0.0, 1.0))
-    for name, own in compared(groups, clusters, sureness).items():
-        made += [NamedComparison(METRIC, comparison, {"words": int(name)}) for comparison in own]
+    groups = {
+        str(limit): Group(by_system, "higher", bounds=(0.0, 1.0))
+        for limit, by_system in shares.items()
+        if limit in words
+    }
+    for limit, own in compared(groups, clusters, sureness).items():
+        made += [NamedComparison(METRIC, comparison, {"words": int(limit)}) for comparison in own]
     return made
 
 
-def lengths(
-    labelled: LabelledText,
-    rankings: Mapping[str, Sequence[Sequence[Hit]]],
-    k: int,
-    clusters: Sequence[str] | None,
-    sureness: Sureness,
-) -> list[Finding]:
-    """How many words the first k of every system's rankings hold, on average."""
-    made: list[Finding] = []
-    for name, rows in rankings.items():
-        words = [float(sum(labelled.words(hit.chunk) for hit in hits[:k])) for hits in rows]
-        estimate = stats.estimate(words, clusters=clusters, bounds=(0.0, math.inf), **asdict(sureness))
-        made.append(NamedEstimate(name, WORDS, estimate, {"first": k}))
-    return made
+def lengths(words: Mapping[str, Array], k: int, clusters: Sequence[str] | None, sureness: Sureness) -> list[Finding]:
+    """How many words the first k of every system's rankings hold, on average. words: system → (questions,)."""
+    how: dict[str, Any] = {"clusters": clusters, "bounds": (0.0, math.inf), **asdict(sureness)}
+    return [NamedEstimate(name, WORDS, stats.estimate(own, **how), {"first": k}) for name, own in words.items()]

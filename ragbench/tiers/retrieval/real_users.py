@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from ragbench import stats
-from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.measurement import Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import Settings
 from ragbench.core.types import Question
 from ragbench.data.records import PastQuestion
 from ragbench.data.wording import plain
+from ragbench.judge.words import FUNCTION_WORDS, stem, words
 from ragbench.tiers.basics import requests
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import tier
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
 
 SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
-ASKED = ("sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page")
+ASKED = (
+    "sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page", "user", "answered",
+)  # fmt: skip
+MOST_TERMS, SHORTEST_TERM = 50, 3
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -78,8 +83,16 @@ class _Once(tier1.Tier1Request):
         return tuple(each for each in super().chosen if each.name != consistency.NAME)
 
 
-@tier(RealUsersRequest)
-def real_users(request: RealUsersRequest) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """What Tier 1 finds, and of all that was asked how long it is and how users scored what they got."""
+    found = tier1.state(evidence)
+    if "n_history" not in evidence.facts:  # of some of the questions: what else was asked is not known
+        return found
+    return replace(found, placed=(*found.placed, *_habits(evidence.extra["asked"], Design(evidence).sureness)))
+
+
+@tier(RealUsersRequest, state)
+def real_users(request: RealUsersRequest) -> Evidence:
     """Retrieve for every logged question whose page is known, and describe all that was logged.
 
     The label is a proxy: the page that was shown to the user, one a question, whether or not it held the answer. Pages
@@ -94,7 +107,7 @@ def real_users(request: RealUsersRequest) -> Measurement:
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
     titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}
-    log = _Log(history, titles, masker.text if request.mask else str)
+    log = _Log(history, titles, *((masker.text, masker.user) if request.mask else (str, _as_is)))
     unasked = session.dataset.without_vector
     known = [past for past in history if past.url in titles and past.id not in unasked]
     facts: dict[str, Any] = {
@@ -114,9 +127,12 @@ def real_users(request: RealUsersRequest) -> Measurement:
     inner = replace(session, dataset=replace(session.dataset, questions=questions))
     made = tier1.measured(inner, request.retrieval)
     facts = {**made.facts, **facts, "n_without_relevant": None}
-    placed = (*made.placed, *log.habits(request.take(Sureness)))
-    made = replace(made, facts=facts, extra={**made.extra, **log.tables()}, placed=placed)
+    made = replace(made, facts=facts, extra={**made.extra, **log.tables()})
     return _masked(made, masker) if request.mask else made
+
+
+def _as_is(user: str | None) -> str | None:
+    return user
 
 
 def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
@@ -133,19 +149,17 @@ def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
     )
 
 
-def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Measurement:
-    """A measurement of no system: there is no log, or none of its pages is in the base."""
-    sureness = request.take(Sureness)
+def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Evidence:
+    """Evidence of no system: there is no log, or none of its pages is in the base."""
     known = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
-    return Measurement(
-        notebook=session.notebook,
-        facts={**session.facts(), **asdict(sureness), **known},
+    return Evidence(
+        session.notebook,
+        {**session.facts(), **asdict(request.take(Sureness)), **known},
         extra=log.tables(),
-        placed=log.habits(sureness),
     )
 
 
-def _masked(made: Measurement, masker: Masker) -> Measurement:
+def _masked(made: Evidence, masker: Masker) -> Evidence:
     """Texts of questions, answers, passages and errors without what names a person; users' clusters as numbers."""
     questions = made.questions.assign(
         text=made.questions["text"].map(masker.text),
@@ -159,11 +173,12 @@ def _masked(made: Measurement, masker: Masker) -> Measurement:
 
 @dataclass(frozen=True)
 class _Log:
-    """Everything that was asked; shown: how a text of it may be shown."""
+    """Everything that was asked; shown: how a text of it may be shown; named: and a user."""
 
     history: Sequence[PastQuestion]
     titles: Mapping[str, str | None]
     shown: Callable[[str | None], str | None]
+    named: Callable[[str | None], str | None]
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """`asked`: one row a question without its words; `repeats`: equal questions; `asked_pages`: pages by how often
@@ -173,6 +188,7 @@ class _Log:
         whole = dict.fromkeys(("score", "weekday", "hour"), "Int64")
         return {
             "asked": pd.DataFrame(self._asked(), columns=list(ASKED)).astype(whole),
+            "terms": pd.DataFrame(self._terms(), columns=["term", "count", "answered"]),
             "repeats": pd.DataFrame(self._repeats(), columns=["text", "count", "users", "pages", "samples"]),
             "asked_pages": pd.DataFrame(
                 self._pages(), columns=["page", "title", "count", "scored", "score", "in_base"]
@@ -185,7 +201,23 @@ class _Log:
             day, weekday = (None, None) if at is None else (at.date().isoformat(), at.weekday())
             words, language = len(_WORD.findall(past.question)), language_of(past.question)
             sizes = (past.id, words, len(past.question), language, past.score)
-            yield (*sizes, day, weekday, hour, past.url is not None)
+            yield (*sizes, day, weekday, hour, past.url is not None, self.named(past.user), is_answered(past))
+
+    def _terms(self) -> Iterator[tuple[str, int, int]]:
+        """The stems that most questions hold, each by its most frequent form: in how many questions it is, and of how
+        many of these there is an answer. No function words, no numbers, nothing of fewer than three letters."""
+        forms: dict[str, Counter[str]] = defaultdict(Counter)
+        asked, answered = Counter[str](), Counter[str]()
+        for past in self.history:
+            spoken = [word for word in words(self.shown(past.question) or "") if _is_term(word)]
+            for word in spoken:
+                forms[stem(word)][word] += 1
+            there = {stem(word) for word in spoken}
+            asked.update(there)
+            answered.update(there if is_answered(past) else ())
+        for root, count in sorted(asked.items(), key=lambda item: (-item[1], item[0]))[:MOST_TERMS]:
+            form, _times = min(forms[root].items(), key=lambda item: (-item[1], item[0]))
+            yield form, count, answered[root]
 
     def _repeats(self) -> Iterator[tuple[Any, ...]]:
         groups: dict[str, list[PastQuestion]] = defaultdict(list)
@@ -203,20 +235,34 @@ class _Log:
             mean = sum(scores) / len(scores) if scores else float("nan")
             yield url, self.titles.get(url), count, len(scores), mean, url in self.titles
 
-    def habits(self, sureness: Sureness) -> tuple[NamedEstimate, ...]:
-        """Of what was asked the quantiles of its length in words, and the mean score of its users."""
-        words = [float(len(_WORD.findall(past.question))) for past in self.history]
-        made = []
-        for probability in QUANTILES if words else ():
-            length = stats.quantile(words, probability, level=sureness.level)
-            made.append(NamedEstimate("", "habit", length, {"asked": "words", "probability": probability}))
-        scored = [past for past in self.history if past.score is not None]
-        if scored:
-            users, scores = [past.user for past in scored], [float(past.score or 0) for past in scored]
+
+def _habits(asked: pd.DataFrame, sureness: Sureness) -> tuple[NamedEstimate, ...]:
+    """Of what was asked the quantiles of its length in words, the share with an answer, and its users' mean score."""
+    made = []
+    for probability in QUANTILES if len(asked) else ():
+        length = stats.quantile(asked["words"].to_numpy(dtype=float), probability, level=sureness.level)
+        made.append(NamedEstimate("", "habit", length, {"asked": "words", "probability": probability}))
+    for what, rows, bounds in (
+        ("answered", asked, (0.0, 1.0)),
+        ("score", asked[asked["score"].notna()], SCALE),
+    ):
+        if len(rows):
+            users = rows["user"].astype(object).where(rows["user"].notna(), None).tolist()
             clusters = users if any(users) else None
-            mean = stats.estimate(scores, clusters=clusters, bounds=SCALE, **asdict(sureness))
-            made.append(NamedEstimate("", "habit", mean, {"asked": "score"}))
-        return tuple(made)
+            mean = stats.estimate(
+                rows[what].astype(float).tolist(), clusters=clusters, bounds=bounds, **asdict(sureness)
+            )
+            made.append(NamedEstimate("", "habit", mean, {"asked": what}))
+    return tuple(made)
+
+
+def is_answered(past: PastQuestion) -> bool:
+    """Whether the log has an answer to it that says something."""
+    return bool(past.answer and past.answer.strip())
+
+
+def _is_term(word: str) -> bool:
+    return len(word) >= SHORTEST_TERM and word.isalpha() and word not in FUNCTION_WORDS
 
 
 def when(asked_at: str | None) -> tuple[datetime | None, int | None]:

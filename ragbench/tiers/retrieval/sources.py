@@ -153,6 +153,7 @@ def sources(request: SourcesRequest) -> Measurement:
             "thin": request.thin,
             "topics_embedder": chosen,
             **known,
+            "unanswered": {name: sum(not hits for hits in run.hits) for name, run in retrievals.items()},
             "stand_ins": [*known["stand_ins"], *stand_ins.facts("embedder", topics_stand_in)],
         },
         questions=frames.questions(read.questions),

@@ -33,7 +33,7 @@ def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEs
         "total_samples": _bare(values["total_samples"], geometry, sureness, "count"),
         "avg_nn_distance": means["near"],
         "std_nn_distance": _deviation(geometry.nn_distances, sureness),
-        "density_score": _inverse(means["near"]),
+        "density_score": inverse(means["near"]),
         "avg_spread": means["spread"],
         "max_spread": _bare(values["max_spread"], geometry, sureness, "extreme"),
         "spread_std": _deviation(geometry.spread[:, None], sureness),
@@ -79,7 +79,7 @@ def _bare(value: float, geometry: Geometry, sureness: Sureness, note: str) -> Es
     return Estimate(value, None, None, sureness.level, "none", len(geometry), note=note)
 
 
-def _inverse(mean: Estimate) -> Estimate:
+def inverse(mean: Estimate) -> Estimate:
     """1 / (mean + ε) with the ends of the mean's interval turned over: a monotone function keeps its coverage."""
 
     def turned(value: float) -> float:
@@ -102,6 +102,19 @@ def _deviation(values: Array, sureness: Sureness) -> Estimate:
         return np.sqrt(np.maximum(square - mean**2, 0.0))
 
     return stats.resample(deviation, sums, level=sureness.level, resamples=sureness.resamples, seed=sureness.seed)
+
+
+def distances(name: str, geometry: Geometry, ids: Array) -> pd.DataFrame:
+    """What each text adds to the measures that have an interval: its mean distance to its nearest others, to the
+    centroid and to all others, and the mean squares of the first and the last."""
+    import pandas as pd
+
+    return pd.DataFrame({
+        "system": name, "sample": ids,
+        "nearest": geometry.nn_distances.mean(axis=1), "nearest_squares": (geometry.nn_distances**2).mean(axis=1),
+        "centroid": geometry.spread,
+        "others": geometry.pairs.per_vector, "others_squares": mean_squares(geometry),
+    })  # fmt: skip
 
 
 def histograms(name: str, geometry: Geometry) -> pd.DataFrame:

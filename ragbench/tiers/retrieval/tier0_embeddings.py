@@ -115,6 +115,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
             "describes": "space",
             "primary": PRIMARY,
             "key_metrics": KEYS,
+            "tables": {"text_distances": "distances", "spectrum": "spectrum"},
             "n_texts": len(items),
             **{name: getattr(request, name) for name in ("texts", "distance", "neighbors", "near", "listed")},
             "projected": len(drawn) if request.projected else 0,
@@ -191,6 +192,7 @@ def _measured(
     closest, threshold, count = _closest(name, geometry, ids, request)
     known = {**facts, "near_duplicates": count, "near_distance": round(threshold, 6)}
     tables = {
+        "distances": spread.distances(name, geometry, ids),
         "histograms": spread.histograms(name, geometry),
         "spectrum": spread.spectrum(name, geometry),
         "closest": closest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,20 +13,21 @@ import numpy as np
 from pydantic import Field
 
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Finding, Findings
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Question, Ranking, Status
 from ragbench.data import Dataset, doubts_of
-from ragbench.metrics import catalogue, ranking_arrays
+from ragbench.metrics import catalogue, declaration, ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
 from ragbench.tiers.basics import findings, frames, interest, requests, slices, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session, described
-from ragbench.tiers.retrieval import consistency, curves, reading, timing
+from ragbench.tiers.retrieval import consistency, curves, reading, timing, unjudged
 from ragbench.tiers.retrieval.consistency import first
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring import functions, own_metrics
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
     from ragbench.systems import Retrieval, System
 
+SHOWN, READ = "shown", "read"
+"""Tables: what so many words of a ranking show of the labelled text, and how many words the first k documents hold."""
+ADDED = ("grade", "share", "reached")
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
 PRIMARY = "mrr"
 Unit = Literal["chunk", "url"]
@@ -103,8 +107,38 @@ class Tier1Request(RankingRequest):
         return leading(self.primary, self.chosen, PRIMARY)
 
 
-@tier(Tier1Request)
-def tier1_retrieval(request: Tier1Request) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """Means and comparisons by every metric; what indexes give up, latencies, curves, recall by words read, slices."""
+    design, facts, extra = Design(evidence), evidence.facts, evidence.extra
+    if not design.asked or not design.systems:
+        return Findings()
+    estimates, comparisons = findings.find(
+        evidence.scores, design.metrics, design.systems, design.clusters, design.sureness, design.primary,
+        tops=facts.get("tops"),
+    )  # fmt: skip
+    how = design.labels, design.sureness
+    indexes, misses = timing.indexes(extra[timing.INDEXES], design.clusters, design.sureness)
+    placed: list[Finding] = [*indexes, *timing.quantiles(extra["latencies"], design.sureness.level)]
+    placed += curves.findings(_rankings(evidence, design), facts["k"], *how)
+    if SHOWN in extra:
+        placed += reading.findings(_by_limit(extra[SHOWN], design), facts["words"], *how)
+        placed += reading.lengths(_by_question(extra[READ], "words", design), facts["k"], *how)
+    if (leading := declaration(design.primary)) is not None:
+        placed += slices.findings(
+            evidence.scores, leading, design.systems, design.asked, design.dimensions, design.clusters, design.sureness
+        )
+    found = evidence.retrieved.groupby("system")["sample"].nunique()
+    counts = {
+        **design.counts(),
+        "unanswered": {name: len(design.asked) - int(found.get(name, 0)) for name in design.systems},
+        "timed_questions": len(extra[timing.TIMED]),
+        "slices_left_out": slices.left_out(design.asked, design.dimensions),
+    }
+    return Findings(estimates, comparisons, tuple(placed), counts, {"misses": misses})
+
+
+@tier(Tier1Request, state)
+def tier1_retrieval(request: Tier1Request) -> Evidence:
     """Retrieve for every question with every system, and measure what came back.
 
     The usual metrics are looked at to depth k too; one without a cut-off is cut there, and its label says so. A mean is
@@ -143,7 +177,7 @@ def _cut_off(each: Metric, k: int) -> Metric:
     return each @ k if each.grain == "ranking" and each.takes_cutoff and each.cutoff is None else each
 
 
-def measured(session: Session, request: Tier1Request) -> Measurement:
+def measured(session: Session, request: Tier1Request) -> Evidence:
     """The same in an open session, which may hold other questions than the data set's own."""
     import pandas as pd
 
@@ -156,112 +190,139 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     questions, asked = session.dataset.questions, request.asked(session.dataset)
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
-    clusters = frames.clusters(asked) if request.cluster_by == "auto" else None
-    labels = None if clusters is None else list(clusters.values())
-    by, sureness, clock = slices.chosen(request.slice_by), request.take(Sureness), request.take(Clock)
-    runs, timed, further = _retrieve(session, asked, request, labels)
-    firsts = {name: own[0] for name, own in runs.items()}
+    retrieved = _retrieve(session, asked, request)
+    firsts = {name: own[0] for name, own in retrieved.runs.items()}
     labelled = LabelledText(session.dataset.chunks, request.found_from)
     ids = [q.id for q in asked]
     ranked = {
         name: ranking_arrays.from_questions(
             asked,
-            dict(zip(ids, retrieval.hits, strict=True)),
+            dict(zip(ids, run.hits, strict=True)),
             unit=unit,
             pages=pages,
             depth=request.k,
             labelled=labelled,
         )
-        for name, retrieval in firsts.items()
+        for name, run in firsts.items()
     }
-    rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
-    scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    rows = [row for name, own in retrieved.runs.items() for row in _scores(name, asked, own, ranked[name], request)]
     most = reachable(next(iter(ranked.values())), [each for each in request.rankings if not each.is_users])
-    tops = {label: float(np.nanmax(own)) for label, own in most.items()}
-    estimates, comparisons = findings.find(
-        scores, request.chosen, session.systems, clusters, sureness, request.leading.label,
-        tops=tops,
-    )  # fmt: skip
-    rankings_found = {name: retrieval.hits for name, retrieval in firsts.items()}
-    made = Measurement(
+    rankings = {name: run.hits for name, run in firsts.items()}
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(sureness),
+            **asdict(request.take(Sureness)),
             **told(session, firsts),
-            **withholding.Known(session.dataset.chunks, unit).told(rankings_found, request.k),
+            **withholding.Known(session.dataset.chunks, unit).told(rankings, request.k),
             "doubts": doubts_of(session.dataset.chunks, questions),
             "primary": request.leading.label,
-            "tops": tops,
+            "tops": {label: float(np.nanmax(own)) for label, own in most.items()},
             interest.REACHABLE: {label: float(np.nanmean(own)) for label, own in most.items()},
-            "n_questions": len(asked),
+            "cluster_by": request.cluster_by,
+            "slice_by": list(slices.chosen(request.slice_by)),
             "n_without_relevant": len(questions) - len(asked),
-            "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
-            **reading.told(session.settings, rankings_found, asked, labelled),
-            **({"words": sorted(set(request.words))} if further else {}),
+            **reading.told(session.settings, rankings, asked, labelled),
+            **({"words": sorted(set(request.words))} if retrieved.further else {}),
             "k": request.k,
             "repeats": request.repeats,
-            "timed_questions": len(timing.chosen(asked, clock)),
-            "slices_left_out": slices.left_out(asked, by),
             "tables": {"latencies": "latencies"},
         },
-        scores=scores,
+        scores=pd.DataFrame(rows, columns=list(SCORE_COLUMNS)),
         questions=_questions(asked, unit, pages),
-        retrieved=_retrieved(asked, firsts, unit, pages, request.k, ranked),
-        estimates=estimates,
-        comparisons=comparisons,
-        extra={"latencies": timed.latencies, "misses": timed.misses},
-        placed=(
-            *timed.indexes,
-            *timing.quantiles(timed.latencies, sureness.level),
-            *curves.findings(ranked, request.k, labels, sureness),
-            *(_reading(asked, firsts, further, labelled, request, labels, sureness) if further else ()),
-            *slices.findings(scores, request.leading, session.systems, asked, by, clusters, sureness),
-        ),
+        retrieved=_retrieved(asked, firsts, unit, request.k, ranked),
+        extra={
+            "latencies": retrieved.latencies,
+            timing.INDEXES: retrieved.indexes,
+            timing.TIMED: timing.timed(asked, request.take(Clock)),
+            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
+            **(_read(asked, firsts, retrieved.further, labelled, request) if retrieved.further else {}),
+        },
     )
-    return withholding.applied(made)
 
 
 def told(session: Session, retrievals: Mapping[str, Retrieval]) -> dict[str, Any]:
-    """What facts say of the systems of a page: how each is made, who stands in, how many questions found nothing."""
+    """What facts say of the systems of a page: how each is made, and who stands in."""
     known = {name: dict(retrieval.facts) for name, retrieval in retrievals.items()}
     stands = [name for name, retrieval in retrievals.items() if retrieval.is_stand_in]
     return {
         "systems": described(session.settings, session.systems, known),
         "stand_ins": stand_ins.facts("retrieval", stands, own=True),
-        "unanswered": {name: sum(not hits for hits in retrieval.hits) for name, retrieval in retrievals.items()},
     }
 
 
-def _reading(
+def _read(
     asked: Sequence[Question],
-    retrievals: Mapping[str, Retrieval],
+    found: Mapping[str, Retrieval],
     further: Mapping[str, tuple[int, Retrieval]],
     labelled: LabelledText,
     request: Tier1Request,
-    labels: Sequence[str] | None,
-    sureness: Sureness,
-) -> list[Finding]:
-    """Recall by words read, and how many words the first k hold."""
+) -> dict[str, pd.DataFrame]:
+    """What so many words show of the labelled text, and how many words the first k hold, question by question."""
+    import pandas as pd
+
     at = reading.limits(request.words)
-    values: dict[str, Array] = {
-        name: reading.shown(labelled, asked, retrieval.hits, at, depth, retrieval.untold)
-        for name, (depth, retrieval) in further.items()
-    }
-    return [
-        *reading.findings(values, at, request.words, labels, sureness),
-        *reading.lengths(
-            labelled, {name: retrieval.hits for name, retrieval in retrievals.items()}, request.k, labels, sureness
-        ),
+    shown = [
+        (name, question.id, limit, share)
+        for name, (depth, run) in further.items()
+        for question, shares in zip(
+            asked, reading.shown(labelled, asked, run.hits, at, depth, run.untold).tolist(), strict=True
+        )
+        for limit, share in zip(at, shares, strict=True)
     ]
+    words = [
+        (name, question.id, sum(labelled.words(hit.chunk) for hit in hits[: request.k]))
+        for name, run in found.items()
+        for question, hits in zip(asked, run.hits, strict=True)
+    ]
+    return {
+        SHOWN: pd.DataFrame(shown, columns=["system", "sample", "limit", "share"]),
+        READ: pd.DataFrame(words, columns=["system", "sample", "words"]),
+    }
 
 
-def _retrieve(
-    session: Session, asked: Sequence[Question], request: Tier1Request, labels: Sequence[str] | None
-) -> tuple[dict[str, list[Retrieval]], timing.Timed, dict[str, tuple[int, Retrieval]]]:
-    """All runs of every system, the first one first, what the clock said, and (where systems cut passages differently)
-    rankings long enough to be read to as many words as are wanted, with how many hits each was to have."""
+def _by_question(table: pd.DataFrame, column: str, design: Design) -> dict[str, Array]:
+    """System → (questions,) what the table has of each question, in their order; NaN where that is nothing."""
+    ids = [question.id for question in design.asked]
+    wide = table.pivot(index="sample", columns="system", values=column).reindex(ids)
+    return {name: wide[name].to_numpy(dtype=float) for name in design.systems if name in wide}
+
+
+def _by_limit(shown: pd.DataFrame, design: Design) -> dict[int, dict[str, Array]]:
+    """Number of words → system → (questions,) shares."""
+    limits = sorted(set(shown["limit"].tolist()))
+    return {limit: _by_question(shown[shown["limit"] == limit], "share", design) for limit in limits}
+
+
+def _rankings(evidence: Evidence, design: Design) -> dict[str, Ranking]:
+    """The rankings of every system, as deep as they are kept."""
+    ordered = evidence.retrieved.sort_values("rank", kind="stable")
+    columns = ["gain", *(name for name in ADDED if name in ordered)]
+    lists = [ordered.groupby(["system", "sample"])[column].agg(list).to_dict() for column in columns]
+    relevant = dict(zip(evidence.questions["sample"], evidence.questions["gains"], strict=True))
+    wanted = [relevant[question.id] for question in design.asked]
+    made = {}
+    for name in design.systems:
+        gains, *added = ([own.get((name, question.id), []) for question in design.asked] for own in lists)
+        made[name] = ranking_arrays.from_gains(gains, wanted, added)
+    return made
+
+
+@dataclass
+class _Retrieved:
+    """runs: of every system, the first one first. latencies, indexes: what the clock said. further: where systems cut
+    passages differently, rankings long enough to be read to as many words as are wanted, with how many hits each was to
+    have."""
+
+    runs: dict[str, list[Retrieval]]
+    latencies: pd.DataFrame
+    indexes: pd.DataFrame
+    further: dict[str, tuple[int, Retrieval]]
+
+
+def _retrieve(session: Session, asked: Sequence[Question], request: Tier1Request) -> _Retrieved:
+    """All runs of every system."""
     import pandas as pd
 
     from ragbench.systems import make, once, steps
@@ -287,13 +348,13 @@ def _retrieve(
             else:
                 further[name] = depth, runs[name][0]  # of the user's own: it is not asked once more
         asking, clock = (made, store, asked, depth), request.take(Clock)
-        indexes, misses = timing.indexes(*asking, clock, session.progress, request.take(Sureness), labels)
+        indexes = timing.index_readings(*asking, clock, session.progress)
         read = [timing.latencies(*asking, data.content_hash, clock, session.progress)]
         read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
         timed = {asked[place].id for place in timing.chosen(asked, clock)}
         latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
         latencies = latencies[latencies["sample"].isin(timed)].reset_index(drop=True)
-        return runs, timing.Timed(latencies, indexes, misses), further
+        return _Retrieved(runs, latencies, indexes, further)
 
 
 def hits_for(searched: Sequence[Chunk], k: int, unit: Unit) -> int:
@@ -339,18 +400,27 @@ def _retrieved(
     asked: Sequence[Question],
     retrievals: Mapping[str, Retrieval],
     unit: Unit,
-    pages: Mapping[str, str | None],
     k: int,
     ranked: Mapping[str, Ranking],
 ) -> pd.DataFrame:
-    """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
-    rows = []
-    for name, retrieval in retrievals.items():
-        for question, hits, gains in zip(asked, retrieval.hits, ranked[name].gains, strict=True):
+    """The first k documents of every ranking with their gains; a page stands with the first of its chunks. Of pieces
+    also ADDED, what each adds to those above it."""
+    rows, added = [], []
+    for name, run in retrievals.items():
+        coverage = ranked[name].coverage
+        for place, (question, hits, gains) in enumerate(zip(asked, run.hits, ranked[name].gains, strict=True)):
             documents = [hit for _document, hit in first(hits, unit)[:k]]
             by_chunk = {hit.chunk.id: float(gain) for hit, gain in zip(documents, gains, strict=False)}
             rows.append((name, question.id, documents, by_chunk))
-    return frames.retrieved(rows)
+            if coverage is None:
+                added += [(gain, float(gain > 0), gain > 0) for gain in gains[: len(documents)]]
+            else:
+                own = coverage.grades[place], coverage.shares[place], coverage.reached[place]
+                added += zip(*(column[: len(documents)] for column in own), strict=True)
+    table = frames.retrieved(rows)
+    if all(ranking.coverage is None for ranking in ranked.values()):
+        return table
+    return table.assign(**dict(zip(ADDED, zip(*added, strict=True), strict=True)))
 
 
 def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,11 @@ SCANNED = 10_000_000  # numbers in vectors, of which exact search reads every on
 SCANS = 100  # questions at least that exact search is timed on, evenly chosen, where it reads so many
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
+READINGS = ("system", "place", "sample", "ms", "recall")
 MISSES = ("system", "part", "ef_search", "sample", "recall")
+
+INDEXES, TIMED = "index_readings", "timed"
+"""Tables: readings of indexes; which questions the clock was to be read for."""
 
 Watch = Callable[[str, int], Progress]
 """Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
@@ -51,19 +55,18 @@ class Clock:
     fresh_timings: bool = False
 
 
-class Timed(NamedTuple):
-    """What the clock said: readings of single questions, findings on indexes, and what these missed."""
-
-    latencies: pd.DataFrame
-    indexes: tuple[NamedEstimate, ...]
-    misses: pd.DataFrame
-
-
 def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
     """Places of the questions that are timed: all, or as many as wanted at even steps through the data set."""
     if len(asked) <= clock.timed_questions:
         return list(range(len(asked)))
     return sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.timed_questions)})
+
+
+def timed(asked: Sequence[Question], clock: Clock) -> pd.DataFrame:
+    """The table TIMED: a row a question."""
+    import pandas as pd
+
+    return pd.DataFrame({"sample": [asked[place].id for place in chosen(asked, clock)]}, dtype=object)
 
 
 def latencies(
@@ -161,33 +164,27 @@ def quantiles(readings: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]
     return tuple(made)
 
 
-def indexes(
+def index_readings(
     systems: Mapping[str, System],
     store: Store,
     asked: Sequence[Question],
     depth: int,
     clock: Clock,
     watch: Watch,
-    sureness: Sureness,
-    clusters: Sequence[str] | None,
-) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
-    """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
+) -> pd.DataFrame:
+    """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions (READINGS).
 
-    `median_latency` in milliseconds, and of HNSW `recall_against_exact`, the share of the exact nearest chunks that the
-    index found, each at the `index` and how it was built, and of a hybrid's `part`. Of what a chunker cuts, pieces are
+    place: which `index` and how it was built, and of which `part` of a hybrid, as JSON. ms: NaN where it was not asked.
+    recall: the share of the exact nearest chunks that were found. Of what a chunker cuts, pieces are
     searched; a rewriter and a reranker are left out. Recall is kept with the readings, because an index that is
-    built again is another graph. Vectors too wide for an index are left out. The table holds the questions of which
-    the index missed something.
+    built again is another graph. Vectors too wide for an index are left out.
     """
     import pandas as pd
 
     from ragbench.store.search import WIDEST_HALF
 
-    places = chosen(asked, clock)
-    timed = [asked[place] for place in places]
-    labels = None if clusters is None else [clusters[place] for place in places]
-    made: list[NamedEstimate] = []
-    missed: list[tuple[Any, ...]] = []
+    timed = [asked[place] for place in chosen(asked, clock)]
+    rows: list[tuple[Any, ...]] = []
     for (name, part), dense in _distinct(systems).items() if clock.ef_searches and timed else ():
         texts = [question.text for question in timed]
         queries = dense.store.vectors(dense.embedder, texts, kind="query", batch=dense.batch)
@@ -200,23 +197,44 @@ def indexes(
             "data": dense.dataset.content_hash, "k": depth, "questions": [question.id for question in timed],
             **_building(dense),
         }  # fmt: skip
-        readings = store.readings(
+        read = store.readings(
             about,
             partial(_in_turns, name, store, dense, queries, depth, ways, watch),
             fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
-            read = readings[f"{way} ms"]
-            median = stats.quantile(read[~np.isnan(read)], 0.5, level=sureness.level)
-            place = {**how, "part": part} if part else how
-            made.append(NamedEstimate(name, "median_latency", median, place))
-            if how["index"] == "exact":
-                continue
-            recalls = readings[f"{way} recall"]
-            recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
-            made.append(NamedEstimate(name, "recall_against_exact", recall, place))
-            short = ((question.id, recall) for question, recall in zip(timed, recalls, strict=True) if recall < 1)
-            missed += [(name, part, how["ef_search"], sample, float(recall)) for sample, recall in short]
+            place = json.dumps({**how, "part": part} if part else how)
+            columns = read[f"{way} ms"].tolist(), read[f"{way} recall"].tolist()
+            rows += [(name, place, q.id, *values) for q, *values in zip(timed, *columns, strict=True)]
+    return pd.DataFrame(rows, columns=list(READINGS))
+
+
+def indexes(
+    readings: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness
+) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
+    """`median_latency` in milliseconds, and of HNSW `recall_against_exact`, each at its place; and the questions of
+    which an index missed something (MISSES)."""
+    import pandas as pd
+
+    made: list[NamedEstimate] = []
+    missed: list[tuple[Any, ...]] = []
+    for key, own in readings.groupby(["system", "place"], sort=False):
+        name, told = cast("tuple[str, str]", key)
+        place, ms = json.loads(told), own["ms"].to_numpy(dtype=float)
+        made.append(
+            NamedEstimate(name, "median_latency", stats.quantile(ms[~np.isnan(ms)], 0.5, level=sureness.level), place)
+        )
+        if place["index"] == "exact":
+            continue
+        labels = None if clusters is None else [clusters[sample] for sample in own["sample"]]
+        recalls = own["recall"].to_numpy(dtype=float)
+        recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
+        made.append(NamedEstimate(name, "recall_against_exact", recall, place))
+        short = own[own["recall"] < 1]
+        missed += [
+            (name, place.get("part", ""), place["ef_search"], sample, float(recall))
+            for sample, recall in zip(short["sample"], short["recall"], strict=True)
+        ]
     return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,13 @@ def _fields(sample: Sample) -> dict[str, Any]:
         "reference_contexts": texts(sample.reference_contexts),
         "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
         **({"references": list(sample.references)} if sample.references else {}),
+        **({"nuggets": dict(sample.nuggets)} if sample.nuggets is not None else {}),
+        **{
+            name: json.loads(json.dumps(value, default=asdict))
+            for name in ("trajectory", "reference_tool_calls", "reference_topics")
+            if (value := getattr(sample, name)) is not None
+        },
+        **({"citations": [asdict(one) for one in sample.citations]} if sample.citations is not None else {}),
     }
 
 
@@ -231,6 +238,7 @@ def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
         language=question.language,
         cluster=question.cluster or question.id,
         references=question.references,
+        nuggets=question.nuggets or None,
     )
 
 

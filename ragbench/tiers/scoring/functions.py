@@ -25,8 +25,7 @@ from ragbench.judge.again import Relay
 from ragbench.llm import ModelError
 from ragbench.llm.loop import background_loop
 from ragbench.metrics.vectors import Batch
-from ragbench.systems.callables import IN_A_ROW, told
-from ragbench.systems.function_thread import GRACE_SECONDS, Hands, OutOfTimeError
+from ragbench.systems.callables import GRACE_SECONDS, IN_A_ROW, Hands, OutOfTimeError, told
 
 SOURCE = "your own function"
 ASKED = ("judge", "embedder")
@@ -112,7 +111,7 @@ def _by_fields(given: Callable[..., Any], parameters: list[inspect.Parameter]) -
 class Functions:
     """Users' functions, called for as long as one measurement goes on; to be made on its event loop.
 
-    A plain one is called in the thread of `ragbench.systems.function_thread`, one after the other; coroutines run
+    A plain one is called in the thread of `ragbench.systems.callables`, one after the other; coroutines run
     together on a loop of their own, so that one that blocks holds up nobody else. seconds: of one call at most,
     without the time that it waits for a judge. After IN_A_ROW calls that ran out of time one after the other it is
     called no more.

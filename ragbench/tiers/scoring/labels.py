@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragbench.data import DatasetError, places
 from ragbench.data.rows import checked, read_rows
+from ragbench.data.spreadsheets import plain
 from ragbench.data.vocabulary import Columns
 from ragbench.tiers.basics.choices import BenchError
 
@@ -22,7 +23,6 @@ CALLED = {"rater": "annotator"}
 """What fields of the vocabulary are called here."""
 SETTLED = "settled"
 """The annotator of what people have settled among themselves: on its answers nobody else's label counts."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Label(BaseModel):
@@ -44,16 +44,6 @@ class Label(BaseModel):
     @classmethod
     def _unprefixed(cls, value: Any) -> Any:
         return plain(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
-def guarded(text: str) -> str:
-    """A text for a spreadsheet, with an apostrophe before what it would take for a formula."""
-    return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
-
-
-def plain(text: str) -> str:
-    """The text that `guarded` was given."""
-    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 
 
 def read(path: Path | str) -> pd.DataFrame:

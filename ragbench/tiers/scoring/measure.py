@@ -108,7 +108,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     known = catalogue()
     if metrics is None:
         measurable = [each for each in known.values() if _is_measured(each) and each.better is not None]
-        measurable = [each for each in measurable if each.name not in OPTIONAL]
+        measurable = [each for each in measurable if each.name not in OPTIONAL and not each.is_annexed]
         measurable = [each for each in measurable if not _lacking(each, samples)]
         if not measurable:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")

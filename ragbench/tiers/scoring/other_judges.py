@@ -27,7 +27,7 @@ def facts(
     An entry a comparison of systems on a judged metric: `metric`, `baseline`, `challenger`, `judges` (how many), `n`
     (questions that all of them judged on both sides), `difference` of the means over judges, its interval `low` and
     `high` with judges as a random factor, no end of it beyond the width of the scale, and `p`; None where so few judges
-    cannot carry one (`ragbench.stats.crossed.over_judges`). judgements: as
+    cannot carry one (`ragbench.stats.comparisons.over_judges`). judgements: as
     `ragbench.tiers.scoring.judged_metrics.JUDGEMENT_COLUMNS`;
     clusters: by question, None where each stands alone.
     """

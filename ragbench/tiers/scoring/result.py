@@ -20,10 +20,10 @@ from ragbench.core.listeners import Told
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
 from ragbench.core.metric import Metric
 from ragbench.core.names import nearest
+from ragbench.core.parts import Column, Table
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
-from ragbench.data.tables import Column, Table
 from ragbench.judge import Rule, attendance
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings

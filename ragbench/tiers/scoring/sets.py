@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from ragbench import stats
 from ragbench.core.metric import Metric
 from ragbench.core.types import Array, Estimate, Sample, Score, Status
 from ragbench.stats import Hypothesis, SetValues
-from ragbench.systems.function_thread import Hands, OutOfTimeError
+from ragbench.systems.callables import Hands, OutOfTimeError
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.scoring.functions import LIMIT, Functions, scored
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RUNGS = (2_000, 1_000)
 """How many resamples are drawn where as many as were asked for take too long; fewer tell no end of an interval."""
@@ -38,6 +41,13 @@ PACES = 5
 
 PATIENCE = 4
 """After so many times the time that the first calls promised, the rest is not waited for."""
+
+CALLED = ("system", "metric", "beside", "set", "place", "value")
+"""What a function gave of a set: the `whole`, a `draw` of units (`ragbench.stats.set_draws`), or all but the unit at
+the place (`left`). beside: of only the questions that this other system has an answer to, too, if those are not all."""
+
+UNITS = ("system", "metric", "sample", "unit", "clustered")
+"""In which unit each question is drawn; of a part of them units stand in the same order."""
 
 Questions = Mapping[str, Sequence[Sample]]
 """What a system answered to each question, by its id; several times where it was asked again."""
@@ -77,12 +87,25 @@ class Sets:
 
     samples: all that were measured. metrics: all that were asked for, of single samples too, in their order.
     hypotheses: by metric, that another system is as the first, one number for each question by its id.
+    called, units: rows of CALLED and of UNITS, all that intervals and p are made from.
     """
 
     samples: tuple[Sample, ...] = ()
     metrics: tuple[Metric, ...] = ()
     scores: tuple[SetScore, ...] = ()
     hypotheses: Mapping[str, Sequence[Hypothesis]] = field(default_factory=dict)
+    called: Sequence[tuple[Any, ...]] = ()
+    units: Sequence[tuple[Any, ...]] = ()
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What the functions gave, as tables by their names; none where there are no such metrics."""
+        import pandas as pd
+
+        if not self.scores:
+            return {}
+        called = pd.DataFrame(self.called, columns=list(CALLED))
+        return {"set_values": called, "set_units": pd.DataFrame(self.units, columns=list(UNITS))}
 
 
 def is_of_sets(metric: Metric) -> bool:
@@ -105,13 +128,17 @@ async def measured(
     samples = tuple(chain.from_iterable(answers.values()))
     scores: list[SetScore] = []
     hypotheses: dict[str, Sequence[Hypothesis]] = {}
+    called: list[tuple[Any, ...]] = []
+    units: list[tuple[Any, ...]] = []
     for metric in filter(is_of_sets, metrics):
         measuring = _Measuring(metric, answers, functions, sureness)
         scores += await measuring.scores()
         hypotheses[metric.label] = await measuring.hypotheses()
+        called += measuring.called()
+        units += measuring.units()
         if advance is not None:
             advance(len(samples))
-    return Sets(samples, tuple(metrics), tuple(scores), hypotheses) if scores else Sets()
+    return Sets(samples, tuple(metrics), tuple(scores), hypotheses, called, units) if scores else Sets()
 
 
 class _Measuring:
@@ -174,6 +201,31 @@ class _Measuring:
                 )
             )  # fmt: skip
         return made
+
+    def called(self) -> Iterator[tuple[Any, ...]]:
+        """Rows of CALLED, of all that scores and hypotheses were made from."""
+        first = next(iter(self.answers), "")
+        for name, own in self.answers.items():
+            parts = {"": tuple(own)}
+            for other in self.answers:
+                if other != name and first in (name, other):
+                    pair = self.answers[first], self.answers[other if name == first else name]
+                    parts[other] = tuple(question for question in pair[0] if question in pair[1])
+            for beside, ids in parts.items():
+                values = self._known.get((name, ids))
+                if values is None or (beside and ids == tuple(own)):
+                    continue
+                yield name, self.metric.label, beside, "whole", 0, values.value
+                for kind, given in (("draw", values.draws), ("left", values.left)):
+                    for place, value in enumerate(given.tolist()):
+                        yield name, self.metric.label, beside, kind, place, value
+
+    def units(self) -> Iterator[tuple[Any, ...]]:
+        """Rows of UNITS."""
+        for name, own in self.answers.items():
+            for place, unit in enumerate(self._units(tuple(own))):
+                for question in unit:
+                    yield name, self.metric.label, question, place, self.clusters is not None
 
     async def _first(self, table: list[Sample]) -> Score:
         """The value of a whole set, and how long a call takes."""

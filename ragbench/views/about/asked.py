@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Phrase, Section, Styled, Table
 from ragbench.views.about.provenance import PLAIN, flat
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 
 EMPTY: tuple[Any, ...] = ("", None, [])
 
 
-def parameters(material: Material) -> Markup:
+def parameters(material: Material) -> Content:
     """Every parameter with its value, its default where that is another, and its line of help, folded.
 
     Nothing of a measurement that did not keep what it was asked for.
@@ -27,7 +25,7 @@ def parameters(material: Material) -> Markup:
         if isinstance(parameter, Mapping) and parameter.get("name")
     ]
     if not asked:
-        return Markup("")
+        return ()
     changed = sum(parameter.get("value") != parameter.get("default") for parameter in asked)
     summary = _("Parameters of this measurement: all at their defaults")
     if changed:
@@ -42,33 +40,33 @@ def parameters(material: Material) -> Markup:
         (_("default"), "rb-word"),
         (_("meaning"), "rb-word"),
     ]
-    table = html.grid(
-        _("Parameters of this measurement"), heads, [_row(material, parameter, asked) for parameter in asked]
+    table = Table.of(
+        _, _("Parameters of this measurement"), heads, [_row(material, parameter, asked) for parameter in asked]
     )
-    return html.fold(summary, table)
+    return Section([table], summary)
 
 
-def _row(material: Material, parameter: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Markup]:
+def _row(material: Material, parameter: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Phrase]:
     _ = material.text
     name, value, default = str(parameter["name"]), parameter.get("value"), parameter.get("default")
     used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
     other = shown(_("the same")) if value == default else _written(material, name, default)
     return [
-        html.code(shown(name)),
+        Styled(shown(name), "code"),
         _written(material, name, value) if used is None else used,
         other,
         shown(_(clean(parameter.get("help")))),
     ]
 
 
-def _written(material: Material, name: str, value: Any) -> Markup:
+def _written(material: Material, name: str, value: Any) -> Phrase:
     """A value; what is empty, yes or no as the notebook and the lines of help write it."""
     if isinstance(value, bool) or value in EMPTY:
-        return html.code('""' if value == "" else str(value))
+        return Styled('""' if value == "" else str(value), "code")
     return shown(value) if name in PLAIN else flat(material, value)
 
 
-def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Markup | None:
+def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Phrase | None:
     """What an empty parameter came to, where the facts say it by the same name; else None.
 
     A text that another parameter asked for came from there: `dataset` is a file of answers where one was named.

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-
-from markupsafe import Markup
+from typing import Any
 
 from ragbench.core.counts import counted
-from ragbench.core.language import DASH
+from ragbench.core.parts import Column, Content, Group, Link, Phrase, Row, Styled, Table, Text, small
+from ragbench.views.basics import bands
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import link, metric_name
-from ragbench.views.basics.marks import named, small, spread
+from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.comparison import bands
+from ragbench.views.basics.text import anchor, clean
 from ragbench.views.items.kinds import has_items
 from ragbench.views.view import view
 
@@ -23,39 +21,41 @@ COLUMNS = 6
 
 
 @view("measures")
-def measures(material: Material, present: frozenset[str]) -> Markup:
+def measures(material: Material, present: frozenset[str]) -> Content:
     """Values with intervals and meanings, of a page that describes and does not compare."""
     _ = material.text
     if not material.metrics:
-        return html.p(_("Nothing was measured."))
+        return Text(_("Nothing was measured."))
     notes, title = Notes(material), _("Values of the metrics")
     if len(material.systems) > COLUMNS:
-        bodies = [_body(material, metric, notes, present) for metric in material.metrics]
-        made = html.bodies(title, [html.head(_("system")), html.head(_("value"))], bodies, "rb-long")
+        columns = [Column(_("system")), Column(_("value"), "interval")]
+        rows = [row for metric in material.metrics for row in _body(material, metric, notes, present)]
     else:
-        heads = [html.head(named(material, name), "rb-name") for name in material.systems]
+        columns = [Column(_("metric"))]
+        columns += [Column(named(material, name), "interval", head="rb-name", label=clean(name))
+                    for name in material.systems]  # fmt: skip
         rows = [_row(material, metric, notes, present) for metric in material.metrics]
-        made = html.table(title, [html.head(_("metric")), *heads], rows, "rb-wide rb-measures")
-    return made + notes.html() + bands.draw(material, present)
+    look = "rb-long" if len(material.systems) > COLUMNS else "rb-wide rb-measures"
+    made = Table(tuple(columns), tuple(rows), title, language=_.language, look=look)
+    return (made, notes.parts(), bands.parts(material, present))
 
 
-def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Markup:
+def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Row:
     """A metric with a cell for each system."""
-    cells = [_value(material, present, system, metric, notes, shown(system)) for system in material.systems]
-    return html.named_row(anchor("measure", metric), _named(material, metric, present), cells)
+    values = [_value(material, present, system, metric, notes) for system in material.systems]
+    return Row([_named(material, metric, present), *values], anchor("measure", metric))
 
 
-def _body(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> list[Markup]:
+def _body(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> list[Any]:
     """A metric with a row for each system; one row for all where they have the same value."""
-    _ = material.text
-    rows = [html.group(_named(material, metric, present), 2, name=anchor("measure", metric))]
-    told = {name: _value(material, present, name, metric, notes, _("value")) for name in material.systems}
+    head = Group(_named(material, metric, present), anchor("measure", metric), apart=True)
+    told = {name: _value(material, present, name, metric, notes) for name in material.systems}
     if len({repr(material.estimate(name, metric)) for name in told}) == 1:
-        return [*rows, html.row([html.row_head(_("all systems")), next(iter(told.values()))])]
-    return [*rows, *(html.row([html.row_head(named(material, name)), cell]) for name, cell in told.items())]
+        return [head, (material.text("all systems"), next(iter(told.values())))]
+    return [head, *((named(material, name), value) for name, value in told.items())]
 
 
-def _named(material: Material, metric: str, present: frozenset[str]) -> Markup:
+def _named(material: Material, metric: str, present: frozenset[str]) -> Phrase:
     """A metric's name and what it means."""
     declared = material.declaration(metric)
     known = (
@@ -63,7 +63,7 @@ def _named(material: Material, metric: str, present: frozenset[str]) -> Markup:
         if declared is None
         else declared.meaning(material.text, material.text.language)
     )
-    return html.all(metric_name(material, present, metric), " ", html.small(known) if known else "")
+    return (metric_name(material, present, metric), " ", Styled(known, "small") if known else "")
 
 
 def _undeclared(material: Material) -> dict[str, str]:
@@ -76,16 +76,16 @@ def _undeclared(material: Material) -> dict[str, str]:
     }
 
 
-def _value(
-    material: Material, present: frozenset[str], system: str, metric: str, notes: Notes, label: str | Markup
-) -> Markup:
+def _value(material: Material, present: frozenset[str], system: str, metric: str, notes: Notes) -> Phrase | None:
     estimate = material.estimate(system, metric)
     if estimate is None:
-        return html.cell(label, DASH)
+        return None
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
-    content = html.link(address if has_items(material, metric) else None, spread(material.value(estimate, metric)))
-    content += notes.mark(estimate) + notes.unidentified(system, metric)
-    if math.isnan(estimate.value):
-        content += small(material.text("not measured"))
-    content += small(counted(estimate, material.text, material.digits(metric)))
-    return html.cell(label, content + bands.below(material, metric, estimate, system))
+    return (
+        Link(measured(material, estimate, metric), address if has_items(material, metric) else None),
+        notes.mark(estimate),
+        notes.unidentified(system, metric),
+        small(material.text("not measured") if math.isnan(estimate.value) else ""),
+        small(counted(estimate, material.text, material.digits(metric))),
+        bands.below(material, metric, estimate, system),
+    )

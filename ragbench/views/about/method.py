@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Entries, Item, Phrase, Section, Styled, Text, bold, joined, terms
 from ragbench.core.types import Verdict
 from ragbench.stats.signs import STUDENTIZED
 from ragbench.tiers.basics.families import said as said_of
@@ -17,14 +16,13 @@ from ragbench.views.answers import who_judged
 from ragbench.views.basics.footnotes import BY_PEOPLE
 from ragbench.views.basics.links import metric_name
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences import descriptions, doubts, judges, pieces
 from ragbench.views.view import view
 
 
 @view("method")
-def method(material: Material, present: frozenset[str]) -> Markup:
+def method(material: Material, present: frozenset[str]) -> Content:
     """What was done to the numbers: intervals, tests, corrections, clusters, parameters, and what the metrics mean.
 
     Where something was judged, also who judged, unless the page says that elsewhere.
@@ -33,14 +31,18 @@ def method(material: Material, present: frozenset[str]) -> Markup:
         sentences = descriptions.method(material)
     else:
         sentences = [*_intervals(material), *_sets(material), *_tests(material), *_clusters(material)]
-    text = html.p(" ".join(sentences)) if sentences else Markup("")
-    text += pieces.rule(material)
-    if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
-        text += html.warning(" ".join(doubted))
-    text += html.all(*map(html.warning, judges.answered(material, "embedder", "other")))
-    text += html.all(*map(html.meta, judges.answered(material, "embedder", "alias")))
-    judging = who_judged.said(material) if judges.known(material) and "judges" not in present else Markup("")
-    return text + judging + _systems(material) + asked.parameters(material) + _metrics(material, present)
+    doubted = doubts.sentences(material.facts.get("doubts") or {}, material.text)
+    return (
+        Text(" ".join(sentences)) if sentences else (),
+        pieces.rule(material),
+        Text(" ".join(doubted), "rb-standin") if doubted else (),
+        [Text(said, "rb-standin") for said in judges.answered(material, "embedder", "other")],
+        [Text(said, "rb-meta") for said in judges.answered(material, "embedder", "alias")],
+        who_judged.said(material) if judges.known(material) and "judges" not in present else (),
+        _systems(material),
+        asked.parameters(material),
+        _metrics(material, present),
+    )
 
 
 def _intervals(material: Material) -> list[str]:
@@ -210,18 +212,18 @@ def _clusters(material: Material) -> list[str]:
     return said
 
 
-def _systems(material: Material) -> Markup:
+def _systems(material: Material) -> Content:
     """What each system is, and what was found out about it while measuring."""
     described = [s for s in material.facts.get("systems", ()) if isinstance(s, Mapping) and s.get("name")]
     rows = [(shown(s["name"]), _description(material, s)) for s in described if len(s) > 1]
-    return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
+    return terms(rows, "rb-provenance rb-systems") if rows else ()
 
 
 UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by", "errors_of")
 """Of a system, what the page says in other places."""
 
 
-def _description(material: Material, system: Mapping[str, Any]) -> Markup:
+def _description(material: Material, system: Mapping[str, Any]) -> Phrase:
     _ = material.text
     names = {
         "embedder": _("embedder"),
@@ -264,20 +266,20 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "results": _("logged results"),
         "unanswered": _("questions without a result"),
     }
-    parts = [shown(system["description"], 300)] if system.get("description") else []
+    parts: list[Phrase] = [shown(system["description"], 300)] if system.get("description") else []
     for key, value in system.items():
         if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
         value = {"exact": _("exact"), "own": _("of your own table")}.get(value, value) if key == "index" else value
         is_written = key == "generator" and isinstance(value, Mapping)  # where nothing is answered it is a name
         told = generator(material, value) if is_written else flat(material, value)
-        parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", told))
-    return Markup("; ").join(parts)
+        parts.append((names.get(key, shown(key.replace("_", " "))), " ", told))
+    return joined("; ", parts)
 
 
-def _metrics(material: Material, present: frozenset[str]) -> Markup:
+def _metrics(material: Material, present: frozenset[str]) -> Content:
     _ = material.text
-    items = []
+    items = list[Any]()
     own: Mapping[str, Any] = material.facts.get("own_metrics", {})
     named: dict[str, Any] = {}
     for metric in material.metrics:
@@ -289,8 +291,8 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
         told = next((own[label] for label in material.metrics if label in own and own[label]["name"] == name), None)
         said = own_metrics.said(declared.own if told is None else told["own"], _)
         source = "; ".join(filter(None, (_(declared.source), said)))
-        line = html.all(html.b(title), f" {declared.meaning(_, _.language)} ", html.small(source))
-        items.append(line if told is None else line + own_metrics.prompts(told, _))
+        line = (bold(title), f" {declared.meaning(_, _.language)} ", Styled(source, "small"))
+        items.append(line if told is None else Item([Text(line), own_metrics.prompts(told, _)]))
     if not items:
-        return Markup("")
-    return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))
+        return ()
+    return Section([Entries(items, "rb-glossary")], _("What the metrics mean"))

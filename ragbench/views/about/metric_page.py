@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
 from ragbench.core.metric import Metric
+from ragbench.core.parts import Content, Lines, Link, Name, Phrase, Section, Styled, Text, joined, terms
 from ragbench.views.about import own_metrics
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences import declared
 
 Places = Mapping[str, Mapping[str, str]]
 
 
-def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str], signed: Mapping[str, str]) -> Markup:
+def parts(
+    metric: Metric, _: Translator, places: Places, titles: Mapping[str, str], signed: Mapping[str, str]
+) -> Content:
     """The page's body below its title.
 
     places: the pages of the report that show the metric, with its labels there and their anchors. titles: of pages.
     signed: what the report's numbers of this metric were signed with, by label.
     """
     rows = [
-        (_("Formula"), html.span(_(metric.formula), "formula") if metric.formula else ""),
+        (_("Formula"), Styled(_(metric.formula), look="formula") if metric.formula else ""),
         (_("Scale"), scale(metric, _)),
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
         (_("Several references"), _(metric.several) if metric.several else ""),
         (_("Under the same name elsewhere"), _(metric.differs) if metric.differs else ""),
-        *((title, html.lines([shown(line) for line in lines])) for title, lines in declared.told(metric, _).items()),
+        *((title, Lines([shown(line) for line in lines])) for title, lines in declared.told(metric, _).items()),
         (_("Signature of sacrebleu"), _signed(metric, signed)),
         (_("Measured on"), grain(metric, _)),
         (_("It needs"), _needs(metric, _)),
@@ -41,11 +41,9 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Source"), _(metric.source)),
         (_("In this report"), _places(metric, places, titles)),
     ]
-    terms = html.terms([(name, text) for name, text in rows if text])
-    prompts = own_metrics.prompts(
-        {"own": metric.own, "prompts": {prompt.name: prompt.texts for prompt in metric.prompts}}, _
-    )
-    return html.div(html.p(metric.meaning(_, _.language), "rb-sense") + terms + prompts, "rb")
+    told = terms([(name, text) for name, text in rows if text])
+    prompts = own_metrics.prompts({"own": metric.own, "prompts": {one.name: one.texts for one in metric.prompts}}, _)
+    return Section([(Text(metric.meaning(_, _.language), "rb-sense"), told, prompts)], look="rb")
 
 
 def scale(metric: Metric, _: Translator) -> str:
@@ -77,14 +75,18 @@ def grain(metric: Metric, _: Translator) -> str:
     }[metric.grain]
 
 
-def _signed(metric: Metric, signed: Mapping[str, str]) -> Markup:
+def _signed(metric: Metric, signed: Mapping[str, str]) -> Phrase:
     """By label where a report measured with several options; what the metric has by itself where none measured it."""
     known = dict(signed) or ({metric.label: metric.signature} if metric.signature else {})
-    return html.lines(
-        [
-            html.all(f"{label}: " if len(known) > 1 else "", html.code(shown(text).replace("|", Markup("|<wbr>"))))
-            for label, text in known.items()
-        ]
+    return (
+        ""
+        if not known
+        else Lines(
+            [
+                (f"{label}: " if len(known) > 1 else "", Styled(Name(shown(text), "|"), "code"))
+                for label, text in known.items()
+            ]
+        )
     )
 
 
@@ -93,13 +95,13 @@ def _needs(metric: Metric, _: Translator) -> str:
     return ", ".join([*metric.fields, *(names[need] for need in metric.needs)])
 
 
-def _places(metric: Metric, places: Places, titles: Mapping[str, str]) -> Markup:
+def _places(metric: Metric, places: Places, titles: Mapping[str, str]) -> Phrase:
     lines = []
     for page, labels in places.items():
         address = f"../{quote(page)}.html"
-        named = [html.link(f"{address}#{target}", shown(label)) for label, target in labels.items()]
-        lines.append(html.all(html.link(address, shown(titles.get(page, page))), ": ", Markup(", ").join(named)))
-    return html.lines(lines)
+        named = [Link(shown(label), f"{address}#{target}") for label, target in labels.items()]
+        lines.append((Link(shown(titles.get(page, page)), address), ": ", joined(", ", named)))
+    return Lines(lines) if lines else ""
 
 
 def _number(value: float | None, _: Translator) -> str:

@@ -8,19 +8,17 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from ragbench.core import stand_ins
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH, Translator
+from ragbench.core.parts import Column, Content, Lines, Link, Phrase, Styled, Table, Text, Value, joined, small
 from ragbench.core.types import Comparison, Estimate
 from ragbench.tiers.basics.verdicts import exact
+from ragbench.views.basics import bands
 from ragbench.views.basics.links import metric_name, row_anchor
-from ragbench.views.basics.marks import chip, named, small, spread
+from ragbench.views.basics.marks import chip, named
 from ragbench.views.basics.material import Material, digits_of
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
-from ragbench.views.comparison import bands
 from ragbench.views.comparison.headline import standing_in
 from ragbench.views.view import view
 
@@ -98,12 +96,12 @@ class Overview:
 
 
 @view("overview")
-def overview(material: Material, present: frozenset[str]) -> Markup:
+def overview(material: Material, present: frozenset[str]) -> Content:
     """A row a system: what each page answers with, with interval, band and verdict, leading to the page."""
     summary = Overview(material)
     if not summary.pages:
-        return html.p(material.text("Nothing was measured."))
-    return html.all(*(_table(summary, group, present) for group in summary.groups()), _legend(summary))
+        return Text(material.text("Nothing was measured."))
+    return ([_table(summary, group, present) for group in summary.groups()], _legend(summary))
 
 
 def _systems(pages: Sequence[Facts]) -> list[str]:
@@ -111,55 +109,51 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(overview: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Markup:
+def _table(overview: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Content:
     _ = overview.text
     baselines = {page.get("baseline") for page in pages}
     columns = [(page, metric) for page in pages if (metric := overview.metric(page)) is not None]
-    heads = [html.head(_("system"))]
-    heads += [html.head(_head(overview, page, metric, present), "rb-name") for page, metric in columns]
+    heads = [Column(_("system"))]
+    heads += [
+        Column(
+            _head(overview, page, metric, present), "interval", look="rb-cell", head="rb-name",
+            label=f"{overview.short(page)} · {metric}",
+        )
+        for page, metric in columns
+    ]  # fmt: skip
     rows = []
     for name in _systems(pages):
         note = small(_("baseline") if name in baselines else "")
-        rows.append(
-            html.row(
-                [
-                    html.row_head(html.all(named(overview.material, name), note)),
-                    *(_cell(overview, page, metric, name) for page, metric in columns),
-                ]
-            )
-        )
+        cells = [_cell(overview, page, metric, name) for page, metric in columns]
+        rows.append(((named(overview.material, name), note), *cells))
     of = ", ".join(overview.short(page) for page, _metric in columns)  # a run's pages may need several such tables
-    return html.table(f"{_('Systems, and what each page answers with')}: {of}", heads, rows, "rb-overview")
+    title = f"{_('Systems, and what each page answers with')}: {of}"
+    return Table(tuple(heads), tuple(rows), title, language=_.language, look="rb-overview")
 
 
-def _head(overview: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:
+def _head(overview: Overview, page: Facts, metric: str, present: frozenset[str]) -> Phrase:
     own = overview.own(page, metric)
     against = [c for name in own if (c := overview.comparison(page, name, metric)) is not None]
     lower = bands.direction(overview.material, metric, against) == "lower"
     name = metric_name(overview.material, present, metric)
-    more = html.all(name, Markup(", ") + overview.text("lower is better") if lower else "")
-    return html.two_lines(html.link(href(page), shown(overview.short(page))), more)
+    more = (name, ", " + overview.text("lower is better") if lower else "")
+    return Lines((Link(shown(overview.short(page)), href(page)), Styled(more, "small")))
 
 
-def _cell(overview: Overview, page: Facts, metric: str, system: str) -> Markup:
+def _cell(overview: Overview, page: Facts, metric: str, system: str) -> Phrase:
     """A number that leads to its page, its band and its verdict."""
     _, e = overview.text, overview.own(page, metric).get(system)
-    label = f"{overview.short(page)} · {metric}"
     if e is None:
-        return html.cell(label, html.span(DASH, "rb-quiet"))
+        return Styled(DASH, look="rb-quiet")
     digits = overview.digits(page, metric)
-    number: str | Markup = _("not measured")
-    if math.isfinite(e.value):
-        value = _.number(e.value, digits)
-        number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
+    number: Phrase = Value.of(e, digits, bare=True) if math.isfinite(e.value) else _("not measured")
     c = overview.comparison(page, system, metric)
     marked = bands.marked(overview.material, bands.reached(overview.material, metric, e, system, page))
     by = overview.judged_by(page, metric) if c else ""
     words = [part for part in (exact(e, _), marked, chip(overview.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
-    content = html.link(address, number) + small(counted(e, _, digits))
-    under = html.span(Markup(" · ").join(words), "rb-words") if words else ""
-    return html.cell(label, html.all(content, under), "rb-cell")
+    under = Styled(joined(" · ", words), look="rb-words") if words else ""
+    return (Link(number, address), small(counted(e, _, digits)), under)
 
 
 def measured(overview: Overview, page: Facts) -> list[str]:
@@ -203,7 +197,7 @@ def href(page: Facts) -> str:
     return f"{quote(str(page['name']))}.html"
 
 
-def _legend(overview: Overview) -> Markup:
+def _legend(overview: Overview) -> Content:
     name = str(overview.material.facts.get("threshold_set", ""))
     verdicts = overview.text("Verdicts come from the page's own corrected comparisons with the baseline.")
     signed = {
@@ -212,20 +206,20 @@ def _legend(overview: Overview) -> Markup:
         for label, text in (page.get("signatures") or {}).items()
         if label == overview.metric(page)
     }
-    return html.all(
-        html.meta(shown(f"{bands.stated(overview.material, name)} {verdicts}")),
+    return (
+        Text(shown(f"{bands.stated(overview.material, name)} {verdicts}"), "rb-meta"),
         bands.signatures(overview.material, signed),
         standing_in(overview.material),
     )
 
 
 @view("limits")
-def limits(material: Material, present: frozenset[str]) -> Markup:
+def limits(material: Material, present: frozenset[str]) -> Content:
     """The thresholds that the numbers were held to."""
     _ = material.text
     there = {estimate.metric for estimate in material.measurement.estimates_by("page")}
     known = {metric: band for metric, band in bands.of(material).items() if metric in there}
     if not known:
-        return html.p(_("No number on these pages has a threshold."))
+        return Text(_("No number on these pages has a threshold."))
     rows = [[metric_name(material, present, metric), *bands.limits(_, known[metric])] for metric in sorted(known)]
-    return html.grid(_("Thresholds"), [_("metric"), _("good"), _("excellent")], rows)
+    return Table.of(_, _("Thresholds"), [_("metric"), _("good"), _("excellent")], rows)

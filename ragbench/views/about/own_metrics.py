@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
-from ragbench.views.basics.templates import html
+from ragbench.core.parts import Content, Lines, Section, Text
 from ragbench.views.basics.text import shown
 
 LONGEST = 20_000
@@ -42,13 +40,13 @@ def scale(given: Any, _: Translator) -> str:
     return _("from {low} to {high}", low=_.exact(given[0]), high=_.exact(given[1]))
 
 
-def prompts(told: Mapping[str, Any], _: Translator) -> Markup:
+def prompts(told: Mapping[str, Any], _: Translator) -> Content:
     """The prompts in full, folded, in the page's language where they have it; empty where a project changed none."""
     if not {"scale", "prompt"} & told["own"].keys():
-        return Markup("")
+        return ()
     made = []
     for name, texts in told["prompts"].items():
         text = texts.get(_.language) or next(iter(texts.values()))
-        lines = html.lines([shown(line, LONGEST) for line in text.splitlines()])
-        made.append(html.fold(_("The prompt {name}", name=name), html.p(lines)))
-    return html.all(*made)
+        lines = Lines([shown(line, LONGEST) for line in text.splitlines()])
+        made.append(Section([Text(lines)], _("The prompt {name}", name=name)))
+    return made

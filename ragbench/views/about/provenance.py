@@ -6,12 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Phrase, Styled, Text, joined, terms
 from ragbench.core.stand_ins import names as names_of
 from ragbench.core.stand_ins import of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.comparison.headline import unit
 from ragbench.views.sentences.judges import known
@@ -29,13 +27,13 @@ IDENTITIES = ("embedder_identity",)
 
 
 @view("provenance")
-def provenance(material: Material, present: frozenset[str]) -> Markup:
+def provenance(material: Material, present: frozenset[str]) -> Content:
     """Where the numbers come from: data, systems, parameters, seeds, versions, commit."""
-    return html.heading(material.text("Provenance"), 2) + html.terms(_rows(material))
+    return (Text(material.text("Provenance"), "h2"), terms(_rows(material)))
 
 
-def _rows(material: Material) -> list[tuple[str, Markup]]:
-    rows = []
+def _rows(material: Material) -> list[tuple[Phrase, Phrase]]:
+    rows = list[tuple[Phrase, Phrase]]()
     for key, name in _names(material).items():
         value: Any = material.facts.get(key)
         if key == "stand_ins":
@@ -54,8 +52,8 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
         if key == "licence" and value == NO_LICENCE:
             value = material.text("not stated")
         if key == "generators":
-            own = (html.all(html.code(shown(system)), " ", generator(material, told)) for system, told in value.items())
-            text = html.span(Markup("; ").join(own), "rb-list")
+            own = ((Styled(shown(system), "code"), " ", generator(material, told)) for system, told in value.items())
+            text: Phrase = Styled(joined("; ", own), look="rb-list")
         else:
             text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((name, text))
@@ -128,23 +126,21 @@ def _names(material: Material) -> dict[str, str]:
     }
 
 
-def generator(material: Material, told: Mapping[str, Any]) -> Markup:
+def generator(material: Material, told: Mapping[str, Any]) -> Phrase:
     """A generator by its name, and how it is set."""
     how = flat(material, {key: value for key, value in told.items() if key not in MADE})
-    return Markup(", ").join(filter(None, (shown(told.get("name")), how)))
+    return joined(", ", (shown(told.get("name")), how))
 
 
-def flat(material: Material, value: Any) -> Markup:
+def flat(material: Material, value: Any) -> Phrase:
     """A JSON value as a line of text; of a path only its last part."""
     if isinstance(value, Mapping):
         parts = [
-            html.all(html.code(shown(key)), " ", flat(material, item))
-            for key, item in value.items()
-            if item is not None
+            (Styled(shown(key), "code"), " ", flat(material, item)) for key, item in value.items() if item is not None
         ]
-        return html.span(Markup(", ").join(parts), "rb-list")
+        return Styled(joined(", ", parts), look="rb-list")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return Markup(", ").join(flat(material, item) for item in value)
+        return joined(", ", [flat(material, item) for item in value])
     if isinstance(value, bool):
         return shown(material.text("yes") if value else material.text("no"))
     if isinstance(value, int):

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from ragbench.core import raised, unidentified
+from ragbench.core.parts import Content, Figure, Lines, Link, Phrase, Section, Styled, Text, bold, filled, joined
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import reasons
 from ragbench.tiers.basics.verdicts import doubted
 from ragbench.views.about.overview import Facts, Overview, href
+from ragbench.views.basics import bands, forest
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.blame import stacked
 from ragbench.views.blame.parts import ANSWERABLE, Blamed
-from ragbench.views.comparison import bands, paired_differences
 from ragbench.views.view import view
 
 NAMED = 3
@@ -28,7 +26,7 @@ LEAST = 0.001
 
 
 @view("standing")
-def standing(material: Material, present: frozenset[str]) -> Markup:
+def standing(material: Material, present: frozenset[str]) -> Content:
     """Is it better, and which part is to blame; then, quieter, how good it is and what could not be measured."""
     overview = Overview(material)
     good, first = _good(overview), [*_better(overview), *_blamed(overview)]
@@ -37,18 +35,18 @@ def standing(material: Material, present: frozenset[str]) -> Markup:
         (gap for page in overview.pages for gap in unidentified.of(page).values()), overview.text
     )
     more = [*([good] if first else []), *_missing(overview), *(f"{text}." for text in failed), *strange]
-    said = [*(map(html.p, first) if first else [html.p(good)]), *map(html.more, more)]
-    return html.div(html.all(*said), "rb-says")
+    said = [*(map(Text, first) if first else [Text(good)]), *(Text(line, "rb-more") for line in more)]
+    return Section(said, look="rb-says")
 
 
-def answers(overview: Overview) -> list[str | Markup]:
+def answers(overview: Overview) -> list[Phrase]:
     """All that `standing` says, sentence by sentence."""
-    said: list[str | Markup] = [*_better(overview), *_blamed(overview)]
+    said: list[Phrase] = [*_better(overview), *_blamed(overview)]
     return [*said, _good(overview), *_missing(overview)]
 
 
 @view("differences")
-def differences(material: Material, present: frozenset[str]) -> Markup:
+def differences(material: Material, present: frozenset[str]) -> Content:
     """The forest of paired differences: of every page that compares, on the metric that it answers with."""
     overview = Overview(material)
     panels = []
@@ -57,22 +55,23 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
         name = f"{overview.short(page)} · {metric}"
-        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower, overview.judged_by(page, metric)])))
+        named = Lines(
+            (name, Styled(", ".join(filter(None, [against, of, lower, overview.judged_by(page, metric)])), "small"))
+        )
         digits = overview.digits(page, metric)
-        panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
-    return paired_differences.drawn(material, panels)
+        panels.append(forest.Panel(named, metric, digits, rows, href(page), name))
+    return forest.drawn(material, panels)
 
 
 @view("blame_bars")
-def blame_bars(material: Material, present: frozenset[str]) -> Markup:
+def blame_bars(material: Material, present: frozenset[str]) -> Content:
     """What became of the questions that can be answered, a bar a system, of each page that has told it."""
     overview = Overview(material)
-    figures = (
-        html.figure(html.link(href(page), overview.title(page)[1]), None, stacked.bars(blamed, overview.title(page)[1]))
+    return [
+        Figure(Link(overview.title(page)[1], href(page)), drawn=stacked.bars(blamed, overview.title(page)[1]))
         for page, blamed in blames(overview)
         if blamed.has(ANSWERABLE)
-    )
-    return html.all(*figures)
+    ]
 
 
 def compared(overview: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]:
@@ -128,7 +127,7 @@ def _good(overview: Overview) -> str:
     return f"{lead} {', '.join(parts)}."
 
 
-def _better(overview: Overview) -> list[Markup]:
+def _better(overview: Overview) -> list[Phrase]:
     """For each challenger what it earned on every page that compares, those that earned the same together.
 
     Where that would take too many sentences: page by page how many earned what.
@@ -157,77 +156,73 @@ def _better(overview: Overview) -> list[Markup]:
 
 def _compared(
     overview: Overview, systems: Sequence[str], baseline: str, pattern: Sequence[tuple[Verdict, str]]
-) -> Markup:
+) -> Phrase:
     parts = []
     for verdict in Verdict:
         where = [place for earned, place in pattern if earned is verdict]
         if where:
-            parts.append(html.all(overview.material.verdict(verdict), f" ({'; '.join(where)})"))
-    return overview.text.html(
-        "{systems} against {baseline}: {verdicts}.",
-        systems=Markup(", ").join(html.b(shown(name)) for name in systems)
-        if len(systems) <= NAMED
-        else html.b(overview.text.plural("{n} system", "{n} systems", len(systems))),
+            parts.append((overview.material.verdict(verdict), f" ({'; '.join(where)})"))
+    several = overview.text.plural("{n} system", "{n} systems", len(systems))
+    return filled(
+        overview.text("{systems} against {baseline}: {verdicts}."),
+        systems=joined(", ", [bold(shown(name)) for name in systems]) if len(systems) <= NAMED else bold(several),
         baseline=shown(baseline),
-        verdicts=Markup(", ").join(parts),
+        verdicts=joined(", ", parts),
     )
 
 
-def _counted(overview: Overview, page: Facts, metric: str, rows: Sequence[Comparison]) -> Markup:
+def _counted(overview: Overview, page: Facts, metric: str, rows: Sequence[Comparison]) -> Phrase:
     """`Tier 1: mrr@10, 11 systems against bm25: better 3 (a, b, c), not shown 8.`"""
     _ = overview.text
     parts = []
     for verdict in Verdict:
         names = [shown(comparison.challenger) for comparison in rows if comparison.verdict is verdict]
         if names:
-            listed = Markup(" ({})").format(Markup(", ").join(names)) if len(names) <= NAMED else ""
-            parts.append(html.all(overview.material.verdict(verdict), " ", _.integer(len(names)), listed))
-    return _.html(
-        "{page}: {metric}, {n} against {baseline}: {verdicts}.",
+            listed = f" ({', '.join(names)})" if len(names) <= NAMED else ""
+            parts.append((overview.material.verdict(verdict), " ", len(names), listed))
+    return filled(
+        _("{page}: {metric}, {n} against {baseline}: {verdicts}."),
         page=shown(overview.short(page)),
         metric=shown(", ".join(filter(None, (metric, overview.judged_by(page, metric))))),
         n=_.plural("{n} system", "{n} systems", len(rows)),
         baseline=shown(rows[0].baseline),
-        verdicts=Markup(", ").join(parts),
+        verdicts=joined(", ", parts),
     )
 
 
-def _blamed(overview: Overview) -> list[Markup]:
+def _blamed(overview: Overview) -> list[Phrase]:
     """The part that fails first most often, with the systems of which that is so."""
     _ = overview.text
-    said = []
+    said = list[Phrase]()
     for page, blamed in blames(overview):
         worst: dict[str, list[tuple[str, Estimate]]] = {}
         for system in blamed.systems:
             if (culprit := blamed.worst(system)) is not None:
                 worst.setdefault(culprit[0], []).append((system, culprit[1]))
-        parts = [
-            html.all(html.b(blamed.name(part)), Markup(" ({})").format(_shares(blamed, own)))
-            for part, own in worst.items()
-        ]
+        parts = [(bold(blamed.name(part)), " (", _shares(blamed, own), ")") for part, own in worst.items()]
         if parts:
             said.append(
-                _.html(
-                    "Most frequent first failure in {page}: {parts}.",
+                filled(
+                    _("Most frequent first failure in {page}: {parts}."),
                     page=shown(overview.short(page)),
-                    parts=Markup(", ").join(parts),
+                    parts=joined(", ", parts),
                 )
             )
     return said
 
 
-def _shares(blamed: Blamed, own: Sequence[tuple[str, Estimate]]) -> Markup:
+def _shares(blamed: Blamed, own: Sequence[tuple[str, Estimate]]) -> Phrase:
     """`dense 73% [64%, 81%] of the questions, hybrid 70% …`; of many systems how many, from the least to the most."""
     _ = blamed.material.text
     if len(own) > NAMED:
         shares = sorted(e.value for _name, e in own)
-        return _.html(
-            "{n}, {low} to {high} of the questions",
+        return filled(
+            _("{n}, {low} to {high} of the questions"),
             n=_.plural("{n} system", "{n} systems", len(own)),
             low=_.percent(shares[0]),
             high=_.percent(shares[-1]),
         )
-    return Markup("; ").join(html.all(shown(name), " ", blamed.percent(e)) for name, e in own)
+    return joined("; ", [(shown(name), " ", blamed.percent(e)) for name, e in own])
 
 
 def _missing(overview: Overview) -> list[str]:

@@ -6,17 +6,32 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Entry,
+    Figure,
+    Lines,
+    Link,
+    Number,
+    Phrase,
+    Plot,
+    Styled,
+    Table,
+    Text,
+    Value,
+    bold,
+    filled,
+)
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
+from ragbench.views.answers.savings import savings
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import entry, rows_of, shortened
+from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left, link
-from ragbench.views.basics.marks import legend, named, series
+from ragbench.views.basics.marks import named, series, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.items.turns import served_link
 from ragbench.views.sentences.continuity import kind_name
@@ -32,25 +47,28 @@ RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT
 
 
 @view("cache")
-def cache(material: Material, present: frozenset[str]) -> Markup:
+def cache(material: Material, present: frozenset[str]) -> Content:
     """How often a cache would serve, and serve wrongly, at each threshold and at the one that is used."""
     _ = material.text
     kinds = _kinds(material)
     if not kinds:
-        return html.p(_("There is no cache: no past question has the score that is asked for."))
-    panels = []
+        return Text(_("There is no cache: no past question has the score that is asked for."))
+    plots = []
     for kind in kinds:
         name = kind_name(material, kind)
-        panels.append(html.panel(name, chart.plot(figure(material, kind), _("hits by threshold, {kind}", kind=name))))
+        plots.append(Plot(figure(material, kind), _("hits by threshold, {kind}", kind=name), name))
     lines = _(
         "Solid: share of the questions that the cache would serve. Dotted: share that it would serve wrongly, "
         "undecided hits (doubtful or not known) left out; the band is what that share would be if all undecided "
         "hits were right, or wrong. The upright line is the threshold."
     )
     title, axis = _("What a cache would serve, by the cosine it asks for"), _("cosine above which the cache answers")
-    systems = legend(material) if len(material.systems) > 1 else ""
-    return html.all(
-        html.figure(title, systems, html.panels(panels), axis), html.meta(lines), _table(material, present, kinds)
+    systems = shared_legend(material)
+    return (
+        Figure(title, plots, systems, axis, "rb-panels"),
+        Text(lines, "rb-meta"),
+        _table(material, present, kinds),
+        savings(material),
     )
 
 
@@ -135,14 +153,14 @@ def _percent(material: Material, share: float | None) -> str:
     return material.text.percent(math.nan if share is None else share, 1)
 
 
-def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
+def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Content:
     _ = material.text
     heads = (_("embedder"), (_("asked"), "rb-word"), _("questions"), _("served"), _("right"), _("doubtful"),
              _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
         for row in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
-            served = _behind(material, present, row, _.integer(int(row["hits"])), metric="similarity", sort="best")
+            served = _behind(material, present, row, int(row["hits"]), metric="similarity", sort="best")
             rate, wrong = (
                 material.estimate(str(row["system"]), metric.label, asked=kind)
                 for metric in (cache_hit_rate, wrong_hit_rate)
@@ -151,8 +169,8 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
                 [
                     named(material, str(row["system"])),
                     kind_name(material, kind),
-                    _.integer(int(row["n"])),
-                    html.below(served, _spread(material, rate) if rate else DASH),
+                    int(row["n"]),
+                    Lines((served, Value.of(rate) if rate else DASH)),
                     *(_worth(material, present, row, each) for each in WORTHS),
                     _wrong_rate(material, wrong) if wrong else DASH,
                 ]
@@ -160,46 +178,41 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     note = _(
         "Under a wrong-hit rate: what it would be if all undecided hits (doubtful or not known) were right … wrong."
     )
-    return html.grid(_("The cache at its threshold"), heads, body) + html.meta(note)
+    return (Table.of(_, _("The cache at its threshold"), heads, body), Text(note, "rb-meta"))
 
 
-def _worth(material: Material, present: frozenset[str], row: Mapping[str, Any], worth: Serving) -> Markup | str:
+def _worth(material: Material, present: frozenset[str], row: Mapping[str, Any], worth: Serving) -> Phrase:
     """How many hits would be so, leading to them where there are any."""
-    number = material.text.integer(int(row[worth.value]))
+    number = int(row[worth.value])
     if not row[worth.value]:
         return number
     return _behind(material, present, row, number, metric="serving", outcome=served_link(worth))
 
 
-def _behind(material: Material, present: frozenset[str], row: Mapping[str, Any], number: str, **wish: str) -> Markup:
+def _behind(material: Material, present: frozenset[str], row: Mapping[str, Any], number: int, **wish: str) -> Link:
     """A number that leads to the questions of its kind."""
     address = link(material, present, system=clean(row["system"]), slice=f"what:{row['asked']}", **wish)
-    return html.link(address, number)
+    return Link(number, address)
 
 
-def _wrong_rate(material: Material, wrong: Estimate) -> Markup:
+def _wrong_rate(material: Material, wrong: Estimate) -> Phrase:
     """The rate with its interval, and below it what it would be with all undecided hits right, and wrong."""
     _ = material.text
     if wrong.floor == wrong.ceiling:
-        return _spread(material, wrong)
-    return html.two_lines(_spread(material, wrong), f"{_.number(wrong.floor)} … {_.number(wrong.ceiling)}")
-
-
-def _spread(material: Material, estimate: Estimate) -> Markup:
-    _ = material.text
-    return html.spread(_.number(estimate.value), _.interval(estimate.low, estimate.high))
+        return Value.of(wrong)
+    return Lines((Value.of(wrong), Styled(f"{_.number(wrong.floor)} … {_.number(wrong.ceiling)}", "small")))
 
 
 @view("hits")
-def hits(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def hits(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """What the cache would serve, at most `count` for each embedder, wrong answers first."""
     if not _kinds(material):
-        return Markup("")
+        return ()
     more = behind(material, present, material.text("Every question and dialogue with its values"))
-    return html.all(*(_hits(material, name, count) for name in material.systems), more)
+    return ([_hits(material, name, count) for name in material.systems], more)
 
 
-def _hits(material: Material, name: str, count: int) -> Markup:
+def _hits(material: Material, name: str, count: int) -> Content:
     _ = material.text
     threshold = float(material.facts.get("threshold", 0))
     served = [hit for hit in rows_of(material.kept("nearest"), name) if hit["similarity"] > threshold]
@@ -207,36 +220,41 @@ def _hits(material: Material, name: str, count: int) -> Markup:
         key=lambda hit: (RANK[Serving(hit["serving"])], -hit["similarity"], str(hit["asked"]), str(hit["sample"]))
     )
     counts = {each.value: sum(hit["serving"] == each for hit in served) for each in Serving}
-    title = _.html(
-        "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known",
+    title = filled(
+        _("<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known"),
         embedder=named(material, name) if len(material.systems) > 1 else shown(name),
-        hits=_.integer(len(served)),
-        **{each: _.integer(count) for each, count in counts.items()},
+        hits=len(served),
+        **counts,
     )
     prefix = f"hit{material.systems.index(name)}"
-    items = shortened(material.text, [_hit(material, prefix, hit) for hit in served[:count]]) if served else ""
-    return html.all(html.heading(title), items, left(material, len(served), count))
+    items = shortened(material.text, [_hit(material, prefix, hit) for hit in served[:count]]) if served else ()
+    return (Text(title, "h3"), items, left(material, len(served), count))
 
 
-def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Markup:
+def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Entry:
     _ = material.text
     words = {
-        Serving.RIGHT: html.span(_("right"), "rb-quiet"),
-        Serving.DOUBTFUL: html.b(_("doubtful")),
-        Serving.WRONG: html.b(_("wrong"), "rb-worse"),
-        Serving.UNKNOWN: html.span(_("not known"), "rb-quiet"),
+        Serving.RIGHT: Styled(_("right"), look="rb-quiet"),
+        Serving.DOUBTFUL: bold(_("doubtful")),
+        Serving.WRONG: bold(_("wrong"), "rb-worse"),
+        Serving.UNKNOWN: Styled(_("not known"), look="rb-quiet"),
     }
-    marks = html.all(words[Serving(hit["serving"])], " ", html.number(_.number(float(hit["similarity"]))))
-    summary = html.two_lines(shown(hit["question"], SUMMARY), shown(hit["cached_question"], SUMMARY))
-    asked = shown(hit["answer"], EXCERPT)
+    marks = (words[Serving(hit["serving"])], " ", Number(float(hit["similarity"])))
+    summary = Lines((shown(hit["question"], SUMMARY), Styled(shown(hit["cached_question"], SUMMARY), "small")))
+    asked: Phrase = shown(hit["answer"], EXCERPT)
     if not asked and (disliked := shown(hit["disliked"], EXCERPT)):
-        asked = _.html("Disliked by its user: {answer}", answer=disliked)
+        asked = filled(_("Disliked by its user: {answer}"), answer=disliked)
     parts = (
         (_("Asked"), hit["question"], asked, ", ".join(hit["pages"])),
         (_("Out of the cache"), hit["cached_question"], shown(hit["cached_answer"], EXCERPT), hit["cached_page"]),
     )
     body = [
-        html.lead(title) + html.exchange(shown(question, EXCERPT), answer or DASH, shown(page, 200))
+        (
+            Text(title, "rb-lead"),
+            Entries(
+                [[Text(shown(question, EXCERPT)), Text(answer or DASH), Text(shown(page, 200), "rb-meta")]], "rb-hits"
+            ),
+        )
         for title, question, answer, page in parts
     ]
-    return entry(anchor(prefix, f"{hit['asked']}-{hit['sample']}"), summary, marks, html.all(*body))
+    return Entry(anchor(prefix, f"{hit['asked']}-{hit['sample']}"), summary, marks, body)

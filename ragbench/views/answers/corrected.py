@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
 from ragbench.core.measurement import CORRECTED
+from ragbench.core.parts import Content, Number, P, Phrase, Styled, Table, Text, small
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.footnotes import without_judge
-from ragbench.views.basics.marks import chip, named, small, spread
+from ragbench.views.basics.marks import chip, measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.view import view
 
 
 @view("corrected")
-def corrected(material: Material, present: frozenset[str]) -> Markup:
+def corrected(material: Material, present: frozenset[str]) -> Content:
     """Judged means beside what people would give; see `ragbench.tiers.corrected`. Empty without labels."""
     rows = rows_of(material.kept("corrected"))
     if not rows:
-        return Markup("")
-    return _means(material, rows) + _differences(material)
+        return ()
+    return (_means(material, rows), _differences(material))
 
 
-def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
+def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
     _ = material.text
     heads = (_("mean"), _("judge alone"), _("corrected by people"), _("people alone"), _("labels"), _("correlation"),
              _("worth in labels"))  # fmt: skip
@@ -36,33 +34,34 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
         system, metric = str(row["system"]), str(row["metric"])
         seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
         judge, both, people = (
-            html.number(DASH) if estimate is None else spread(material.value(estimate, metric))
-            for estimate in seen.values()
+            None if estimate is None else measured(material, estimate, metric) for estimate in seen.values()
         )
         combined = seen["corrected"]
-        values: list[Markup | str] = [
-            html.beside(shown(metric), _name(material, system)),
+        values: list[Any] = [
+            (shown(metric), " ", Styled(_name(material, system), "small")),
             judge,
-            both
-            + small(without_judge(combined.note, _) if combined and combined.method != "prediction_powered" else ""),
+            (
+                DASH if both is None else both,
+                small(without_judge(combined.note, _) if combined and combined.method != "prediction_powered" else ""),
+            ),
             people,
             _(
                 "{labels} of {items}",
                 labels=_.integer(combined.n if combined else 0),
                 items=_.integer(int(row["items"])),
             ),
-            _.number(row["correlation"], 2),
-            _.number(combined.n_effective if combined else None, 0),
+            Number(row["correlation"], 2),
+            Number(combined.n_effective if combined else None, 0),
         ]
         body.append(values)
-    return html.grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
+    return (Table.of(_, _("Means corrected by people's labels"), heads, body), _notes(material, rows))
 
 
-def _name(material: Material, system: str) -> Markup:
+def _name(material: Material, system: str) -> Phrase:
     return named(material, system) if system in material.systems else shown(system)
 
 
-def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
+def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
     _ = material.text
     said = [
         _(
@@ -91,29 +90,29 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
                 high=_.number(values[-1], 2),
             )
         )
-    return html.meta(" ".join(said))
+    return Text(" ".join(said), "rb-meta")
 
 
-def _differences(material: Material) -> Markup:
+def _differences(material: Material) -> Content:
     _ = material.text
     comparisons = [finding for finding in material.measurement.comparisons_by("mean") if finding.where == CORRECTED]
     if not comparisons:
-        return Markup("")
+        return ()
     heads = (_("difference"), _("judge alone"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
     for each in comparisons:
         comparison, metric = each.comparison, each.metric
         where = {"mean": "judge"} if metric in material.corrected else {}
         judge = material.comparison(comparison.challenger, metric, **where)
-        compared = html.all(_name(material, comparison.challenger), " − ", shown(comparison.baseline))
+        compared = (_name(material, comparison.challenger), " − ", shown(comparison.baseline))
         body.append(
             [
-                html.beside(shown(metric), compared),
-                html.number(DASH) if judge is None else spread(material.difference(judge, metric)),
-                spread(material.difference(comparison, metric)),
-                _.p_value(comparison.p_adjusted),
+                (shown(metric), " ", Styled(compared, "small")),
+                None if judge is None else measured(material, judge, metric),
+                measured(material, comparison, metric),
+                P(comparison.p_adjusted),
                 chip(material, comparison),
-                _.integer(comparison.n),
+                comparison.n,
             ]
         )
-    return html.grid(_("Differences corrected by people's labels"), heads, body)
+    return Table.of(_, _("Differences corrected by people's labels"), heads, body)

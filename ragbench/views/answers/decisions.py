@@ -6,17 +6,34 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Entry,
+    Figure,
+    Lines,
+    Link,
+    Number,
+    P,
+    Phrase,
+    Plot,
+    Section,
+    Styled,
+    System,
+    Table,
+    Text,
+    Value,
+    beside,
+    bold,
+)
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import entry, rows_of, shortened
+from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left, link
 from ragbench.views.basics.marks import SYMBOLS, chip, named, series
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.items.decided_answers import cell_link
 from ragbench.views.sentences.constants import COST, is_constant
@@ -30,24 +47,24 @@ RIGHT = (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE)
 
 
 @view("confusion")
-def confusion(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def confusion(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """Labels against decisions for each judge, with at most `count` cases behind each cell, surest errors first."""
     rows = material.kept("decisions")
     if not len(rows):
-        return html.p(material.text("The data set has no labelled decisions to compare a judge with."))
+        return Text(material.text("The data set has no labelled decisions to compare a judge with."))
     judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
     drawn = [_judge(material, present, name, rows_of(rows, name), count) for name in judges]
-    return html.all(*drawn, behind(material, present, material.text("Every decision with its values")))
+    return (drawn, behind(material, present, material.text("Every decision with its values")))
 
 
 def _judge(
     material: Material, present: frozenset[str], name: str, rows: Sequence[Mapping[str, Any]], count: int
-) -> Markup:
+) -> Content:
     _ = material.text
     by_cell = {each: [case for case in rows if case["cell"] == each.name.lower()] for each in Cell}
     prefix = f"cases{material.systems.index(name)}"
     wrong, right = (
-        [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
+        [Section(_cases(material, prefix, each, by_cell[each], count)) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
     nothing = undecided(material).get(name)
@@ -57,16 +74,16 @@ def _judge(
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
         unmeasured,
     )
-    return html.all(
-        html.heading(html.b(named(material, name))),
-        html.p(nothing) if nothing else _matrix(material, present, name, by_cell),
-        html.meta(said) if unmeasured else "",
-        html.panels(map(html.div, wrong)) if wrong else "",
-        html.fold(_("Cases that were decided rightly"), html.panels(map(html.div, right))) if right else "",
+    return (
+        Text(bold(named(material, name)), "h3"),
+        Text(nothing) if nothing else _matrix(material, present, name, by_cell),
+        Text(said, "rb-meta") if unmeasured else (),
+        Section(wrong, look="rb-panels") if wrong else (),
+        Section([Section(right, look="rb-panels")], _("Cases that were decided rightly")) if right else (),
     )
 
 
-def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
+def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Content:
     _ = material.text
     failed = any(by_cell[each] for each in (Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE))
     heads = [_("people say"), _("judge shows"), _("judge holds back")] + ([_("call failed")] if failed else [])
@@ -77,19 +94,19 @@ def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Map
     body = []
     for label, places in lines:
         whole = sum(len(by_cell[each]) for each in places)
-        cells = [label]
+        cells: list[Phrase] = [label]
         for each in places[: len(heads) - 1]:
             number = len(by_cell[each])
             kind = "rb-good" if each in RIGHT else "rb-worse" if number else "rb-quiet"
             share = material.text.percent(number / whole) if whole else DASH
             address = link(material, present, metric="outcome", system=clean(name), outcome=cell_link(each))
-            content = html.spread(html.b(_.integer(number), kind), share)
-            cells.append(html.link(address if number else None, content))
+            content = beside(bold(number, kind), share)
+            cells.append(Link(content, address if number else None))
         body.append(cells)
-    return html.grid(_("Labels and decisions of {judge}", judge=shown(name)), heads, body, "rb-wide rb-confusion")
+    return Table.of(_, _("Labels and decisions of {judge}", judge=shown(name)), heads, body, "rb-wide rb-confusion")
 
 
-def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[str, Any]], count: int) -> Markup:
+def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[str, Any]], count: int) -> Content:
     _ = material.text
     titles = {
         Cell.FALSE_POSITIVE: _("Shown, and should not be"),
@@ -100,8 +117,8 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
         Cell.TRUE_NEGATIVE: _("Held back, as it should be"),
     }
     sure = sorted(rows, key=lambda case: (-_surer(place, case["score"]), str(case["sample"])))
-    return html.all(
-        html.p(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
+    return (
+        Text(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
         shortened(_, [_case(material, f"{prefix}-{int(place)}", case) for case in sure[:count]]),
         left(material, len(rows), count),
     )
@@ -114,62 +131,63 @@ def _surer(place: Cell, score: float | None) -> float:
     return -score if place in (Cell.FALSE_NEGATIVE, Cell.TRUE_NEGATIVE) else score
 
 
-def _case(material: Material, prefix: str, case: Mapping[str, Any]) -> Markup:
+def _case(material: Material, prefix: str, case: Mapping[str, Any]) -> Entry:
     _ = material.text
-    marks = Markup("")
+    marks: Phrase = ""
     if case["score"] is not None and math.isfinite(case["score"]):
-        marks = html.mark(_("score"), _.number(float(case["score"]), 2))
+        marks = Styled((_("score"), " ", Number(float(case["score"]), 2)), look="rb-mark")
     parts = [(_("Answer"), case["answer"] or _("(empty)")), (_("Why people decided so"), case["rationale"]),
              (_("What the judge says"), reason_in(case["reason"] or "", _))]  # fmt: skip
-    body = [html.lead(name) + html.hits([shown(text, EXCERPT)]) for name, text in parts if text]
+    body = [(Text(name, "rb-lead"), Entries([[Text(shown(text, EXCERPT))]], "rb-hits")) for name, text in parts if text]
     if len(case["contexts"]):
-        passages = [shown(text, EXCERPT) for text in case["contexts"]]
-        body.append(html.lead(_("Passages")) + html.hits(passages, "ol"))
-    summary = html.two_lines(shown(case["question"], SUMMARY), shown(case["answer"], SUMMARY) or _("(empty)"))
-    return entry(anchor(prefix, str(case["sample"])), summary, marks, html.all(*body))
+        passages = [[Text(shown(text, EXCERPT))] for text in case["contexts"]]
+        body.append((Text(_("Passages"), "rb-lead"), Entries(passages, "rb-hits", ordered=True)))
+    summary = Lines((shown(case["question"], SUMMARY), Styled(shown(case["answer"], SUMMARY) or _("(empty)"), "small")))
+    return Entry(anchor(prefix, str(case["sample"])), summary, marks, body)
 
 
 @view("pairs")
-def pairs(material: Material, present: frozenset[str]) -> Markup:
+def pairs(material: Material, present: frozenset[str]) -> Content:
     """Every two judges by McNemar's test: the cases that only one of them decided rightly."""
     _ = material.text
     rows = rows_of(material.kept("pairs"))
     if not rows:
-        return html.p(_("There is only one judge: nothing is compared."))
+        return Text(_("There is only one judge: nothing is compared."))
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
              _("p (McNemar)"), _("p (max-T)"))  # fmt: skip
     body = []
     for pair in rows:
-        name = html.all(named(material, str(pair["first"])), " · ", named(material, str(pair["second"])))
-        numbers = [_.integer(int(pair[key])) for key in ("both", "only_first", "only_second", "neither")]
-        body.append([name, *numbers, _.p_value(float(pair["p"])), _.p_value(float(pair["p_adjusted"]))])
+        name = (named(material, str(pair["first"])), " · ", named(material, str(pair["second"])))
+        numbers = [int(pair[key]) for key in ("both", "only_first", "only_second", "neither")]
+        body.append([name, *numbers, P(float(pair["p"])), P(float(pair["p_adjusted"]))])
     note = _(
         "McNemar's test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
         "table above count."
     )
-    return html.grid(_("Judges in pairs"), heads, body) + html.meta(note)
+    return (Table.of(_, _("Judges in pairs"), heads, body), Text(note, "rb-meta"))
 
 
 @view("costs")
-def costs(material: Material, present: frozenset[str]) -> Markup:
+def costs(material: Material, present: frozenset[str]) -> Content:
     """The score from which on to show an answer, chosen on one half of the cases and held to the other."""
     _ = material.text
     rows = rows_of(material.kept("thresholds"))
     if not rows:
-        return html.p(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
-    panels = [
-        html.panel(
+        return Text(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
+    plots = [
+        Plot(
+            costs_figure(material, str(row["system"])),
+            _("cost by threshold, {name}", name=row["system"]),
             named(material, str(row["system"])),
-            chart.plot(costs_figure(material, str(row["system"])), _("cost by threshold, {name}", name=row["system"])),
         )
         for row in rows
     ]
     halves = (_("half on which it is chosen"), _("half on which it is scored"))
     title = _("Mean cost of a decision, by the score from which an answer is shown")
-    legend = html.items([html.sign(place, "●", half) for place, half in enumerate(halves)])
+    legend = [System(half, place, dot=True) for place, half in enumerate(halves)]
     axis = _("score from which an answer is shown")
-    return html.figure(title, legend, html.panels(panels), axis) + _costs_table(material, rows)
+    return (Figure(title, plots, legend, axis, "rb-panels"), _costs_table(material, rows))
 
 
 def costs_figure(material: Material, name: str) -> dict[str, Any]:
@@ -202,7 +220,7 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup:
+def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Content:
     _ = material.text
     heads = (_("judge"), _("threshold"), _("cost with it"), _("cost of the judge's own decisions"), _("difference"),
              _("verdict"), _("cost of showing all"), _("cost of showing none"))  # fmt: skip
@@ -211,12 +229,11 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         threshold, name = float(row["threshold"]), str(row["system"])
         said = {-math.inf: _("show all"), math.inf: _("show none")}.get(threshold) or _.number(threshold, 3)
         costs = [material.estimate(name, COST, threshold=key) for key in ("chosen", "own")]
-        line: list[Markup | str] = [_spread(material, e.value, e.low, e.high) if e else DASH for e in costs]
+        line: list[Any] = [Value.of(e, 3) if e else None for e in costs]
         gain = material.comparison(name, COST, threshold="chosen")
         if gain is not None:
-            line.append(_spread(material, gain.difference, gain.low, gain.high, signed=True))
-            line.append(chip(material, gain))
-        constants = [_.number(float(row[key]), 3) for key in ("show_all", "show_none")]
+            line += [Value.of(gain, 3), chip(material, gain)]
+        constants = [Number(float(row[key]), 3) for key in ("show_all", "show_none")]
         body.append([named(material, name), said, *line, *constants])
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "
@@ -227,9 +244,4 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         chosen=_.integer(int(rows[0]["n_chosen"])),
         scored=_.integer(int(rows[0]["n_scored"])),
     )
-    return html.grid(_("Costs"), heads, body) + html.meta(note)
-
-
-def _spread(material: Material, value: float, low: Any, high: Any, *, signed: bool = False) -> Markup:
-    _ = material.text
-    return html.spread(_.number(value, 3, signed=signed), _.interval(low, high, 3, signed=signed))
+    return (Table.of(_, _("Costs"), heads, body), Text(note, "rb-meta"))

@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import lacking
 from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Content,
+    Drawn,
+    Entries,
+    Number,
+    Section,
+    Table,
+    Text,
+    Value,
+    bold,
+    filled,
+    joined,
+    small,
+)
 from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left
-from ragbench.views.basics.marks import named, small, spread
+from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import drawn, html
+from ragbench.views.basics.templates import drawn
 from ragbench.views.basics.text import anchor, shown
+from ragbench.views.basics.web import Web
 from ragbench.views.view import view
 
 MOST = 60  # pictures of an embedder
@@ -26,25 +39,25 @@ Pairs = Mapping[tuple[str, str], Mapping[tuple[int, int], float]]
 
 
 @view("dialogues")
-def dialogues(material: Material, present: frozenset[str], count: int = 30) -> Markup:
+def dialogues(material: Material, present: frozenset[str], count: int = 30) -> Content:
     """A picture of the similarities of each dialogue's turns, the least connected first, at most `count`."""
     _ = material.text
     if not len(material.kept("similarities")):
-        return html.p(_("No dialogue has a second turn: there is nothing to compare."))
+        return Text(_("No dialogue has a second turn: there is nothing to compare."))
     lede = _(
         "A square is two turns of one dialogue; the stronger its colour, the nearer they lie. Above the diagonal "
         "stand questions, below it answers, and the squares beside it are neighbours, of which the measures are "
         "made. Open a dialogue to read it."
     )
-    return html.all(
+    return (
         _pooled(material),
-        html.lede(lede),
-        *(_embedder(material, name, count) for name in material.systems),
+        Text(lede, "rb-lede"),
+        [_embedder(material, name, count) for name in material.systems],
         behind(material, present, _("Every question and dialogue with its values")),
     )
 
 
-def _embedder(material: Material, name: str, count: int) -> Markup:
+def _embedder(material: Material, name: str, count: int) -> Content:
     pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
     for row in rows_of(material.kept("similarities"), name):
         pairs.setdefault((str(row["sample"]), str(row["what"])), {})[int(row["first"]), int(row["second"])] = float(
@@ -57,9 +70,9 @@ def _embedder(material: Material, name: str, count: int) -> Markup:
     several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
     shown_first = several[: min(count, MOST)]
     pictures = [_dialogue(material, name, sample, turns[sample], pairs) for sample in shown_first]
-    return html.all(
-        html.heading(html.b(named(material, name))) if len(material.systems) > 1 else "",
-        shortened(material.text, pictures, lambda some: html.div(html.all(*some), "rb-dialogues"), FIRST),
+    return (
+        Text(bold(named(material, name)), "h3") if len(material.systems) > 1 else (),
+        shortened(material.text, pictures, lambda some: [Section(some, look="rb-dialogues")], FIRST),
         left(material, len(several), len(shown_first)),
     )
 
@@ -70,21 +83,26 @@ def _value(material: Material, sample: str, metric: str, name: str) -> float:
     return value if value == value else 2.0
 
 
-def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Markup:
+def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Drawn:
     _ = material.text
     numbers = [int(turn["turn"]) for turn in turns]
-    questions, answers = (html.number(_.number(material.score(sample, metric, name))) for metric in METRICS)
-    values = [_.html("questions {value}", value=questions), _.html("answers {value}", value=answers)]
-    return drawn(
+    questions, answers = (Number(material.score(sample, metric, name)) for metric in METRICS)
+    values = joined(
+        " · ", [filled(_("questions {value}"), value=questions), filled(_("answers {value}"), value=answers)]
+    )
+    talk = [(shown(turn["question"], EXCERPT), shown(turn["answer"], EXCERPT) or DASH) for turn in turns]
+    made = drawn(
         "dialogue",
         _,
         anchor=anchor(f"dialogue{material.systems.index(name)}", sample),
         label=_("similarities of the turns of {dialogue}", dialogue=shown(sample)),
         rows=[[_square(material, sample, i, j, pairs) for j in numbers] for i in numbers],
         sample=shown(sample, 40),
-        values=Markup(" · ").join(values),
-        talk=[(shown(turn["question"], EXCERPT), shown(turn["answer"], EXCERPT) or DASH) for turn in turns],
+        values=Web(_).phrase(values),
+        talk=talk,
     )
+    said = Entries([[Text(question), Text(answer)] for question, answer in talk], ordered=True)
+    return Drawn(made, [Section([said], (shown(sample, 40), ": ", values))])
 
 
 def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> dict[str, Any]:
@@ -108,7 +126,7 @@ def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> di
     }
 
 
-def _pooled(material: Material) -> Markup:
+def _pooled(material: Material) -> Content:
     """The same over all pairs of neighbours: a long dialogue counts as often as it has pairs."""
     _ = material.text
     heads = (_("embedder"), (_("metric"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
@@ -122,9 +140,9 @@ def _pooled(material: Material) -> Markup:
             [
                 named(material, estimate.system),
                 shown(estimate.metric),
-                spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
-                _.integer(mean.n),
-                DASH if mean.clusters is None else _.integer(mean.clusters),
+                (Value.of(mean), small(lacking(mean, _))),
+                mean.n,
+                mean.clusters,
             ]
         )
-    return html.grid(_("Over all pairs of neighbours"), heads, body) if body else Markup("")
+    return Table.of(_, _("Over all pairs of neighbours"), heads, body) if body else ()

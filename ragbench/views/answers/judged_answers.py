@@ -6,12 +6,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Entry,
+    Item,
+    Link,
+    Number,
+    Phrase,
+    Section,
+    Styled,
+    Table,
+    Text,
+    bold,
+    filled,
+    joined,
+)
+from ragbench.views.basics.hits import lowest
+from ragbench.views.basics.marks import value_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.comparison.worst_questions import lowest, value_of
 from ragbench.views.items.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
 from ragbench.views.view import view
 
@@ -33,7 +47,7 @@ def _judged(material: Material, count: int = 10, metric: str = "") -> None:
 
 
 @view("verdicts", check=_judged)
-def verdicts(material: Material, present: frozenset[str], count: int = 10, metric: str = "") -> Markup:
+def verdicts(material: Material, present: frozenset[str], count: int = 10, metric: str = "") -> Content:
     """The `count` worst answers of each system, with every statement's verdict, reason, passages and the formula.
 
     metric: the judged metric that says which are the worst; empty for the page's primary one.
@@ -42,24 +56,24 @@ def verdicts(material: Material, present: frozenset[str], count: int = 10, metri
     judged = rows(material)
     chosen = ranked_by(material, metric)
     if chosen is None:
-        return html.p(_("No answer was judged."))
+        return Text(_("No answer was judged."))
     systems = [name for name in material.systems if any(system == name for system, sample in judged)]
-    blocks = []
+    blocks = list[Content]()
     for name in systems:
         samples = lowest(material, name, chosen, count)
-        worst = _.html("Lowest {metric} of <b>{system}</b>", metric=shown(chosen), system=shown(name))
+        worst = filled(_("Lowest {metric} of <b>{system}</b>"), metric=shown(chosen), system=shown(name))
         if material.lower_is_better(chosen):
-            worst = _.html("Highest {metric} of <b>{system}</b>", metric=shown(chosen), system=shown(name))
+            worst = filled(_("Highest {metric} of <b>{system}</b>"), metric=shown(chosen), system=shown(name))
         if not samples:
             samples = [sample for system, sample in judged if system == name][:count]
-            worst = _.html(
-                "First answers of <b>{system}</b>: all have the same {metric}",
+            worst = filled(
+                _("First answers of <b>{system}</b>: all have the same {metric}"),
                 metric=shown(chosen),
                 system=shown(name),
             )
         items = [_item(material, name, sample, chosen, judged) for sample in samples]
-        blocks.append(html.heading(worst) + html.entries(items, "rb-questions rb-judged"))
-    return html.all(*blocks)
+        blocks.append((Text(worst, "h3"), Entries(items, "rb-questions rb-judged", ordered=True)))
+    return blocks
 
 
 def _item(
@@ -68,7 +82,7 @@ def _item(
     sample: str,
     chosen: str,
     judged: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
-) -> Markup:
+) -> Entry:
     question = material.question_rows.get(sample, {})
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for line in judged.get((system, sample), ()):
@@ -76,37 +90,37 @@ def _item(
     passages = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get((system, sample), [])}
     order = sorted(by_metric, key=lambda name: name != chosen)
     made = [_metric(material, system, sample, name, by_metric[name], name == chosen, passages) for name in order]
-    return html.entry(
+    return Entry(
         anchor(f"judged{material.systems.index(system)}", sample),
         shown(question.get("text") or sample, 400),
         value_of(material, sample, chosen, system),
-        html.all(_texts(material, system, sample, question), *made, html.meta(shown(sample, 80))),
+        (_texts(material, system, sample, question), made, Text(shown(sample, 80), "rb-meta")),
     )
 
 
-def _texts(material: Material, system: str, sample: str, question: Mapping[str, Any]) -> Markup:
+def _texts(material: Material, system: str, sample: str, question: Mapping[str, Any]) -> Content:
     """The answer, the reference and the passages, as the judge saw them."""
     _ = material.text
-    parts = []
+    parts = list[Content]()
     answer = answers(material).get((system, sample))
     if answer is not None:
-        head = _.html("<b>{system}</b> answered", system=shown(system))
-        parts.append(html.lead(head) + html.p(shown(answer, 4000), "rb-text"))
+        head = filled(_("<b>{system}</b> answered"), system=shown(system))
+        parts.append((Text(head, "rb-lead"), Text(shown(answer, 4000), "rb-text")))
     if reference := shown(question.get("reference"), 4000):
-        parts.append(html.lead(_("Reference")) + html.p(reference, "rb-text"))
+        parts.append((Text(_("Reference"), "rb-lead"), Text(reference, "rb-text")))
     seen = given(material).get((system, sample))
     hits = [hit for hit in material.retrieved.get((system, sample), []) if seen is None or str(hit["chunk"]) in seen]
     if hits:
         texts = [
-            (
-                _passage(material, system, sample, hit["chunk"]),
-                html.p(shown(hit["text"], PASSAGE)) + html.meta(shown(hit["chunk"], 80)),
+            Item(
+                [Text(shown(hit["text"], PASSAGE)), Text(shown(hit["chunk"], 80), "rb-meta")],
+                anchor=_passage(material, system, sample, hit["chunk"]),
             )
             for hit in hits
         ]
         title = _.plural("It had {n} passage", "It had {n} passages", len(hits))
-        parts.append(html.fold(title, html.anchored(texts, "ol")))
-    return html.all(*parts)
+        parts.append(Section([Entries(texts, "rb-hits", ordered=True)], title))
+    return parts
 
 
 def answers(material: Material) -> dict[tuple[str, str], str]:
@@ -143,41 +157,41 @@ def _metric(
     lines: Sequence[Mapping[str, Any]],
     unfolded: bool,
     passages: Passages,
-) -> Markup:
+) -> Content:
     """What each judge made of the answer by one metric: the formula with its numbers, and the verdicts behind it."""
-    value = material.text.number(material.score(sample, metric, system), material.digits(metric))
+    value = Number(material.score(sample, metric, system), material.digits(metric))
     said = [_judgement(material, line, len(lines) > 1, (system, sample), passages) for line in lines]
-    summary = html.all(shown(metric), " ", html.number(value))
-    return html.fold(summary, *said, kind="rb-fold rb-verdicts", open=unfolded)
+    summary = (shown(metric), " ", value)
+    return Section(said, summary, look="rb-fold rb-verdicts", open=unfolded)
 
 
 def _judgement(
     material: Material, line: Mapping[str, Any], several: bool, place: tuple[str, str], passages: Passages
-) -> Markup:
+) -> Content:
     _ = material.text
     detail = stored(line["detail"])
-    head = Markup("")
+    head = list[Phrase]()
     if several:
-        head = html.all(html.b(shown(line["judge"])), " ", html.number(_.number(_value(line["value"]))), " ")
+        head = [bold(shown(line["judge"])), " ", Number(_value(line["value"])), " "]
     if line["status"] != "ok":
         said = _("not measured: {status}", status=clean(line["status"]))
-        head += html.all(html.span(said, "rb-chip rb-not-shown"), " ")
-    tables: list[Markup] = []
+        head += [Styled(said, look="rb-chip rb-not-shown"), " "]
+    tables = list[Content]()
     for ruling in rulings(material, detail, passages):
-        tables += [html.lead(clean(heading)) for heading in ruling.headings]
+        tables += [Text(clean(heading), "rb-lead") for heading in ruling.headings]
         tables.append(_table(material, ruling, place, passages))
-    return html.all(html.p(head + shown(reason(material, line["reason"], detail), 4000)), *tables)
+    return (Text([*head, shown(reason(material, line["reason"], detail), 4000)]), tables)
 
 
-def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
+def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages: Passages) -> Content:
     """One row a statement; a column only where a row has something for it."""
     _ = material.text
     lines = ruled.lines
-    columns: list[tuple[bool, str, str, Callable[[Ruling], Markup | str]]] = [
+    columns: list[tuple[bool, str, str, Callable[[Ruling], Any]]] = [
         (any(line.statement for line in lines), _("statement"), "", lambda line: shown(line.statement, STATEMENT)),
         (True, _("verdict"), "rb-word", lambda line: chip(material, line.verdict)),
         (any(line.led_by for line in lines), _("led by"), "rb-word", lambda line: word(material, line.led_by)),
-        (any(line.cosine is not None for line in lines), _("cosine"), "", lambda line: _.number(line.cosine)),
+        (any(line.cosine is not None for line in lines), _("cosine"), "", lambda line: Number(line.cosine)),
         (
             any(name in passages for line in lines for name in line.chunks),
             _("passages cited"),
@@ -194,18 +208,19 @@ def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages:
     used = [column for column in columns if column[0]]
     heads = [(title, kind) for _there, title, kind, _value in used]
     rows = [[value(line) for _there, _title, _kind, value in used] for line in lines]
-    return html.grid(ruled.title, heads, rows, "rb-wide rb-statements", named=used[0] is columns[0])
+    return Table.of(_, ruled.title, heads, rows, "rb-wide rb-statements")
 
 
-def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Markup:
-    return Markup(", ").join(
-        html.link(f"#{_passage(material, *place, name)}", shown(name, 80)) for name in line.chunks if name in passages
+def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Phrase:
+    return joined(
+        ", ",
+        (Link(shown(name, 80), f"#{_passage(material, *place, name)}") for name in line.chunks if name in passages),
     )
 
 
-def chip(material: Material, verdict: str) -> Markup:
+def chip(material: Material, verdict: str) -> Styled:
     """A judge's verdict as a word in its colour."""
-    return html.span(word(material, verdict), f"rb-chip {KINDS.get(verdict, 'rb-not-shown')}")
+    return Styled(word(material, verdict), look=f"rb-chip {KINDS.get(verdict, 'rb-not-shown')}")
 
 
 def _value(value: Any) -> float:

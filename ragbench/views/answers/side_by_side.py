@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from markupsafe import Markup
-
 from ragbench.core.counts import counted
-from ragbench.core.language import DASH
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.parts import Column, Content, Phrase, Styled, Table, Text, joined, small
 from ragbench.core.types import Estimate
 from ragbench.tiers.basics.reasons import statuses as in_words
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named, small, spread
+from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import shown
-from ragbench.views.comparison.verdict_table import unmeasured as lacking
+from ragbench.views.basics.text import clean, shown
 from ragbench.views.items.judgements import reason, stored
 from ragbench.views.items.judgements import rows as judgements
 from ragbench.views.sentences import judges
@@ -25,56 +21,51 @@ from ragbench.views.view import view
 
 
 @view("side_by_side")
-def side_by_side(material: Material, present: frozenset[str]) -> Markup:
+def side_by_side(material: Material, present: frozenset[str]) -> Content:
     """Each judge's and each embedder's own means; empty where there is one of each."""
     _ = material.text
     titles = {"judge": _("The judges, each by itself"), "embedder": _("The embedders, each by itself")}
-    parts = []
+    parts = list[Content]()
     for kind, title in titles.items():
         own = material.measurement.estimates_by(kind)
         if own:
-            parts += [html.heading(title), _table(material, title, kind, own)]
+            parts += [Text(title, "h3"), _table(material, title, kind, own)]
             notes = judges.uneven(material) if kind == "judge" else []
-            parts += [html.warning(line) for line in notes]
-    return html.all(*parts)
+            parts += [Text(line, "rb-standin") for line in notes]
+    return parts
 
 
-def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstimate]) -> Markup:
+def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstimate]) -> Content:
     """One row a system and metric, one column a judge, and what they come to."""
     _ = material.text
     names = list(dict.fromkeys(str(row.where[kind]) for row in rows))
     notes = Notes(material, f"side-note-{kind}")
-    together = _("together")
     several = len(material.systems) > 1
-    heads = [html.head(_("metric"))]
-    heads += [html.head(_("system"), "rb-word")] if several else []
-    heads += [html.head(shown(name), "rb-name") for name in names]
-    heads.append(html.head(together))
+    columns = [Column(_("metric")), *([Column(_("system"), look="rb-word")] if several else [])]
+    columns += [Column(clean(name), "interval", head="rb-name") for name in names]
+    columns.append(Column(_("together"), "interval"))
     made = []
     for metric, system in dict.fromkeys((row.metric, row.system) for row in rows):
-        line = [html.row_head(shown(metric))]
-        line += [html.cell(_("system"), named(material, system), "rb-word")] if several else []
-        for name in names:
-            estimate = material.estimate(system, metric, **{kind: name})
-            line.append(html.cell(shown(name), _value(material, metric, estimate, notes)))
-        line.append(html.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
-        made.append(html.row(line))
-    return html.table(label, heads, made) + notes.html()
+        each = [material.estimate(system, metric, **{kind: name}) for name in names]
+        whole = material.estimate(system, metric)
+        values = [_value(material, metric, estimate, notes) for estimate in (*each, whole)]
+        made.append((shown(metric), *([named(material, system)] if several else []), *values))
+    return (Table(tuple(columns), tuple(made), label, language=_.language), notes.parts())
 
 
-def _value(material: Material, metric: str, estimate: Estimate | None, notes: Notes) -> Markup:
+def _value(material: Material, metric: str, estimate: Estimate | None, notes: Notes) -> Phrase | None:
     if estimate is None:
-        return Markup("{}").format(DASH)
-    content = spread(material.value(estimate, metric)) + notes.mark(estimate)
-    return content + small(counted(estimate, material.text, material.digits(metric)))
+        return None
+    counts = small(counted(estimate, material.text, material.digits(metric)))
+    return (measured(material, estimate, metric), notes.mark(estimate), counts)
 
 
 @view("unmeasured")
-def unmeasured(material: Material, present: frozenset[str]) -> Markup:
+def unmeasured(material: Material, present: frozenset[str]) -> Content:
     """What could not be measured, why, and the means with all of it at the worst and at the best end."""
     _ = material.text
-    if not lacking(material):
-        return html.p(_("Every metric was measured on every answer."))
+    if not material.unmeasured:
+        return Text(_("Every metric was measured on every answer."))
     several = len(material.systems) > 1
     heads: list[str | tuple[str, str]] = [_("metric"), *([(_("system"), "rb-word")] if several else ()),
              _("unmeasured"), (_("why"), "rb-word"), _("mean of the measured"),
@@ -92,21 +83,21 @@ def unmeasured(material: Material, present: frozenset[str]) -> Markup:
                 *([named(material, each.system)] if several else ()),
                 count,
                 why.get((each.system, each.metric), ""),
-                spread(material.value(each.estimate, each.metric)),
+                measured(material, each.estimate, each.metric),
                 _ends(material, each.metric, each.estimate),
             ]
         )
-    return html.grid(_("What could not be measured"), heads, made)
+    return Table.of(_, _("What could not be measured"), heads, made)
 
 
-def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:
+def _ends(material: Material, metric: str, estimate: Estimate) -> Phrase | None:
     """The means with every unmeasured value at the worst and at the best end."""
     if estimate.floor is None or estimate.ceiling is None:
-        return Markup("{}").format(DASH)
+        return None
     ends = (estimate.floor, estimate.ceiling)
     worst, best = reversed(ends) if material.lower_is_better(metric) else ends
     digits, number = material.digits(metric), material.text.number
-    return html.number(f"{number(worst, digits)} … {number(best, digits)}")
+    return f"{number(worst, digits)} … {number(best, digits)}"
 
 
 def _absent(material: Material) -> Iterator[tuple[str, str, str, str, int]]:
@@ -126,7 +117,7 @@ def _absent(material: Material) -> Iterator[tuple[str, str, str, str, int]]:
         yield str(system), str(metric), str(status), reason(material, why, {}), int(number)
 
 
-def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
+def _reasons(material: Material) -> dict[tuple[str, str], Phrase]:
     """Each status with how often it came, by system and metric; the commonest reason in words."""
     _ = material.text
     statuses: dict[tuple[str, str], Counter[str]] = {}
@@ -143,13 +134,13 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
         elif set_score["lacking"]:
             statuses.setdefault(place, Counter())["missing_field"] += int(set_score["lacking"])
             words.setdefault(place, Counter())[_("in no set: a field that the metric needs is missing")] += 1
-    cells = {}
+    cells = dict[tuple[str, str], Phrase]()
     for place, given in statuses.items():
         known = in_words(_)
-        named = Markup(", ").join(
-            html.all(html.titled(known.get(status, status), shown(status)), ": ", _.integer(n))
-            for status, n in sorted(given.items())
+        named = joined(
+            ", ",
+            [(Styled(known.get(status, status), title=shown(status)), ": ", n) for status, n in sorted(given.items())],
         )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
-        cells[place] = html.beside(named, shown(common, 300))
+        cells[place] = (named, " ", Styled(shown(common, 300), "small"))
     return cells

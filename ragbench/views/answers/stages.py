@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
-from markupsafe import Markup, escape
-
-from ragbench.core.language import DASH
+from ragbench.core.parts import Content, Text
 from ragbench.views.answers.writers import quantiles
-from ragbench.views.basics.marks import spread
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
+from ragbench.views.basics.times import milliseconds
 from ragbench.views.view import view
 
 OPEN = "…"
 
 
 @view("stages")
-def stages(material: Material, present: frozenset[str]) -> Markup:
+def stages(material: Material, present: frozenset[str]) -> Content:
     """Latency by stage: embed, search, write, judge; empty where none was measured."""
     table = material.measurement.estimates_by("stage", "probability")
     if not table:
-        return Markup("")
+        return ()
     _ = material.text
     names = {
         "rewrite": _("rewriting the question"),
@@ -40,14 +35,4 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         "same page."
     )
     drawn = quantiles(material, table, "stage", names, _("milliseconds"), milliseconds)
-    return html.all(html.heading(_("Where the time goes"), 2), html.lede(lede), drawn)
-
-
-def milliseconds(material: Material, value: float, low: float | None, high: float | None) -> Markup:
-    """A quantile with its interval, whose open end is an ellipsis; a dash where nothing was read."""
-    _ = material.text
-    if not math.isfinite(value):
-        return escape(DASH)
-    digits = 2 if value < 10 else 1 if value < 1000 else 0
-    ends = (OPEN if end is None or not math.isfinite(end) else _.number(end, digits) for end in (low, high))
-    return spread(f"{_.number(value, digits)} {_.ends(*ends)}")
+    return (Text(_("Where the time goes"), "h2"), Text(lede, "rb-lede"), drawn)

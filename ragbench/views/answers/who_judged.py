@@ -6,14 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core import answered_by
 from ragbench.core.language import DASH
+from ragbench.core.parts import Content, Number, Phrase, Table, Text, bold, filled, joined
 from ragbench.tiers.scoring import progress_events
 from ragbench.views.answers.expenses import expenses
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.sentences.constants import is_constant
 from ragbench.views.sentences.judges import answered, baseline, known, stand_ins, statuses, uneven
@@ -23,12 +21,12 @@ Facts = Mapping[str, Any]
 
 
 @view("judges")
-def judges(material: Material, present: frozenset[str]) -> Markup:
+def judges(material: Material, present: frozenset[str]) -> Content:
     """Who judged, how often each gave no score, what its replies took, and how much each sways a panel."""
     return said(material)
 
 
-def said(material: Material) -> Markup:
+def said(material: Material) -> Content:
     """Sentences on the judges, a table of them, what a decision takes, for a panel what the means become without each.
 
     Judges that decide without looking are nobody.
@@ -36,9 +34,9 @@ def said(material: Material) -> Markup:
     _ = material.text
     judges = [judge for judge in known(material) if not is_constant(material, str(judge["name"]))]
     if not judges:
-        return html.p(_("Nothing on this page was judged."))
-    sentences: list[str | Markup] = [
-        _.html("Judged by {names}.", names=Markup(", ").join(_named(material, judge) for judge in judges)),
+        return Text(_("Nothing on this page was judged."))
+    sentences: list[Phrase] = [
+        filled(_("Judged by {names}."), names=joined(", ", [_named(material, judge) for judge in judges])),
         *answered(material, "judge", "alias"),
         *([baseline(material)] if stand_ins(material) else []),
         *_panel(material, judges),
@@ -50,17 +48,17 @@ def said(material: Material) -> Markup:
         *_suspected(material, judges),
         *progress_events.said(progress_events.of_facts(material.facts), _),
     )
-    return html.all(
-        html.heading(_("Who judged"), 2),
-        html.p(Markup(" ").join(sentences)),
-        *map(html.warning, warnings),
-        _table(material, judges) if any("asked" in judge for judge in judges) else "",
+    return (
+        Text(_("Who judged"), "h2"),
+        Text(joined(" ", sentences)),
+        [Text(warning, "rb-standin") for warning in warnings],
+        _table(material, judges) if any("asked" in judge for judge in judges) else (),
         expenses(material, judges),
         _influence(material, judges),
     )
 
 
-def _named(material: Material, judge: Facts) -> Markup:
+def _named(material: Material, judge: Facts) -> Phrase:
     _ = material.text
     modes = {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}
     mode = str(judge.get("mode") or "")
@@ -68,7 +66,7 @@ def _named(material: Material, judge: Facts) -> Markup:
     if own := judge.get("set"):
         more.append(_("{settings} for every prompt", settings=", ".join(f"{key} = {own[key]}" for key in sorted(own))))
     told = ", ".join(filter(None, more))
-    return html.all(html.b(shown(judge["name"], 80)), f" ({told})" if told else "")
+    return (bold(shown(judge["name"], 80)), f" ({told})" if told else "")
 
 
 def _panel(material: Material, judges: Sequence[Facts]) -> list[str]:
@@ -109,12 +107,12 @@ def _rule(material: Material, label: str) -> str:
     return rules.get(label, str(shown(label, 80)))
 
 
-def _failures(material: Material, judges: Sequence[Facts]) -> list[Markup]:
+def _failures(material: Material, judges: Sequence[Facts]) -> list[Phrase]:
     """A line for each judge that gave no score where it was asked for one."""
     _ = material.text
     return [
-        _.html(
-            "<b>{judge}</b> failed: it gave no score in {failed} of {asked} cases ({share}): {statuses}.",
+        filled(
+            _("<b>{judge}</b> failed: it gave no score in {failed} of {asked} cases ({share}): {statuses}."),
             judge=shown(judge["name"], 80),
             failed=_.integer(judge["failed"]),
             asked=_.integer(judge["asked"]),
@@ -131,7 +129,7 @@ def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
     return [progress_events.of_injections(most, material.text)] if most else []
 
 
-def _table(material: Material, judges: Sequence[Facts]) -> Markup:
+def _table(material: Material, judges: Sequence[Facts]) -> Content:
     _ = material.text
     by = {model.name: model for model in answered_by.of(material.facts) if model.role == "judge" and model.replies}
     paid = any("usage" in judge_facts for judge_facts in judges)
@@ -142,12 +140,12 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     for judge in judges:
         asked, failed = (int(judge.get(key) or 0) for key in ("asked", "failed"))
         share = f" ({_.percent(failed / asked, 1)})" if failed and asked else ""
-        line = [shown(judge["name"], 80), _.integer(asked), _.integer(failed) + share]
-        line += _usage(material, judge.get("usage")) if paid else []
+        line: list[Any] = [shown(judge["name"], 80), asked, (failed, share) if share else failed]
+        line += _usage(judge.get("usage")) if paid else []
         if by:
             line.append((clean(answered_by.models(by[judge["name"]], _)) if judge["name"] in by else "") or DASH)
         rows.append(line)
-    table = html.grid(_("Judges"), heads, rows)
+    table = Table.of(_, _("Judges"), heads, rows)
     if not paid:
         return table
     said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
@@ -167,24 +165,23 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
             "The cost of {n} replies is unknown, and in no sum: no price was set when they were asked for.",
             unpriced,
         )
-    return table + html.meta(said)
+    return (table, Text(said, "rb-meta"))
 
 
-def _usage(material: Material, usage: Facts | None) -> list[str]:
-    _ = material.text
+def _usage(usage: Facts | None) -> list[Any]:
     if usage is None:
-        return [DASH] * 4
-    counts = [_.integer(int(usage[name])) for name in ("replies", "input_tokens", "output_tokens")]
+        return [None] * 4
+    counts = [int(usage[name]) for name in ("replies", "input_tokens", "output_tokens")]
     unknown = usage.get("unpriced") and not usage["cost"]
-    return [*counts, DASH if unknown else _.number(float(usage["cost"]), 4)]
+    return [*counts, None if unknown else Number(float(usage["cost"]), 4)]
 
 
-def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
+def _influence(material: Material, judges: Sequence[Facts]) -> Content:
     """What each metric's mean becomes without each judge."""
     _ = material.text
     lines = [(judge["name"], line) for judge in judges for line in judge.get("influence") or ()]
     if not lines:
-        return Markup("")
+        return ()
     heads = (_("metric"), (_("judge"), "rb-word"), _("mean of all"), _("without this judge"), _("change"),
              _("largest change of one answer"), _("n"))  # fmt: skip
     order = list(material.metrics)
@@ -193,9 +190,7 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
     for name, line in lines:
         metric = str(line["metric"])
         digits = material.digits(metric) if metric in order else 3
-        values = [
-            _.number(line[key], digits, signed=key == "shift") for key in ("whole", "without", "shift", "largest")
-        ]
-        rows.append([shown(metric), shown(name, 80), *values, _.integer(int(line["n"]))])
+        values = [Number(line[key], digits, signed=key == "shift") for key in ("whole", "without", "shift", "largest")]
+        rows.append([shown(metric), shown(name, 80), *values, int(line["n"])])
     title = _("What the means become without each judge")
-    return html.heading(title) + html.grid(title, heads, rows)
+    return (Text(title, "h3"), Table.of(_, title, heads, rows))

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
-from markupsafe import Markup
-
-from ragbench.core.language import DASH
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.parts import Content, Entries, Item, Phrase, Section, Table, Text, Value, bold, filled, joined
 from ragbench.core.types import Estimate
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named, spread
+from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.sentences import judges, refusing
 from ragbench.views.view import view
@@ -26,17 +23,17 @@ Row = Mapping[Any, Any]
 
 
 @view("writers")
-def writers(material: Material, present: frozenset[str]) -> Markup:
+def writers(material: Material, present: frozenset[str]) -> Content:
     """Who answered, from what, what a limit on the context cut, what failed."""
     generators: Mapping[str, Any] = material.facts.get("generators", {})
     if not generators:
-        return Markup("")
-    lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
+        return ()
+    lines: list[Phrase] = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
     lines += judges.answered(material, "generator", "alias")
-    return html.all(
-        html.heading(material.text("Who answered, and from what"), 2),
-        *(html.p(line, "rb-standin") for line in judges.answered(material, "generator", "other")),
-        html.list([line for line in lines if line], "rb-notes"),
+    return (
+        Text(material.text("Who answered, and from what"), "h2"),
+        [Text(line, "rb-standin") for line in judges.answered(material, "generator", "other")],
+        Entries([line for line in lines if line], "rb-notes"),
     )
 
 
@@ -79,27 +76,27 @@ def _read(material: Material) -> str:
     return f"{said} {rule}"
 
 
-def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:
+def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Phrase]:
     _ = material.text
     for system, generator in generators.items():
-        said = [_who(material, system, generator), _cut(material, system, generator)]
+        said: list[Phrase] = [_who(material, system, generator), _cut(material, system, generator)]
         said += [_failures(material, system), _silent(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
             others = _.enumeration([clean(name) for name in same])
             said.append(_("Would answer alike, with the same generator: {others}.", others=others))
-        yield Markup(" ").join(part for part in said if part)
+        yield joined(" ", said)
 
 
-def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Markup:
+def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Phrase:
     _ = material.text
-    places = {
+    places: dict[str, Phrase] = {
         "system": named(material, system),
         "name": shown(generator.get("name")),
         "model": shown(generator.get("model")),
     }
     if generator.get("own"):
-        return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
+        return filled(_("<b>{system}</b> gave its own answers; they were taken as they are."), **places)
     if generator.get("kind") == "extractive":
         count = int(generator.get("sentences", 1))
         picked = _.plural(
@@ -109,11 +106,14 @@ def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Marku
             "where none fits",
             count,
         )
-        return html.all(html.b(places["system"]), ": ", places["name"], f", {picked}.")
+        return (bold(places["system"]), ": ", places["name"], f", {picked}.")
     if generator.get("kind") == "openai":
-        return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
-                      prompt=shown(generator.get("prompt")))  # fmt: skip
-    return _.html("<b>{system}</b>: {name}, your function {path}.", **places, path=shown(generator.get("callable")))
+        return filled(
+            _("<b>{system}</b>: {name}, the model {model}, prompt {prompt}."),
+            **places,
+            prompt=shown(generator.get("prompt")),
+        )
+    return filled(_("<b>{system}</b>: {name}, your function {path}."), **places, path=shown(generator.get("callable")))
 
 
 def _cut(material: Material, system: str, generator: Mapping[str, Any]) -> str:
@@ -162,21 +162,21 @@ def _silent(material: Material, system: str) -> str:
     )
 
 
-def _left_out(material: Material) -> Iterable[Markup]:
+def _left_out(material: Material) -> Iterable[Phrase]:
     _ = material.text
     for system in material.facts.get("left_out_systems", {}):
-        yield _.html(
-            "<b>{system}</b> is not measured here: it answers by itself and cannot be given a context.",
+        yield filled(
+            _("<b>{system}</b> is not measured here: it answers by itself and cannot be given a context."),
             system=shown(system),
         )
 
 
 @view("lengths")
-def lengths(material: Material, present: frozenset[str]) -> Markup:
+def lengths(material: Material, present: frozenset[str]) -> Content:
     """How long answers, references and contexts are; tokens where a model wrote."""
     table = material.measurement.estimates_by("of", "probability")
     if not table:
-        return Markup("")
+        return ()
     _ = material.text
     names = {
         "answer": _("words in an answer that is no refusal"),
@@ -186,8 +186,8 @@ def lengths(material: Material, present: frozenset[str]) -> Markup:
         "output_tokens": _("tokens written"),
     }
     made = quantiles(material, table, "of", names, _("words and tokens"), _number)
-    told = html.meta(refusing.told(_, material.facts.get("refusals")))
-    return html.heading(_.html("<b>How long answers are</b>")) + made + told
+    told = Text(refusing.told(_, material.facts.get("refusals")), "rb-meta")
+    return (Text(filled(_("<b>How long answers are</b>")), "h3"), made, told)
 
 
 def quantiles(
@@ -196,8 +196,8 @@ def quantiles(
     part: str,
     names: Mapping[str, str],
     title: str,
-    value: Callable[[Material, float, float | None, float | None], Markup],
-) -> Markup:
+    value: Callable[[float, float | None, float | None], Value | None],
+) -> Content:
     """A table of quantiles, a row a part under each system, a column a probability."""
     _ = material.text
     probabilities = sorted({float(row.where["probability"]) for row in rows})
@@ -208,24 +208,23 @@ def quantiles(
         by_part.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
     made = []
     for (system, what), by in by_part.items():
-        values = [value(material, by[p].value, by[p].low, by[p].high) if p in by else DASH for p in probabilities]
-        count = _.integer(next(iter(by.values())).n)
+        values = [value(by[p].value, by[p].low, by[p].high) if p in by else None for p in probabilities]
+        count = next(iter(by.values())).n
         made.append((named(material, system), [names.get(what, what), *values, count]))
     said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
-    return html.grouped(title, heads, made) + html.meta(said)
+    return (Table.grouped(_, title, heads, made), Text(said, "rb-meta"))
 
 
-def _number(material: Material, value: float, low: float | None, high: float | None) -> Markup:
-    _ = material.text
-    return spread(f"{_.number(value, 0)} {_.interval(low, high, 0)}")
+def _number(value: float, low: float | None, high: float | None) -> Value:
+    return Value(value, low, high, digits=0)
 
 
 @view("refusals")
-def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def refusals(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
     estimates = material.measurement.estimates_by("group")
     if not estimates:
-        return Markup("")
+        return ()
     _ = material.text
     notes = Notes(material, "refusal-note")
     share = _("share, {level} interval", level=_.percent(estimates[0].estimate.level))
@@ -241,33 +240,33 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     lede = " ".join(filter(None, [lede, refusing.told(_, material.facts.get("refusals"))]))
     if material.facts.get("context") == "ideal":
         lede += " " + _("Questions that the base holds no answer to were asked without a passage.")
-    return html.all(
-        html.heading(_.html("<b>Refusals</b>")),
-        html.lede(lede),
-        one_by_one(_, rows, lambda some: html.grouped(_("Refusals"), heads, list(chain(*some)))),
-        notes.html(),
+    return (
+        Text(filled(_("<b>Refusals</b>")), "h3"),
+        Text(lede, "rb-lede"),
+        one_by_one(_, rows, lambda some: [Table.grouped(_, _("Refusals"), heads, chain(*some))]),
+        notes.parts(),
         _examples(material, count),
     )
 
 
-def _refusal_row(material: Material, estimate: NamedEstimate, notes: Notes) -> list[Markup | str]:
+def _refusal_row(material: Material, estimate: NamedEstimate, notes: Notes) -> list[Any]:
     _, e = material.text, estimate.estimate
     unanswerable = estimate.where["group"] == "unanswerable"
     return [
         _("the base holds no answer") if unanswerable else _("the base holds the answer"),
-        _.integer(round(e.value * e.n) if e.n else 0),
-        spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e) if math.isfinite(e.value) else DASH,
-        _.integer(e.n + e.n_unmeasured),
-        _.integer(e.n_unmeasured),
+        round(e.value * e.n) if e.n else 0,
+        (Value.of(e), notes.mark(e)) if math.isfinite(e.value) else None,
+        e.n + e.n_unmeasured,
+        e.n_unmeasured,
     ]
 
 
-def _examples(material: Material, count: int) -> Markup:
+def _examples(material: Material, count: int) -> Content:
     """For each system the first wrong refusals, and the first answers to what cannot be answered."""
     _ = material.text
     table = material.kept("answers")
     table = table[(table["repeat"] == 0) & (table["status"] == "ok")]
-    blocks = []
+    blocks = list[Content]()
     for system in dict.fromkeys(table["system"]):
         said = []
         own = table[table["system"] == system].to_dict("records")
@@ -275,23 +274,24 @@ def _examples(material: Material, count: int) -> Markup:
         wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
         invented = [row for row in own if row["refused"] is False and row["response"] and row["sample"] in unanswerable]
         for rows, title in (
-            (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
-            (invented, _.html("<b>{system}</b> answered although the base holds no answer", system=shown(system))),
+            (wrong, filled(_("<b>{system}</b> refused although there is an answer"), system=shown(system))),
+            (invented, filled(_("<b>{system}</b> answered although the base holds no answer"), system=shown(system))),
         ):
             if rows:
-                examples = html.anchored([_example(material, row) for row in rows[:count]])
-                said.append(html.fold(html.all(title, " · ", _.integer(len(rows))), examples))
-        blocks += [html.all(*said)] if said else []
+                examples = Entries([_example(material, row) for row in rows[:count]], "rb-hits")
+                said.append(Section([examples], (title, " · ", len(rows))))
+        blocks += [said] if said else []
     return one_by_one(_, blocks)
 
 
-def _example(material: Material, row: Row) -> tuple[str, Markup]:
+def _example(material: Material, row: Row) -> Item:
     """The question, what was answered, and what the reference says."""
     question = material.question_rows.get(str(row["sample"]), {})
     reference = shown(question.get("reference"), ANSWER)
-    made = html.all(
-        html.p(html.b(shown(question.get("text") or row["sample"], ANSWER))),
-        html.p(shown(row["response"], ANSWER)),
-        html.meta(html.all(material.text("Reference"), ": ", reference)) if reference else "",
-    )
-    return anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"])), made
+    place = anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"]))
+    made = [
+        Text(bold(shown(question.get("text") or row["sample"], ANSWER))),
+        Text(shown(row["response"], ANSWER)),
+        *([Text((material.text("Reference"), ": ", reference), "rb-meta")] if reference else []),
+    ]
+    return Item(made, anchor=place)

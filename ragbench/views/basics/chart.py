@@ -12,12 +12,9 @@ from html import escape as escape_html
 from html import unescape
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
 from ragbench.core.measurement import without_nan
 from ragbench.core.types import Estimate
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import ELLIPSIS, clean
 
 NOTEBOOK_COLOURS = {
@@ -34,22 +31,6 @@ NOTEBOOK_COLOURS = {
     "@line": "rgba(128,140,150,0.25)",
     "@paper": "rgba(0,0,0,0)",
 }
-
-
-_SCRIPT = re.compile(r"<script\b[^<]*+(?:<(?!/script>)[^<]*+)*+(?:</script>)?")
-
-
-def without_numbers(drawn: Markup) -> Markup:
-    """A view's markup without the numbers of its figures."""
-    return Markup(_SCRIPT.sub("", drawn))  # noqa: S704 - the views' own markup
-
-
-def plot(figure: Mapping[str, Any], label: str) -> Markup:
-    """The place of a chart with its data; `label` says in words what it shows, for those who do not see it.
-
-    A value that was not measured (NaN) leaves a gap.
-    """
-    return html.plot(figure, label)
 
 
 def layout(text: Translator, height: int, **more: Any) -> dict[str, Any]:

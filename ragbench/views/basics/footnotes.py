@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
+from ragbench.core.parts import Call, Entries, Note, Part, Phrase
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import withholding
 from ragbench.tiers.basics.tabulation import interval_name
 from ragbench.tiers.basics.verdicts import doubted
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import shown
+from ragbench.views.basics.text import clean
 
 
 class Notes:
@@ -26,17 +24,17 @@ class Notes:
         self._prefix = prefix
         self._called: dict[tuple[str, str, str], int] = {}
 
-    def mark(self, estimate: Estimate | Comparison) -> Markup:
+    def mark(self, estimate: Estimate | Comparison) -> Phrase:
         """The marks of a number whose printed interval is not the bootstrap's, or of which one may err more often than
         it says; empty for any other."""
         unsure = doubted(estimate, self._material.text) if isinstance(estimate, Estimate) else ""
-        return self._kind(estimate) + (self._call("doubted", unsure) if unsure else Markup(""))
+        return (self._kind(estimate), self._call("doubted", unsure) if unsure else "")
 
-    def _kind(self, estimate: Estimate | Comparison) -> Markup:
+    def _kind(self, estimate: Estimate | Comparison) -> Phrase:
         """The mark of one whose interval is not the bootstrap's."""
         corrected = estimate.method in BY_PEOPLE
         if estimate.note == "empty" or not (estimate.note or corrected):
-            return Markup("")
+            return ""
         note = estimate.note
         if corrected:
             return self._call(note, estimate.method)
@@ -47,22 +45,22 @@ class Notes:
         lender = estimate.lender if isinstance(estimate, Estimate) else ""
         return self._call(note, estimate.method, lender)
 
-    def unidentified(self, system: str, metric: str, where: Mapping[str, Any] | None = None) -> Markup:
+    def unidentified(self, system: str, metric: str, where: Mapping[str, Any] | None = None) -> Phrase:
         """The mark of a number that hangs on passages of which too many are none of the data set's; else empty."""
         reason = withholding.why(self._material.facts, [system], metric, where)
-        return self._call("unidentified", reason) if reason else Markup("")
+        return self._call("unidentified", reason) if reason else ""
 
-    def _call(self, note: str, method: str, lender: str = "") -> Markup:
+    def _call(self, note: str, method: str, lender: str = "") -> Call:
         number = self._called.setdefault((note, method, lender), len(self._called) + 1)
-        return html.call(f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number))
+        return Call(f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number))
 
-    def html(self) -> Markup:
-        """The list of footnotes; empty if none was called."""
+    def parts(self) -> list[Part]:
+        """The list of footnotes; none if none was called."""
         notes = [
-            (f"{self._prefix}-{number}", _letter(number), explained(self._material, *called))
+            Note(f"{self._prefix}-{number}", _letter(number), explained(self._material, *called))
             for called, number in self._called.items()
         ]
-        return html.notes(notes) if notes else Markup("")
+        return [Entries(notes, "rb-notes")] if notes else []
 
 
 BETWEEN_TWO = {"few": "few_moved", "no_spread": "none_moved", "equal_groups": "groups_moved_alike"}
@@ -111,11 +109,11 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         ),
         "borrowed_spread": _(
             "all values are equal, so they show no spread: that of {metric} is taken",
-            metric=shown(lender) if lender else _("another measurement"),
+            metric=clean(lender) if lender else _("another measurement"),
         ),
         "borrowed_between": _(
             "the means of all groups are equal, so they show no spread between groups: that of {metric} is taken",
-            metric=shown(lender) if lender else _("another measurement"),
+            metric=clean(lender) if lender else _("another measurement"),
         ),
         "ties": _("most values are the same: the plain bootstrap interval would be too narrow"),
         "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
@@ -146,7 +144,7 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         reason = without_judge(note, _)
         text = _("{method}; n counts labels.", method=name[:1].upper() + name[1:])
         return " ".join(filter(None, [text, f"{reason[:1].upper()}{reason[1:]}." if reason else ""]))
-    reason = reasons.get(note, shown(note))
+    reason = reasons.get(note, clean(note))
     return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
 
 

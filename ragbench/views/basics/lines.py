@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Estimate
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import SYMBOLS, series
@@ -18,17 +19,12 @@ def lines(
     material: Material,
     estimates: Mapping[str, Mapping[int, Estimate]],
     said: Callable[[int], str],
-    suffix: str = "",
 ) -> list[dict[str, Any]]:
-    """Bands below, lines above. estimates: system → estimates by where they stand. said: the name of such a place.
-
-    suffix: of the axes in a figure of several panels; only the first panel has entries in the legend.
-    """
+    """Bands below, lines above. found: system → estimates by where they stand. said: the name of such a place."""
     bands, made = [], []
-    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     for system, rows in estimates.items():
         number, name = series(material, system), chart.plain(system)
-        colour, common = f"@series-{number}", {"type": "scatter", "name": name, **axes}
+        colour, common = f"@series-{number}", {"type": "scatter", "name": name}
         known = {x: (e.low, e.high) for x, e in rows.items() if e.low is not None and e.high is not None}
         bands.append(
             common
@@ -47,9 +43,10 @@ def lines(
                 "mode": "lines+markers",
                 "line": {"color": colour, "width": 2},
                 "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
-                "text": [f"<b>{name}</b> · {said(x)}<br>{number_of(material, e)}" for x, e in rows.items()],
+                "text": [
+                    f"<b>{name}</b> · {said(x)}<br>{spoken(material.text).phrase(Value.of(e))}" for x, e in rows.items()
+                ],
                 "hovertemplate": "%{text}<extra></extra>",
-                "showlegend": suffix == "",
             }
         )
     return bands + made
@@ -60,9 +57,3 @@ def scale(estimates: Iterable[Estimate]) -> dict[str, Any]:
     ends = [end for estimate in estimates for end in (estimate.value, estimate.low) if end is not None and end == end]
     least = min(ends, default=0.0)
     return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
-
-
-def number_of(material: Material, estimate: Estimate) -> str:
-    """`0.703 [0.645, 0.758]`."""
-    _ = material.text
-    return f"{_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Link, Name, Part, Phrase, Text
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import anchor, shown
+from ragbench.views.basics.text import anchor, clean
 
 METRIC_PAGES = "metrics"
 """The folder of the pages on metrics, beside the pages of a report; a page that has it says so in `present`."""
@@ -25,22 +23,21 @@ def link(material: Material, present: frozenset[str], **wish: str | None) -> str
     return "#questions?" + urlencode({key: value for key, value in wish.items() if value})
 
 
-def behind(material: Material, present: frozenset[str], text: str = "") -> Markup:
-    """The way from numbers to the questions they were made of, in the words of `text` where these are others; empty
+def behind(material: Material, present: frozenset[str], text: str = "") -> list[Part]:
+    """The way from numbers to the questions they were made of, in the words of `text` where these are others; none
     where the page does not list them."""
     if "questions" not in present:
-        return Markup("")
+        return []
     text = text or material.text("Every question with its values")
-    return html.p(html.link("#questions", text), "rb-meta rb-behind")
+    return [Text(Link(text, "#questions"), "rb-meta rb-behind")]
 
 
-def metric_name(material: Material, present: frozenset[str], label: str) -> Markup:
+def metric_name(material: Material, present: frozenset[str], label: str) -> Phrase:
     """A metric's label, leading to its own page where the report has such pages."""
-    name = shown(label).replace("_", Markup("_<wbr>"))
     declared = material.declaration(label)
     if METRIC_PAGES not in present or declared is None:
-        return name
-    return html.link(f"{METRIC_PAGES}/{declared.name}.html", name, "rb-metric")
+        return Name(clean(label))
+    return Link(Name(clean(label)), f"{METRIC_PAGES}/{declared.name}.html", "rb-metric")
 
 
 def row_anchor(metric: str, describes: bool) -> str:
@@ -48,11 +45,10 @@ def row_anchor(metric: str, describes: bool) -> str:
     return anchor("measure" if describes else "metric", metric)
 
 
-def left(material: Material, number: int, count: int) -> Markup:
-    """How many of `number` a list of the first `count` leaves to the tables of the run; empty where it holds all."""
+def left(material: Material, number: int, count: int) -> list[Part]:
+    """How many of `number` a list of the first `count` leaves to the tables of the run; none where it holds all."""
     if number <= count:
-        return Markup("")
+        return []
     _ = material.text
-    return html.meta(
-        _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", number - count)
-    )
+    more = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", number - count)
+    return [Text(more, "rb-meta")]

@@ -1,36 +1,31 @@
-"""Signs that mean the same on every page: a system's colour and sign, a number with its interval, a verdict."""
+"""What stands for a system on every page of a run, and how its numbers and verdicts are made into parts."""
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from typing import Any
 
-from ragbench.core.types import Comparison, Verdict
+from ragbench.core.parts import Chip, Mark, Number, Phrase, System, Value
+from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import shown
+from ragbench.views.basics.text import clean
 
 SERIES = 8
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
-GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
-MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SLIGHTLY_BETTER: "△", Verdict.SLIGHTLY_WORSE: "▽",
-         Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○", Verdict.CANNOT_BE_SHOWN: "∅",
-         Verdict.CANNOT_BE_TOLD: "?"}  # fmt: skip
 
 
-def legend(material: Material) -> Markup:
+def legend(material: Material) -> list[Phrase]:
     """Systems with the colour and the sign of their marks."""
-    return html.items([named(material, name) for name in material.systems])
+    return [named(material, name) for name in material.systems]
 
 
-def named(material: Material, system: str) -> Markup:
+def shared_legend(material: Material) -> list[Phrase]:
+    """The same; empty where there is one system, which needs no telling apart."""
+    return legend(material) if len(material.systems) > 1 else []
+
+
+def named(material: Material, system: str) -> System:
     """A system's sign in its colour, and its name."""
-    return sign(material, system) + shown(system)
-
-
-def sign(material: Material, system: str) -> Markup:
-    """The sign that stands for a system in the chart, in its colour."""
-    number = series(material, system)
-    return html.sign(number, GLYPHS[number], "")
+    return System(clean(system), series(material, system))
 
 
 def series(material: Material, system: str) -> int:
@@ -40,23 +35,21 @@ def series(material: Material, system: str) -> int:
     return 1 + (number - 1) % (SERIES - 1) if number else 0
 
 
-def small(text: str) -> Markup:
-    """Words beside a number, quieter; nothing for none."""
-    return Markup(" ") + html.small(text) if text else Markup("")
+def measured(material: Material, number: Estimate | Comparison, metric: str, **more: Any) -> Value:
+    """A metric's value or difference with its interval, in as many decimals as the metric has."""
+    return Value.of(number, material.digits(metric), **more)
 
 
-def spread(text: str) -> Markup:
-    """A number with its interval, the interval quieter."""
-    value, space, interval = text.partition(" ")
-    return html.spread(value, interval) if space else html.number(value)
+def mark(material: Material, system: str, content: Phrase) -> Mark:
+    """What is said of a system beside others, told by its sign."""
+    return Mark(content, System(clean(system), series(material, system)))
 
 
-def chip(material: Material, of: Comparison | Verdict) -> Markup:
+def value_of(material: Material, sample: str, metric: str, system: str) -> Mark:
+    """`● 0.500`: a system's value on a question."""
+    return mark(material, system, Number(material.score(sample, metric, system), material.digits(metric)))
+
+
+def chip(material: Material, of: Comparison | Verdict) -> Chip:
     """A verdict in words, with its sign."""
-    verdict = of if isinstance(of, Verdict) else of.verdict
-    return chip_of(verdict, material.verdict(of))
-
-
-def chip_of(verdict: Verdict, words: str) -> Markup:
-    """The same of words that are already found."""
-    return html.chip(verdict.name.lower().replace("_", "-"), MARKS[verdict], words)
+    return Chip.of(of if isinstance(of, Verdict) else of.verdict, material.verdict(of))

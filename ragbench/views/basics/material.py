@@ -14,6 +14,7 @@ from ragbench.core.counts import alone
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.metric import Metric
+from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.metrics import declaration, meant
 from ragbench.metrics.records import recalled
@@ -164,16 +165,11 @@ class Material:
 
     def difference(self, comparison: Comparison, metric: str) -> str:
         """`+0.203 [+0.125, +0.280]`."""
-        digits = self.digits(metric)
-        value = self.text.number(comparison.difference, digits, signed=True)
-        return f"{value} {self.text.interval(comparison.low, comparison.high, digits, signed=True)}"
+        return spoken(self.text).phrase(Value.of(comparison, self.digits(metric)))
 
     def value(self, estimate: Estimate, metric: str) -> str:
         """`0.703 [0.645, 0.758]`; a dash for what has no interval, and for what was not measured."""
-        digits = self.digits(metric)
-        if math.isnan(estimate.value):
-            return self.text.number(None)
-        return f"{self.text.number(estimate.value, digits)} {self.text.interval(estimate.low, estimate.high, digits)}"
+        return spoken(self.text).phrase(Value.of(estimate, self.digits(metric)))
 
     def judge_alone(self, system: str, metric: str) -> str:
         """What the judge alone says of a mean that people's labels correct; empty for any other."""
@@ -192,6 +188,11 @@ class Material:
         digits = self.digits(metric)
         interval = self.text.interval(comparison.low, comparison.high, digits, signed=True)
         return alone(comparison.difference, self.text, digits, signed=True, interval=interval)
+
+    @cached_property
+    def unmeasured(self) -> int:
+        """How many values of the page could not be measured."""
+        return sum(e.estimate.n_unmeasured for e in self.measurement.estimates)
 
     @property
     def corrected(self) -> tuple[str, ...]:

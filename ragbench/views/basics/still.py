@@ -5,10 +5,9 @@ It knows what our views use, as the script of pages does (`report_template/chart
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from typing import Any
 
@@ -25,7 +24,6 @@ LETTERS: Mapping[str, float] = {
     **dict.fromkeys("ABCDEFGHKNOPQRUVXYZ", 0.66),
 }  # fmt: skip
 """Width of a letter as a share of the font's size, of a plain sans-serif; of others a common one."""
-_BAR = re.compile(r'<div class="rb-plot"[^>]*>.*?<script type="application/json">(.*?)</script></div>', re.DOTALL)
 _COLOUR = re.compile(r"rgba?\((\d+), ?(\d+), ?(\d+)(?:, ?([\d.]+))?\)")
 
 
@@ -35,15 +33,6 @@ def drawn(figure: Mapping[str, Any], width: int = WIDTH) -> Markup:
     Raises ValueError for a kind of trace that is not known here.
     """
     return Markup(_Drawing(figure, width).text())  # noqa: S704 - every text in it is escaped
-
-
-def without_script(html: str, colours: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Markup:
-    """A view's HTML with every chart that a script would draw as an SVG. colours: puts colours in for their names."""
-
-    def still(match: re.Match[str]) -> str:
-        return str(drawn(colours(json.loads(unescape(match[1]))), WIDTH))
-
-    return Markup(_BAR.sub(still, html))  # noqa: S704 - the views' own markup
 
 
 def _lines(text: Any) -> list[list[tuple[str, bool]]]:

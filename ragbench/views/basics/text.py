@@ -6,8 +6,6 @@ import hashlib
 import re
 from typing import Any
 
-from markupsafe import Markup, escape
-
 from ragbench.core.names import INVISIBLE
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -30,9 +28,9 @@ def clean(text: Any) -> str:
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", plain))
 
 
-def shown(text: Any, limit: int | None = None) -> Markup:
-    """`text` cleaned, cut at a word near `limit` characters, and escaped."""
-    return escape(clean(text).strip() if limit is None else shortened(text, limit))
+def shown(text: Any, limit: int | None = None) -> str:
+    """`text` cleaned, without spaces around it, and cut at a word near `limit` characters."""
+    return clean(text).strip() if limit is None else shortened(text, limit)
 
 
 def shortened(text: Any, limit: int) -> str:

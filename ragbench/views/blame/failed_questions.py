@@ -6,32 +6,30 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Entry, Section, Text, bold, filled
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.entries import shortened
+from ragbench.views.basics.hits import instead, relevant, wanted
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
-from ragbench.views.comparison.worst_questions import instead, relevant, wanted
 from ragbench.views.view import view
 
 ANSWER, REASON = 500, 300
 
 
 @view("blame_questions")
-def questions(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def questions(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """The first `count` questions of every part that failed, with answer, passages and reason."""
     blamed = Blamed(material)
     if not blamed.systems:
-        return Markup("")
+        return ()
     _ = material.text
     answers = {
         (row["system"], row["sample"]): row for row in material.kept("answers").to_dict("records") if row["repeat"] == 0
     }
-    blocks = []
+    blocks = list[Content]()
     for system in blamed.systems:
         folds = []
         for part in (*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED):
@@ -39,26 +37,28 @@ def questions(material: Material, present: frozenset[str], count: int = 10) -> M
             if rows and part not in (GOOD, REFUSED):
                 folds.append(_fold(blamed, system, part, rows, answers, count))
         if folds:
-            title = _.html("Failures of <b>{system}</b>, part by part", system=named(material, system))
-            blocks += [html.heading(title), *folds]
-    return html.all(*blocks)
+            title = filled(_("Failures of <b>{system}</b>, part by part"), system=named(material, system))
+            blocks += [Text(title, "h3"), *folds]
+    return blocks
 
 
 def _fold(
     blamed: Blamed, system: str, part: str, rows: list[Row], answers: Mapping[tuple[str, str], Row], count: int
-) -> Markup:
+) -> Content:
     _ = blamed.material.text
     more = _.plural("{n} more question is not shown.", "{n} more questions are not shown.", len(rows) - count)
-    return html.fold(
+    return Section(
+        [
+            Text(blamed.meaning(part), "rb-meta"),
+            shortened(_, [_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]]),
+            Text(more, "rb-meta") if len(rows) > count else (),
+        ],
         f"{blamed.name(part)} · {_.integer(len(rows))}",
-        html.meta(blamed.meaning(part)),
-        shortened(_, [_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]]),
-        html.meta(more) if len(rows) > count else "",
-        id=f"blame{blamed.systems.index(system)}-{part}",
+        anchor=f"blame{blamed.systems.index(system)}-{part}",
     )
 
 
-def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
+def _item(blamed: Blamed, row: Row, answer: Row) -> Entry:
     """The question with its answer, reference, reason and passages."""
     material = blamed.material
     _ = material.text
@@ -71,19 +71,19 @@ def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
         _pair(_("Why"), _why(blamed, row), REASON),
         _pair(_("The judge, or what failed"), reason_in(row["reason"] or "", _), REASON),
     ]
-    body = html.all(
-        *said,
+    body = (
+        said,
         instead(material, sample, row["system"]),
-        wanted(material, sample, needed, question) if needed else "",
-        html.meta(shown(sample, 80)),
+        wanted(material, sample, needed, question) if needed else (),
+        Text(shown(sample, 80), "rb-meta"),
     )
     place = anchor(f"blame{blamed.systems.index(row['system'])}", sample)
-    return html.entry(place, shown(question.get("text") or sample, 400), None, body)
+    return Entry(place, shown(question.get("text") or sample, 400), None, body)
 
 
-def _pair(title: str, text: Any, limit: int) -> Markup:
+def _pair(title: str, text: Any, limit: int) -> Content:
     content = shown(text, limit)
-    return html.p(html.all(html.b(title), " ", content)) if content else Markup("")
+    return Text((bold(title), " ", content)) if content else ()
 
 
 def _why(blamed: Blamed, row: Row) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ragbench.core import unidentified
+from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Comparison, Estimate
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.material import Material
@@ -84,10 +85,7 @@ class Blamed:
 
     def percent(self, e: Estimate) -> str:
         """`73% [64%, 81%]`; alone where it has no interval."""
-        _ = self.material.text
-        if e.low is None or e.high is None:
-            return _.percent(e.value)
-        return f"{_.percent(e.value)} {_.ends(_.percent(e.low), _.percent(e.high))}"
+        return spoken(self.material.text).phrase(Value.of(e, percent=True, bare=True))
 
     def worst(self, system: str) -> tuple[str, Estimate] | None:
         """The part that is first to blame for most of the questions that can be answered; None where none is, and

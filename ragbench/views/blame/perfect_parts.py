@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from markupsafe import Markup
-
-from ragbench.core.language import DASH
+from ragbench.core.parts import Content, Entries, Group, Phrase, Section, Styled, Table, Text, Value, filled
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named, spread
+from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.blame.parts import GOOD, Blamed
 from ragbench.views.view import view
 
@@ -22,11 +19,11 @@ Row = Mapping[Any, Any]
 
 
 @view("perfect_parts")
-def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
+def perfect_parts(material: Material, present: frozenset[str]) -> Content:
     """What the whole would be worth if one part were perfect; empty where nothing was measured again."""
     table = material.kept("blame_counterfactuals")
     if not len(table):
-        return Markup("")
+        return ()
     _ = material.text
     blamed = Blamed(material)
     correctness = str(blamed.facts.get("correctness", ""))
@@ -42,9 +39,9 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
         _("gain in {metric}, {level} interval", metric=correctness, level=level),
     ]
     heads = [_("if this were perfect"), *titles]
-    rows: list[list[Markup | list[Markup | str]]] = [
+    rows: list[list[Any]] = [
         [
-            html.group(named(material, system), len(heads)),
+            Group(named(material, system)),
             *(_row(material, system, part, by, correctness, notes) for part, by in by_system.get(system, {}).items()),
         ]
         for system in blamed.systems
@@ -58,34 +55,35 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
         "One part is made perfect, the others stay as they are, and the answers are judged again. Only questions "
         "that can be answered count."
     )
-    return html.all(
-        html.heading(_.html("<b>What one perfect part would gain</b>")),
-        html.lede(lede),
-        one_by_one(_, rows, lambda some: html.grid(_("One perfect part at a time"), heads, chain(*some), "rb-long")),
-        html.p(_("means over the questions that can be answered ({population})", population=of), "rb-axis"),
-        notes.html(),
-        html.fold(_("How to read these numbers"), html.list(_explained(material, table), "rb-notes")),
+    return (
+        Text(filled(_("<b>What one perfect part would gain</b>")), "h3"),
+        Text(lede, "rb-lede"),
+        one_by_one(
+            _, rows, lambda some: [Table.of(_, _("One perfect part at a time"), heads, chain(*some), "rb-long")]
+        ),
+        Text(_("means over the questions that can be answered ({population})", population=of), "rb-axis"),
+        *notes.parts(),
+        Section([Entries(_explained(material, table), "rb-notes")], _("How to read these numbers")),
     )
 
 
 def _row(
     material: Material, system: str, part: str, measures: Mapping[str, Row], correctness: str, notes: Notes
-) -> list[Markup | str]:
+) -> list[Any]:
     _ = material.text
-    line: list[Markup | str] = [_name(material, system, part, measures)]
+    line: list[Any] = [_name(material, system, part, measures)]
     for measure in (GOOD, correctness):
         mean = material.estimate(system, measure, perfect=part)
         gain = material.comparison(system, measure, perfect=part)
         if mean is None or gain is None or not math.isfinite(mean.value) or not math.isfinite(gain.difference):
-            line += [DASH, DASH]
+            line += [None, None]
             continue
-        number = f"{_.number(gain.difference, signed=True)} {_.interval(gain.low, gain.high, signed=True)}"
-        line.append(html.number(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}"))
-        line.append(spread(number) + notes.mark(gain) + notes.unidentified(system, measure, {"perfect": part}))
+        line.append(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}")
+        line.append((Value.of(gain), notes.mark(gain), notes.unidentified(system, measure, {"perfect": part})))
     return line
 
 
-def _name(material: Material, system: str, part: str, measures: Mapping[str, Row]) -> Markup:
+def _name(material: Material, system: str, part: str, measures: Mapping[str, Row]) -> Phrase:
     _ = material.text
     name = {
         "retrieval": _("retrieval"),
@@ -95,12 +93,12 @@ def _name(material: Material, system: str, part: str, measures: Mapping[str, Row
     }.get(part, part)
     measure, row = next(iter(measures.items()))
     if row["reason"]:
-        return html.beside(name, _("answers by itself: it cannot be given other passages"))
+        return (name, " ", Styled(_("answers by itself: it cannot be given other passages"), "small"))
     changed = _.plural("{n} question changed", "{n} questions changed", int(row["changed"]))
     gain = material.comparison(system, measure, perfect=part)
     if gain is not None and gain.n_dropped:
         changed += ", " + _.plural("{n} left out: not measured", "{n} left out: not measured", gain.n_dropped)
-    return html.beside(name, changed)
+    return (name, " ", Styled(changed, "small"))
 
 
 def _explained(material: Material, table: Any) -> list[str]:

@@ -5,46 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
-from ragbench.views.basics.marks import named, spread
-from ragbench.views.basics.templates import html
+from ragbench.core.parts import Column, Content, Drawing, Entries, Phrase, Table, Text, Value
+from ragbench.views.basics.marks import named
 from ragbench.views.blame.parts import ANSWERABLE, GOOD, UNMEASURED, Blamed
 
 WRITTEN = 0.07
 """From this share of the width on a piece has room for its number."""
 
 
-def bars(blamed: Blamed, of: str = "") -> Markup:
+def bars(blamed: Blamed, of: str = "") -> Content:
     """A bar a system, its pieces in the order of work, and the share of good answers with its interval.
 
     of: the page's title, where bars of several stand on one page.
     """
     _ = blamed.material.text
     parts = [part for part in (*_parts(blamed), UNMEASURED) if any(_count(blamed, s, part) for s in blamed.systems)]
-    legend = html.items([html.swatch(_kind(part), blamed.name(part)) for part in parts])
+    legend = [(Drawing("swatch", {"part": _kind(part), "text": ""}), blamed.name(part)) for part in parts]
     title = _("What became of the questions")
     level = _.percent(next((e.level for e in blamed.shares.values()), 0.95))
-    heads = [
-        html.head(_("system")),
-        html.head(_("share of the questions that can be answered"), "rb-drawn"),
-        html.head(html.all(blamed.name(GOOD), Markup(", "), _("{level} interval", level=level))),
-    ]
+    columns = (
+        Column(_("system")),
+        Column(_("share of the questions that can be answered"), look="rb-drawn"),
+        Column((blamed.name(GOOD), ", ", _("{level} interval", level=level)), "interval", label=blamed.name(GOOD)),
+    )
     rows = [
-        html.row(
-            [
-                html.row_head(named(blamed.material, system)),
-                html.drawn_cell(_bar(blamed, system, parts)),
-                html.cell(blamed.name(GOOD), _good(blamed, system)),
-            ]
-        )
+        (named(blamed.material, system), _bar(blamed, system, parts), _good(blamed, system))
         for system in blamed.systems
     ]
     counted = blamed.material.population(sum(blamed.measured(system, ANSWERABLE)) for system in blamed.systems)
     said = _("share of the questions that can be answered ({population})", population=counted)
-    table = html.table(f"{title}: {of}" if of else title, heads, rows, "rb-forest rb-blame")
-    return html.legend(legend) + table + html.p(said, "rb-axis")
+    label = f"{title}: {of}" if of else title
+    table = Table(columns, tuple(rows), label, language=_.language, look="rb-forest rb-blame")
+    return (Entries(legend, "rb-legend"), table, Text(said, "rb-axis"))
 
 
 def _parts(blamed: Blamed) -> Sequence[str]:
@@ -56,7 +49,7 @@ def _count(blamed: Blamed, system: str, part: str) -> int:
     return blamed.measured(system, ANSWERABLE)[1] if part == UNMEASURED else blamed.count(system, part)
 
 
-def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Markup:
+def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Phrase:
     _ = blamed.material.text
     total = sum(blamed.measured(system, ANSWERABLE))
     pieces: list[Mapping[str, Any]] = []
@@ -79,7 +72,8 @@ def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Markup:
             }
         )
         start += share
-    return html.stack("; ".join(str(piece["said"]) for piece in pieces), pieces) if pieces else html.span(DASH)
+    said = "; ".join(str(piece["said"]) for piece in pieces)
+    return Drawing("stack", {"label": said, "segments": pieces}) if pieces else DASH
 
 
 def _kind(part: str) -> str:
@@ -87,6 +81,6 @@ def _kind(part: str) -> str:
     return part.replace("_", "-")
 
 
-def _good(blamed: Blamed, system: str) -> Markup | str:
+def _good(blamed: Blamed, system: str) -> Value | None:
     share = blamed.share(system, GOOD)
-    return DASH if share is None else spread(blamed.percent(share))
+    return None if share is None else Value.of(share, percent=True, bare=True)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Entries, Figure, Phrase, Plot, Text, Value, filled, spoken
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import named, series
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.blame import stacked
 from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.views.sentences import refusing
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 ROW, HEAD, FOOT = 27, 34, 30
 WORDS = 34
@@ -23,33 +21,27 @@ SPOKEN_OF = 2
 
 
 @view("blame")
-def waterfall(material: Material, present: frozenset[str]) -> Markup:
+def waterfall(material: Material, present: frozenset[str]) -> Content:
     """What failed first: a waterfall from all questions down to the good answers of one system, a bar each of several.
 
     Empty where nothing was blamed.
     """
     blamed = Blamed(material)
     if not blamed.systems or not blamed.has(ANSWERABLE):
-        return Markup("")
+        return ()
     _ = material.text
-    if len(blamed.systems) > 1:
-        return html.all(
-            html.heading(_("Which part fails first"), 2),
-            *(html.p(_sentence(blamed, name)) for name in blamed.systems if len(blamed.systems) <= SPOKEN_OF),
-            html.figure(_title(material), None, stacked.bars(blamed)),
-            html.list(standard(blamed), "rb-notes"),
-        )
-    data = figure(blamed)
-    plot = chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(_title(material))))
+    several, title = len(blamed.systems) > 1, _title(material)
+    plot = Plot(figure(blamed), _("{title}. The table below holds the same numbers.", title=clean(title)))
     axis = _(
         "share of the questions that can be answered; the line is the {level} interval of a step",
         level=_.percent(_level(blamed)),
     )
-    return html.all(
-        html.heading(_("Which part fails first"), 2),
-        *(html.p(_sentence(blamed, name)) for name in blamed.systems),
-        html.figure(_title(material), None, plot, axis),
-        html.list(standard(blamed), "rb-notes"),
+    drawn = stacked.bars(blamed) if several else ()
+    return (
+        Text(_("Which part fails first"), "h2"),
+        [Text(_sentence(blamed, name)) for name in blamed.systems if len(blamed.systems) <= SPOKEN_OF],
+        Figure(title, [plot], axis="" if several else axis, drawn=drawn),
+        Entries(standard(blamed), "rb-notes"),
     )
 
 
@@ -62,29 +54,34 @@ def _level(blamed: Blamed) -> float:
     return next((share.level for share in shares if share is not None), 0.95)
 
 
-def _sentence(blamed: Blamed, system: str) -> Markup:
+def _sentence(blamed: Blamed, system: str) -> Phrase:
     """How many got a good answer, and what failed most."""
     _ = blamed.material.text
     measured, missing = blamed.measured(system, ANSWERABLE)
     who = named(blamed.material, system)
     if not measured:
-        return _.html("<b>{system}</b>: nothing of what decides was measured.", system=who)
+        return filled(_("<b>{system}</b>: nothing of what decides was measured."), system=who)
     counts = {part: blamed.count(system, part) for part in blamed.parts(ANSWERABLE)}
     good = counts.pop(GOOD)
     most = max(counts.values())
     worst = _.enumeration([blamed.name(part) for part, count in counts.items() if count == most])
-    places = {"system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured)}
-    said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
+    places: dict[str, Phrase] = {
+        "system": who,
+        "good": _.integer(good),
+        "n": _.integer(measured),
+        "share": _.percent(good / measured),
+    }
+    said: Phrase = filled(_("<b>{system}</b>: {good} of {n} questions got a good answer ({share})."), **places)
     if why := blamed.untold(system):
-        said += " " + _.html("Which part fails first cannot be told: {reason}.", reason=shown(why))
+        said = (said, " ", filled(_("Which part fails first cannot be told: {reason}."), reason=shown(why)))
     elif most:
         lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
-        text = _.html("Most frequent first failure: <b>{part}</b>, {count} ({lost}).", **lost)
+        text = filled(_("Most frequent first failure: <b>{part}</b>, {count} ({lost})."), **lost)
         if sum(count == most for count in counts.values()) > 1:
-            text = _.html("Most frequent first failures: <b>{part}</b>, {count} ({lost}) each.", **lost)
-        said += " " + text
+            text = filled(_("Most frequent first failures: <b>{part}</b>, {count} ({lost}) each."), **lost)
+        said = (said, " ", text)
     if missing:
-        said += " " + _.plural("{n} question was not measured.", "{n} questions were not measured.", missing)
+        said = (said, " ", _.plural("{n} question was not measured.", "{n} questions were not measured.", missing))
     return said
 
 
@@ -145,21 +142,6 @@ def _scale(blamed: Blamed, name: str) -> str:
     low, high = blamed.facts.get(name) or (0, 1)
     number = blamed.material.text.number
     return f"{number(low, 0)}–{number(high, 0)}"
-
-
-@charted("blame")
-def notebook_figure(material: Material) -> dict[str, Any] | None:
-    """The same chart for JupyterLab; None where nothing was blamed."""
-    blamed = Blamed(material)
-    if not blamed.systems or not blamed.has(ANSWERABLE):
-        return None
-    made = figure(blamed)
-    made["layout"]["title"] = {"text": chart.plain(_title(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
-    made["layout"]["margin"]["t"] += 44
-    made["layout"]["height"] += 44
-    for label in made["layout"]["annotations"]:
-        label["visible"] = label.get("name") == "system"
-    return made
 
 
 def figure(blamed: Blamed) -> dict[str, Any]:
@@ -268,7 +250,7 @@ def _hover(blamed: Blamed, system: str, row: dict[str, Any]) -> str:
     lines = [f"<b>{chart.plain(system)}</b> · {chart.plain(row['label'])}"]
     e = blamed.share(system, row["part"]) if row["part"] not in ("all", UNMEASURED) else None
     if e is not None:
-        lines.append(chart.plain(f"{_.number(e.value)} {_.interval(e.low, e.high)}"))
+        lines.append(chart.plain(spoken(_).phrase(Value.of(e))))
         lines.append(chart.plain(shortened(blamed.meaning(row["part"]))))
     return "<br>".join(lines)
 
@@ -295,7 +277,7 @@ def _label(text: str, row: int, suffix: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def unanswerable(blamed: Blamed) -> Markup:
+def unanswerable(blamed: Blamed) -> Content:
     """A sentence on what became of the questions that the base holds no answer to."""
     _ = blamed.material.text
     lines = []
@@ -303,13 +285,15 @@ def unanswerable(blamed: Blamed) -> Markup:
         n, missing = blamed.measured(name, UNANSWERABLE)
         if n + missing:
             counts = {part: _.integer(blamed.count(name, part)) for part in STEPS[UNANSWERABLE]}
-            text = _.html(
-                "<b>{system}</b>: questions that the base holds no answer to: {n}; rightly refused: {refused}; "
-                "answered all the same: {invented}.",
+            text = filled(
+                _(
+                    "<b>{system}</b>: questions that the base holds no answer to: {n}; rightly refused: {refused}; "
+                    "answered all the same: {invented}."
+                ),
                 system=shown(name),
                 n=_.integer(n),
                 refused=counts[REFUSED],
                 invented=counts["invented"],
             )
             lines.append(text)
-    return html.all(*map(html.p, lines))
+    return [Text(line) for line in lines]

@@ -6,19 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import lacking
-from ragbench.core.language import DASH
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.parts import Figure, Part, Plot, Section, Table, Text, Value, small, spoken
 from ragbench.core.types import Estimate
 from ragbench.views.basics import chart
+from ragbench.views.basics.compared import level
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import small, spread
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 PEOPLE = "people"
 FIRST_ROWS = 12
@@ -27,24 +24,28 @@ MOST_NUMBERS = 14
 
 
 @view("correlations")
-def correlations(material: Material, present: frozenset[str]) -> Markup:
+def correlations(material: Material, present: frozenset[str]) -> list[Part]:
     """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
     _ = material.text
     rows = pairs(material)
     if not rows:
-        text = _("There are fewer than two metrics, or no answer was measured by two: nothing goes together here.")
-        return html.p(text)
+        return [
+            Text(_("There are fewer than two metrics, or no answer was measured by two: nothing goes together here."))
+        ]
     defined = [row for row in rows if math.isfinite(row.estimate.value)]
     title = _("Which metrics order the answers alike")
-    plot = chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=title))
+    said = _("{title}. The table below holds the same numbers.", title=title)
     axis = _("Spearman's ρ over answers: red towards 1, blue towards −1; columns in the order of the rows")
     notes = Notes(material, "rho-note")
-    parts = [html.figure(title, None, plot, axis), _table(material, defined[:FIRST_ROWS], notes)]
-    parts.append(html.meta(_said(material, rows, defined)))
-    if len(defined) > FIRST_ROWS:
-        whole = _.plural("All {n} pair", "All {n} pairs", len(defined))
-        parts.append(html.fold(whole, _table(material, defined, notes)))
-    return html.all(*parts, notes.html())
+    whole = _.plural("All {n} pair", "All {n} pairs", len(defined))
+    folded = [Section([_table(material, defined, notes)], whole)] if len(defined) > FIRST_ROWS else []
+    return [
+        Figure(title, [Plot(figure(material), said)], axis=axis),
+        _table(material, defined[:FIRST_ROWS], notes),
+        Text(_said(material, rows, defined), "rb-meta"),
+        *folded,
+        *notes.parts(),
+    ]
 
 
 def pairs(material: Material) -> list[NamedEstimate]:
@@ -75,32 +76,25 @@ def _said(material: Material, rows: list[NamedEstimate], defined: list[NamedEsti
     return " ".join(said)
 
 
-def _table(material: Material, rows: list[NamedEstimate], notes: Notes) -> Markup:
+def _table(material: Material, rows: list[NamedEstimate], notes: Notes) -> Table:
     _ = material.text
-    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
-    title = _("ρ, {level} interval", level=_.percent(level))
-    made = []
-    for row in rows:
-        estimate = row.estimate
-        value = (
-            spread(f"{_.number(estimate.value)} {_interval(material, estimate)}")
-            + notes.mark(estimate)
-            + small(lacking(estimate, _))
+    title = _("ρ, {level} interval", level=level(material))
+    made = [
+        (
+            *(name(material, side) for side in _sides(row)),
+            (Value.of(row.estimate), notes.mark(row.estimate), small(lacking(row.estimate, _))),
+            row.estimate.n,
         )
-        made.append([*(name(material, side) for side in _sides(row)), value, _.integer(estimate.n)])
-    return html.grid(_("Correlations of metrics"), [_("metric"), (_("and"), "rb-word"), title, _("n")], made)
+        for row in rows
+    ]
+    return Table.of(_, _("Correlations of metrics"), [_("metric"), (_("and"), "rb-word"), title, _("n")], made)
 
 
-def _interval(material: Material, estimate: Estimate) -> str:
-    return DASH if estimate.low is None else material.text.interval(estimate.low, estimate.high)
-
-
-def name(material: Material, metric: str) -> Markup:
+def name(material: Material, metric: str) -> str:
     """A metric's name, or the word for what people thought."""
-    return shown(material.text("people's scores")) if metric == PEOPLE else shown(metric)
+    return material.text("people's scores") if metric == PEOPLE else shown(metric)
 
 
-@charted("correlations")
 def figure(material: Material) -> dict[str, Any]:
     """A square of colours, one row and one column a metric; a metric without any ρ has none."""
     _ = material.text
@@ -110,7 +104,7 @@ def figure(material: Material) -> dict[str, Any]:
     labels = [metric for metric in order if metric in there]
     known = {frozenset(_sides(row)): row.estimate for row in rows}
     values = [[1.0 if label == other else _value(known, label, other) for other in labels] for label in labels]
-    words = [str(name(material, label).striptags()) for label in labels]
+    words = [name(material, label) for label in labels]
     ticks = [chart.plain(word, LABEL) for word in words]
     named = list(zip(labels, words, strict=True))
     hover = [
@@ -156,5 +150,5 @@ def _hover(material: Material, rho: Estimate | None, first: str, other: str) -> 
     _ = material.text
     if rho is None:
         return chart.plain(first)
-    value = f"{_.number(rho.value)} {_interval(material, rho)}"
+    value = spoken(_).phrase(Value.of(rho))
     return f"{chart.plain(first)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core import raised, stand_ins, unidentified
+from ragbench.core.parts import Part, Section, Text, terms
 from ragbench.core.stand_ins import caveat
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences import descriptions, judges, parts
 from ragbench.views.sentences.findings import sentences
@@ -18,12 +16,12 @@ from ragbench.views.view import view
 
 
 @view("answer")
-def answer(material: Material, present: frozenset[str]) -> Markup:
+def answer(material: Material, present: frozenset[str]) -> list[Part]:
     """The answer in a sentence for each challenger, and the facts it stands on."""
-    return html.div(one_by_one(material.text, sentences(material)), "rb-says") + facts(material)
+    return [Section(one_by_one(material.text, sentences(material)), look="rb-says"), *facts(material)]
 
 
-def facts(material: Material) -> Markup:
+def facts(material: Material) -> list[Part]:
     """The line of facts under the answer."""
     _, known = material.text, material.facts
     rows: list[tuple[str, Any]] = [(_("data set"), known.get("dataset"))]
@@ -38,13 +36,12 @@ def facts(material: Material) -> Markup:
         (_("judge"), known.get("judge")),
         (_("commit"), short_commit(known.get("commit"))),
     ]
-    line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
-    broken = [html.warning(shown(text)) for text in raised.warnings(known, _)]
-    broken += [html.warning(shown(text)) for text in unidentified.sentences(unidentified.of(known).values(), _)]
+    line = terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
+    broken = [Text(shown(text), "rb-standin") for text in raised.warnings(known, _)]
+    broken += [Text(shown(text), "rb-standin") for text in unidentified.sentences(unidentified.of(known).values(), _)]
     own = parts.sentence(material)
-    return html.all(
-        line, html.warning(shown(own)) if own else "", *broken, judges.incomplete(material), standing_in(material)
-    )
+    part = [Text(own, "rb-standin")] if own else []
+    return [line, *part, *broken, *judges.incomplete(material), *standing_in(material)]
 
 
 def short_commit(commit: Any) -> str | None:
@@ -60,11 +57,9 @@ def unit(material: Material) -> str | None:
     return {"chunk": _("passage"), "url": _("web page")}.get(str(named), named)
 
 
-def standing_in(material: Material) -> Markup:
-    """The sentence on what only stands in for a model; empty where nothing does."""
+def standing_in(material: Material) -> list[Part]:
+    """The sentence on what only stands in for a model; none where nothing does."""
     text = caveat(stand_ins.of(material.facts), material.text)
     if not text:
-        return Markup("")
-    return html.warning(
-        html.all(shown(text), " ", judges.baseline(material)) if judges.stand_ins(material) else shown(text)
-    )
+        return []
+    return [Text((text, " ", judges.baseline(material)) if judges.stand_ins(material) else text, "rb-standin")]

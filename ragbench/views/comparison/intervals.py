@@ -6,16 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Figure, Part, Plot, Section, Text, spoken
 from ragbench.core.types import Estimate
 from ragbench.views.basics import chart
-from ragbench.views.basics.marks import SYMBOLS, legend, series
+from ragbench.views.basics.compared import level
+from ragbench.views.basics.marks import SYMBOLS, measured, series, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import clean, shown
+from ragbench.views.basics.text import clean
 from ragbench.views.sentences import findings
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 LABEL = 26
 MARKS = 30
@@ -25,22 +24,20 @@ TOP, BOTTOM = 6, 26
 
 
 @view("intervals")
-def intervals(material: Material, present: frozenset[str]) -> Markup:
+def intervals(material: Material, present: frozenset[str]) -> list[Part]:
     """Means of the key metrics with their intervals, system by system, under the finding as a title."""
     _ = material.text
     title = findings.finding(material)
     if not _panels(material):
-        return html.p(_("Nothing was measured, so there is nothing to draw."))
+        return [Text(_("Nothing was measured, so there is nothing to draw."))]
     said = _("{title}. The table below holds the same numbers.", title=clean(title))
-    systems, axis = legend(material) if len(material.systems) > 1 else "", axis_text(material)
-    leading, others = _leading(material)
-    drawn = html.figure(shown(title), systems, chart.plot(figure(material, leading), said), axis)
+    axis, (leading, others) = axis_text(material), _leading(material)
+    drawn = Figure(title, [Plot(figure(material, leading), said)], shared_legend(material), axis)
     if not others:
-        return drawn
+        return [drawn]
     more = _.plural("{n} more metric", "{n} more metrics", len(others))
-    return drawn + html.fold(
-        f"{more}: {', '.join(others)}", chart.plot(figure(material, others), said), html.p(axis, "rb-axis")
-    )
+    folded = Figure("", [Plot(figure(material, others), said)], axis=axis)
+    return [drawn, Section([folded], f"{more}: {', '.join(others)}")]
 
 
 def _leading(material: Material) -> tuple[list[str], list[str]]:
@@ -55,27 +52,13 @@ def _leading(material: Material) -> tuple[list[str], list[str]]:
 def axis_text(material: Material) -> str:
     """What is drawn, of what: `mean over questions (n = 129, campus:en), 95% interval`."""
     _ = material.text
-    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
     drawn = [
         e.n for metric in material.key_metrics for name in material.systems if (e := _drawable(material, name, metric))
     ]
-    said = {"population": material.population(drawn), "level": _.percent(level)}
+    said = {"population": material.population(drawn), "level": level(material)}
     if material.facts.get("sets"):
         return _("mean over questions, or value of all answers ({population}), {level} interval", **said)
     return _("mean over questions ({population}), {level} interval", **said)
-
-
-@charted("intervals")
-def notebook_figure(material: Material) -> dict[str, Any]:
-    """The same figure for JupyterLab: title and legend inside, colours that suit light and dark."""
-    made = figure(material)
-    layout = made["layout"]
-    layout["title"] = {"text": chart.plain(findings.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
-    layout["showlegend"] = len(material.systems) > 1
-    layout["margin"]["t"] = 76
-    layout["height"] += 70
-    layout["annotations"] = []
-    return made
 
 
 def figure(material: Material, metrics: Sequence[str] | None = None) -> dict[str, Any]:
@@ -158,7 +141,10 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
 def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> str:
     _ = material.text
     count = _.plural("{n} question", "{n} questions", estimate.n)
-    named, number = f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}", material.value(estimate, metric)
+    named, number = (
+        f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}",
+        spoken(_).phrase(measured(material, estimate, metric)),
+    )
     return f"{named}<br>{chart.plain(number)}<br>{chart.plain(count)}"
 
 

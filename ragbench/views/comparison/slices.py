@@ -7,57 +7,74 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import lacking
-from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Cell,
+    Column,
+    Entries,
+    Group,
+    Link,
+    Part,
+    Phrase,
+    Row,
+    Section,
+    Styled,
+    Table,
+    Text,
+    bold,
+    filled,
+    small,
+)
 from ragbench.core.types import Comparison
 from ragbench.tiers.basics.slices import FEWEST
+from ragbench.views.basics.compared import Compared
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import link
-from ragbench.views.basics.marks import named, small, spread
+from ragbench.views.basics.marks import measured, named, value_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.comparison.verdict_table import Columns
-from ragbench.views.comparison.worst_questions import value_of
 from ragbench.views.view import view
 
 Slice = tuple[str, str | None]
 
 
 @view("slices")
-def slices(material: Material, present: frozenset[str]) -> Markup:
+def slices(material: Material, present: frozenset[str]) -> list[Part]:
     """Values and verdicts on parts of the questions, and the questions of each; empty without parts."""
     made = material.measurement.estimates_by("slice")
     if not made:
-        return Markup("")
+        return []
     _ = material.text
     metric = made[0].metric
     parts: list[Slice] = []
     for where in dict.fromkeys(str(estimate.where["slice"]) for estimate in made):
         dimension, _colon, value = where.partition(":")
         parts.append((dimension, value or None))
-    compared = [finding.comparison for finding in material.measurement.comparisons_by("slice")]
-    family = next((comparison.family for comparison in compared if comparison.family), "")
-    columns = Columns.of(material, Notes(material, "slice-note"), family, corrected=bool(family))
-    lead = _.html(
-        "{metric} on parts of the questions, each by itself. A slice with fewer than {n} questions gets no verdict.",
-        metric=html.b(shown(metric)),
-        n=_.integer(FEWEST),
-    )
+    differences = [named.comparison for named in material.measurement.comparisons_by("slice")]
+    family = next((difference.family for difference in differences if difference.family), "")
+    compared = Compared.of(material, Notes(material, "slice-note"), family, corrected=bool(family))
+    lead: list[Phrase] = [
+        filled(
+            _(
+                "{metric} on parts of the questions, each by itself. A slice with fewer than {n} questions gets no "
+                "verdict."
+            ),
+            metric=bold(shown(metric)),
+            n=FEWEST,
+        )
+    ]
     if metric in material.corrected:
-        lead += " " + _("No labels by people correct these parts: they are the values of the judge alone.")
+        lead += [" ", _("No labels by people correct these parts: they are the values of the judge alone.")]
     listed = () if "questions" in present else (_questions(material, metric, part) for part in parts)
-    return html.all(
-        html.heading(_("Where it is good, and where not"), 2),
-        html.lede(lead),
-        one_by_one(_, material.systems, lambda some: _table(columns, metric, parts, some, present)),
-        _family(material, len(compared)),
-        columns.notes.html(),
+    return [
+        Text(_("Where it is good, and where not"), "h2"),
+        Text(lead, "rb-lede"),
+        *one_by_one(_, material.systems, lambda some: [_table(compared, metric, parts, some, present)]),
+        *_family(material, len(differences)),
+        *compared.notes.parts(),
         *listed,
-    )
+    ]
 
 
 def _where(part: Slice) -> str:
@@ -65,47 +82,43 @@ def _where(part: Slice) -> str:
 
 
 def _table(
-    columns: Columns, metric: str, parts: Sequence[Slice], systems: Sequence[str], present: frozenset[str]
-) -> Markup:
-    material = columns.material
+    compared: Compared, metric: str, parts: Sequence[Slice], systems: Sequence[str], present: frozenset[str]
+) -> Table:
+    material = compared.material
     _, is_wide = material.text, len(material.systems) <= 2
-    heads = [html.head(_("slice"))]
-    heads += [html.head(named(material, s), "rb-name") for s in material.systems] if is_wide else []
-    heads += [] if is_wide else [html.head(columns.value)]
-    heads += [] if material.baseline is None else columns.heads()
-    heads.append(html.head(_("n")))
-    rows: list[Markup] = []
+    columns = [Column(_("slice"))]
+    if is_wide:
+        columns += [Column(named(material, s), "interval", head="rb-name", label=clean(s)) for s in material.systems]
+    else:
+        columns.append(Column(compared.value, "interval"))
+    columns += [*([] if material.baseline is None else compared.columns), Column(_("n"), "count")]
+    rows = list[Any]()
     for dimension, own in groupby(parts, key=lambda part: part[0]):
-        rows.append(html.group(dimension_name(material, dimension), len(heads)))
+        rows.append(Group(dimension_name(material, dimension)))
         for part in own:
             count = _count(material, metric, part, present)
-            if is_wide:
-                rows.append(_wide(columns, metric, part, count))
-            else:
-                rows += _long(columns, metric, part, systems, count, len(heads))
-    return html.table(_("Values and comparisons by slice"), heads, rows, "rb-wide" if is_wide else "rb-long")
+            rows += [_wide(compared, metric, part, count)] if is_wide else _long(compared, metric, part, systems, count)
+    title = _("Values and comparisons by slice")
+    return Table(tuple(columns), tuple(rows), title, language=_.language, look="rb-wide" if is_wide else "rb-long")
 
 
-def _wide(columns: Columns, metric: str, part: Slice, count: Markup) -> Markup:
-    material = columns.material
-    cells = [html.row_head(slice_name(material, part))]
-    cells += [_value(columns, metric, part, name, shown(name)) for name in material.systems]
+def _wide(compared: Compared, metric: str, part: Slice, count: Phrase) -> Row:
+    material = compared.material
+    cells = [slice_name(material, part), *(_value(compared, metric, part, name) for name in material.systems)]
     comparison = next((_against(material, metric, part, name) for name in material.challengers), None)
     if material.baseline is not None:
-        cells += _compared(columns, metric, comparison)
-    return columns.row([*cells, count], comparison, metric, brief=True)
+        cells += _compared(compared, metric, comparison)
+    return compared.row([*cells, count], comparison, metric, brief=True)
 
 
-def _long(
-    columns: Columns, metric: str, part: Slice, systems: Sequence[str], count: Markup, width: int
-) -> list[Markup]:
-    material = columns.material
-    rows = [html.slice(slice_name(material, part), width - 1, count)]
+def _long(compared: Compared, metric: str, part: Slice, systems: Sequence[str], count: Phrase) -> list[Any]:
+    material = compared.material
+    rows: list[Any] = [Group(slice_name(material, part), look="rb-slice", cells=(count,))]
     for name in systems:
         comparison = _against(material, metric, part, name)
-        cells = [html.row_head(named(material, name)), _value(columns, metric, part, name, columns.value)]
-        cells += [columns.baseline()] if name == material.baseline else _compared(columns, metric, comparison)
-        rows.append(columns.row([*cells, html.blank()], comparison, metric, brief=True))
+        cells = [named(material, name), _value(compared, metric, part, name)]
+        cells += [compared.baseline()] if name == material.baseline else _compared(compared, metric, comparison)
+        rows.append(compared.row([*cells, Cell("")], comparison, metric, brief=True))
     return rows
 
 
@@ -113,35 +126,32 @@ def _against(material: Material, metric: str, part: Slice, system: str) -> Compa
     return material.comparison(system, metric, slice=_where(part))
 
 
-def _value(columns: Columns, metric: str, part: Slice, system: str, label: str) -> Markup:
-    material = columns.material
+def _value(compared: Compared, metric: str, part: Slice, system: str) -> Phrase | None:
+    material = compared.material
     estimate = material.estimate(system, metric, slice=_where(part))
     if estimate is None or not math.isfinite(estimate.value):
-        return html.cell(label, DASH)
+        return None
     missing = small(lacking(estimate, material.text, material.digits(metric)))
-    marks = columns.notes.mark(estimate) + columns.notes.unidentified(system, metric)
-    return html.cell(label, spread(material.value(estimate, metric)) + marks + missing)
+    marks = (compared.notes.mark(estimate), compared.notes.unidentified(system, metric))
+    return (measured(material, estimate, metric), marks, missing)
 
 
-def _compared(columns: Columns, metric: str, comparison: Comparison | None) -> list[Markup]:
-    if comparison is not None:
-        return columns.cells(comparison, metric)
-    _ = columns.material.text
-    few = html.cell(_("verdict"), _("too few questions"), "rb-word rb-quiet")
-    return [html.cell(_("difference"), DASH), html.cell(columns.p, DASH), few]
+def _compared(compared: Compared, metric: str, difference: Comparison | None) -> list[Any]:
+    if difference is not None:
+        return compared.cells(difference, metric)
+    return [None, None, Cell(compared.material.text("too few questions"), "rb-word rb-quiet")]
 
 
-def _count(material: Material, metric: str, part: Slice, present: frozenset[str]) -> Markup:
+def _count(material: Material, metric: str, part: Slice, present: frozenset[str]) -> Link:
     """The number of questions, leading to them: to the page's table of questions, else to the list below."""
     estimates = {name: material.estimate(name, metric, slice=_where(part)) for name in material.systems}
     n = max((e.n for e in estimates.values() if e is not None), default=0)
     there = [name for name in (*material.challengers, *material.systems) if estimates[name] is not None]
     wish = {"metric": clean(metric), "system": clean(there[0]), "slice": f"{part[0]}:{clean(part[1])}"}
-    address = link(material, present, **wish, sort="worst") or f"#{place(part)}"
-    return html.cell(material.text("n"), html.link(address, material.text.integer(n)))
+    return Link(n, link(material, present, **wish, sort="worst") or f"#{place(part)}")
 
 
-def _family(material: Material, number: int) -> Markup:
+def _family(material: Material, number: int) -> list[Part]:
     """Over how many comparisons p is corrected, and what was left out."""
     _ = material.text
     said = []
@@ -164,20 +174,23 @@ def _family(material: Material, number: int) -> Markup:
                 dimension=dimension_name(material, str(dimension)).lower(),
             )
         )
-    return html.meta(" ".join(said)) if said else Markup("")
+    return [Text(" ".join(said), "rb-meta")] if said else []
 
 
-def _questions(material: Material, metric: str, part: Slice) -> Markup:
+def _questions(material: Material, metric: str, part: Slice) -> Section:
     """The questions of a slice with their values, folded."""
     _ = material.text
     rows = {name: row for name, row in material.question_rows.items() if _text(row.get(part[0])) == part[1]}
     lines = [
-        (shown(row["text"], 200), html.all(*(value_of(material, name, metric, system) for system in material.systems)))
+        (
+            Styled(shown(row["text"], 200)),
+            Styled([value_of(material, name, metric, system) for system in material.systems], look="rb-marks"),
+        )
         for name, row in rows.items()
     ]
     count = _.plural("{n} question", "{n} questions", len(rows))
-    title = html.all(dimension_name(material, part[0]), ": ", slice_name(material, part), f", {count}")
-    return html.fold(title, html.marked_list(lines), id=place(part))
+    title = (dimension_name(material, part[0]), ": ", slice_name(material, part), f", {count}")
+    return Section([Entries(lines, "rb-list-of")], title, anchor=place(part))
 
 
 def place(part: Slice) -> str:
@@ -192,7 +205,7 @@ def dimension_name(material: Material, dimension: str) -> str:
     return names.get(dimension, dimension)
 
 
-def slice_name(material: Material, part: Slice) -> Markup:
+def slice_name(material: Material, part: Slice) -> str:
     """The name of a slice: as the data has it, the kinds of the sample data in words."""
     _ = material.text
     dimension, value = part

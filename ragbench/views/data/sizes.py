@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Entries, Figure, Text
 from ragbench.views.basics import bars
 from ragbench.views.basics.bars import Bars
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.sentences.oddities import language, table
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +23,15 @@ STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 5
 
 
 @view("sizes")
-def sizes(material: Material, present: frozenset[str]) -> Markup:
+def sizes(material: Material, present: frozenset[str]) -> Content:
     """How many words the texts of each table have, and in which languages they are."""
     drawn = panels(material)
     if not drawn:
-        return html.p(material.text("There are no texts to show."))
-    return html.figure(_title(material), None, bars.panels(material, drawn)) + html.list(_tongues(material), "rb-notes")
+        return Text(material.text("There are no texts to show."))
+    return (
+        Figure(_title(material), bars.plots(material, drawn), look="rb-maps"),
+        Entries(_tongues(material), "rb-notes"),
+    )
 
 
 def _title(material: Material) -> str:
@@ -95,9 +96,3 @@ def _tongues(material: Material) -> list[str]:
         if texts[name]:
             parts.append(_("not looked at {n}", n=_.integer(texts[name])))
     return [f"{table(name, _)}: {', '.join(parts)}" for name, parts in by_table.items()]
-
-
-@charted("sizes", "lengths", "words")
-def notebook_figure(material: Material) -> dict[str, Any]:
-    """The small charts in one figure, for JupyterLab."""
-    return bars.figure(material, _title(material), panels(material))

@@ -13,6 +13,7 @@ from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import drawn, html
 from ragbench.views.basics.text import clean
+from ragbench.views.basics.web import Web
 from ragbench.views.items.claims import SHARE, Claim, Place, pieces, placed
 from ragbench.views.items.contents import Claimed, Entry, Items, Judged, Measured, Section
 from ragbench.views.items.kinds import items_of
@@ -38,7 +39,10 @@ class Explanation:
     sides: dict[str, Sequence[Section]]
 
     def _repr_html_(self) -> str:
-        sides = [(named(self.material, name), self.values[name], sections) for name, sections in self.sides.items()]
+        sides = [
+            (Web(self.material.text).phrase(named(self.material, name)), self.values[name], sections)
+            for name, sections in self.sides.items()
+        ]
         _ = self.material.text
         own = {"title": self.title, "about": self.about, "shared": self.sections, "sides": sides}
         body = drawn("explanation", _, **own, marked=_marked, share=_.percent(SHARE))

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.metrics import rulings as ruled
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.metrics.rulings import Detail, Ruling, Rulings
@@ -66,13 +64,13 @@ def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None 
 
 
 KINDS = {
-    **dict.fromkeys(("supported", "useful", "committal", "yes"), "rb-better"),
-    **dict.fromkeys(("contradicted", "useless", "noncommittal", "no"), "rb-worse"),
+    **dict.fromkeys(("supported", "useful", "committal", "yes", "full"), "rb-better"),
+    **dict.fromkeys(("contradicted", "useless", "noncommittal", "no", "none"), "rb-worse"),
 }
 """The class of a verdict's mark."""
 
 
-def word(material: Material, verdict: str) -> str | Markup:
+def word(material: Material, verdict: str) -> str:
     """A verdict's word in the page's language."""
     said = ruled.word(verdict, material.text)
     return said if said != verdict else shown(verdict, 80)

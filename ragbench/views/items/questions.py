@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
-
 from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
 from ragbench.tiers.basics.reasons import statuses
+from ragbench.views.basics.hits import ranked, relevant, untold
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened
 from ragbench.views.comparison.slices import dimension_name, slice_name
-from ragbench.views.comparison.worst_questions import ranked, relevant, untold
 from ragbench.views.items.claims import Claim, claim
 from ragbench.views.items.contents import (
     APART,
@@ -148,7 +146,7 @@ def _parting(material: Material, name: str) -> Parting:
     if name == "answerable":
         said = {"True": _("yes"), "False": _("no")}
         return Parting(name, _("Answerable"), column, {value: said.get(value, value) for value in known})
-    words = {value: str(slice_name(material, (name, value)).unescape()) for value in known}
+    words = {value: slice_name(material, (name, value)) for value in known}
     return Parting(name, dimension_name(material, name), column, words)
 
 
@@ -238,7 +236,7 @@ class _Questions:
                         continue
                     text = shortened(each.statement, STATEMENT)
                     told = word(self._material, each.verdict)
-                    new_claim = claim(text, each.verdict, told.unescape() if isinstance(told, Markup) else told, by)
+                    new_claim = claim(text, each.verdict, told, by)
                     if ruling.of == SIDES[0] and of_answer:
                         said[new_claim] = None
                     for chunk in each.chunks:

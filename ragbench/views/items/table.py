@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from ragbench.core.parts import Content, Drawn, Text
 from ragbench.tiers.basics.reasons import statuses
-from ragbench.views.basics.marks import GLYPHS, series
+from ragbench.views.basics.marks import series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import drawn, html
 from ragbench.views.basics.text import clean
+from ragbench.views.basics.web import GLYPHS
 from ragbench.views.items.claims import SHARE
 from ragbench.views.items.contents import APART, Items
 from ragbench.views.items.data import slug
@@ -32,7 +34,7 @@ def widget(material: Material) -> QuestionTable | None:
 
 
 @view("questions", widget=widget)
-def questions(material: Material, present: frozenset[str]) -> Markup:
+def questions(material: Material, present: frozenset[str]) -> Content:
     """Every question, or other item, with its values: a table to search, filter and sort.
 
     In a page its data lies beside the page; in JupyterLab the kernel has it, and rows can be chosen: see
@@ -40,8 +42,8 @@ def questions(material: Material, present: frozenset[str]) -> Markup:
     """
     items = items_of(material)
     if not _known(items, material):
-        return html.p(items.empty) if items.empty else Markup("")
-    return _table(material, items)
+        return Text(items.empty) if items.empty else ()
+    return Drawn(_table(material, items), [Text(items.title, "h2"), Text(_count(material, items))])
 
 
 def _known(items: Items, material: Material) -> bool:
@@ -58,11 +60,16 @@ def _table(material: Material, items: Items, *, to_choose: bool = False) -> Mark
         "baseline": clean(material.baseline),
         "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
     }
-    count = _.plural("{n} row.", "{n} rows.", len(items.ids))
     shares = {"apart": _.percent(APART), "share": _.percent(SHARE)}
     own = {"kind": items.kind, "statuses": statuses(material.text), "to_choose": to_choose, **shares}
     own |= {"chosen": _listed(material)}
-    return drawn("items", _, title=items.title, parts=slug(material), setting=setting, count=count, **own)
+    return drawn(
+        "items", _, title=items.title, parts=slug(material), setting=setting, count=_count(material, items), **own
+    )
+
+
+def _count(material: Material, items: Items) -> str:
+    return material.text.plural("{n} row.", "{n} rows.", len(items.ids))
 
 
 def _listed(material: Material) -> str:

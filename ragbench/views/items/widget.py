@@ -6,7 +6,8 @@ import json
 import zlib
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import anywidget
 import numpy as np
@@ -35,6 +36,8 @@ class QuestionTable(anywidget.AnyWidget):
     A click opens a row with all that is known of it. Its box (or the space bar) chooses it, with Shift all rows from
     the one that was chosen last; the box in the head chooses all that are shown.
 
+    wish: search, filters and order, in the words of a report's address; set, the table follows. A table that is made
+    anew of the same page, by a cell that runs again, stands as the last one did.
     selected: the chosen rows as a data frame, in the page's order; empty where none is chosen.
     filtered: the rows that search and filters leave, in the order in which they are sorted.
     Both have one row an item by its id: `text`, a column a slice (`kind`, `language`, …), and `SYSTEM METRIC` for every
@@ -47,12 +50,17 @@ class QuestionTable(anywidget.AnyWidget):
     block = traitlets.Int(BLOCK).tag(sync=True)
     shown = traitlets.Any(b"").tag(sync=True)  # bytes, which come back as a memoryview
     chosen = traitlets.Any(b"").tag(sync=True)
+    wish = traitlets.Unicode().tag(sync=True)
+    _last: ClassVar[WeakKeyDictionary[Material, QuestionTable]] = WeakKeyDictionary()
 
     def __init__(self, material: Material, items: Items, markup: Markup) -> None:
         self._material, self._items = material, items
         self._parts = Parts(items, material.systems)
         everything = np.arange(len(items.ids), dtype=ROWS).tobytes()
-        super().__init__(markup=str(markup), shown=everything)
+        last = self._last.get(material)
+        kept = {} if last is None else {"wish": last.wish, "chosen": bytes(last.chosen)}
+        super().__init__(markup=str(markup), shown=everything, **kept)
+        self._last[material] = self
         self.on_msg(self._give)
 
     @cached_property

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
+from ragbench.core.parts import Content, Section, Table, Text, beside, bold
 from ragbench.core.types import Estimate
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.judges import words
 from ragbench.views.view import view
@@ -18,32 +16,32 @@ EACH = ("precision", "recall", "f1")
 
 
 @view("classes")
-def classes(material: Material, present: frozenset[str]) -> Markup:
+def classes(material: Material, present: frozenset[str]) -> Content:
     """Which class each judge takes for which, where people have more than two; empty otherwise."""
     _ = material.text
     judges = [name for name in words.judges_of(material) if words.kept(material, "confusion", name)]
     names = [str(name) for name in material.facts.get("classes", ())]
     if not names:
-        return Markup("")
+        return ()
     title = _("Class by class")
     if not judges:
         why = _("No judge has scores enough, or different ones, to put the answers into classes.")
-        return html.heading(title) + html.p(why)
+        return [Text(title, "h3"), Text(why)]
     note = _(
         "Classes from the worst to the best: {names}. Every rating by a person is laid beside the judge's class. "
         "Weighted κ counts a class as less wrong the nearer it is to the person's: by ranks, or by their squares.",
         names=_.enumeration([clean(name) for name in names]),
     )
     parts = [_judge(material, name, names, len(judges) > 1) for name in judges]
-    return html.fold(title, *parts, _overall(material, judges), html.meta(note))
+    return Section([*parts, _overall(material, judges), Text(note, "rb-meta")], title)
 
 
-def _judge(material: Material, judge: str, names: list[str], several: bool) -> Markup:
-    title = html.lead(html.b(shown(judge))) if several else ""
-    return html.all(title, _confusion(material, judge, names), _each(material, judge, names), _cuts(material, judge))
+def _judge(material: Material, judge: str, names: list[str], several: bool) -> Content:
+    title = Text(bold(shown(judge)), "rb-lead") if several else ()
+    return (title, _confusion(material, judge, names), _each(material, judge, names), _cuts(material, judge))
 
 
-def _confusion(material: Material, judge: str, names: list[str]) -> Markup:
+def _confusion(material: Material, judge: str, names: list[str]) -> Content:
     """Rows: people's class. Columns: the judge's, and what it gave no score, where that happened."""
     _ = material.text
     counts = {(row["people"], row["said"]): int(row["count"]) for row in words.kept(material, "confusion", judge)}
@@ -58,17 +56,14 @@ def _confusion(material: Material, judge: str, names: list[str]) -> Markup:
         body.append(
             [
                 shown(name),
-                *(
-                    html.spread(html.b(_.integer(n), kinds[other]), _.percent(n / whole) if whole else DASH)
-                    for other, n in own.items()
-                ),
+                *(beside(bold(n, kinds[other]), _.percent(n / whole) if whole else DASH) for other, n in own.items()),
             ]
         )
     label = _("People's classes and those of {judge}", judge=clean(judge))
-    return words.table(label, [_("people say"), *titles], body, "rb-wide rb-confusion")
+    return Table.of(_, label, [_("people say"), *titles], body, "rb-wide rb-confusion")
 
 
-def _each(material: Material, judge: str, names: list[str]) -> Markup:
+def _each(material: Material, judge: str, names: list[str]) -> Content:
     _ = material.text
     body = []
     for name in names:
@@ -76,20 +71,20 @@ def _each(material: Material, judge: str, names: list[str]) -> Markup:
         numbers = [words.number(material, estimate) for estimate in estimates.values()]
         body.append([shown(name), *numbers, _counted(material, estimates["recall"])])
     columns = [_("class"), _("precision"), _("recall"), "F₁", _("n")]
-    return words.table(_("The classes of {judge}", judge=clean(judge)), columns, body)
+    return Table.of(_, _("The classes of {judge}", judge=clean(judge)), columns, body)
 
 
-def _counted(material: Material, recall: Estimate | None) -> str:
+def _counted(material: Material, recall: Estimate | None) -> int | str:
     """How many ratings by people are in the class."""
-    return DASH if recall is None else material.text.integer(recall.n + recall.n_unmeasured)
+    return DASH if recall is None else recall.n + recall.n_unmeasured
 
 
-def _cuts(material: Material, judge: str) -> Markup:
+def _cuts(material: Material, judge: str) -> Content:
     """From which scores on the judge's classes were taken to begin, where its scores are finer than classes."""
     _ = material.text
     rows = words.kept(material, "cuts", judge)
     if not rows:
-        return Markup("")
+        return ()
     said = [
         _.enumeration([f"{clean(row['class'])} {_end(material, row['value'])}" for row in rows if row["half"] == half])
         for half in (0, 1)
@@ -100,7 +95,7 @@ def _cuts(material: Material, judge: str) -> Markup:
         one=said[0],
         other=said[1],
     )
-    return html.meta(text)
+    return Text(text, "rb-meta")
 
 
 def _end(material: Material, value: float) -> str:
@@ -108,7 +103,7 @@ def _end(material: Material, value: float) -> str:
     return material.text.number(value) if math.isfinite(value) else "∞" if value > 0 else "−∞"
 
 
-def _overall(material: Material, judges: list[str]) -> Markup:
+def _overall(material: Material, judges: list[str]) -> Content:
     """Statistics over all classes; people with each other come first, as the ceiling."""
     _ = material.text
     known = material.estimate("people", "accuracy", **{"class": ""})
@@ -126,4 +121,4 @@ def _overall(material: Material, judges: list[str]) -> Markup:
         for name, title in names.items()
     ]
     labels = [words.called(material, name) for name in columns]
-    return words.by_judge(_("Agreement over all classes"), _("over all classes"), labels, body)
+    return words.by_judge(_, _("Agreement over all classes"), _("over all classes"), labels, body)

@@ -6,21 +6,34 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Entry,
+    Figure,
+    Link,
+    P,
+    Plot,
+    Section,
+    Styled,
+    System,
+    Table,
+    Text,
+    bold,
+    filled,
+)
 from ragbench.core.types import Estimate
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import entry, rows_of, shortened
+from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, link
-from ragbench.views.basics.marks import GLYPHS, SYMBOLS
+from ragbench.views.basics.marks import SYMBOLS
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.judges import words
 from ragbench.views.judges.replies import calibration
 from ragbench.views.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 SHARES = ("repeats", "blank", "key", "ladder", "disguise")
@@ -30,20 +43,19 @@ MOST_SERIES = 7
 
 
 @view("probes")
-def probes(material: Material, present: frozenset[str]) -> Markup:
+def probes(material: Material, present: frozenset[str]) -> Content:
     """What sways each judge: effect, limit and verdict of every probe, those without a fault folded."""
     judges = words.judges_of(material)
     if judges and not words.kept(material, "probes"):
-        return html.p(material.text("Nothing was tried."))
-    return html.all(*(_probes(material, present, name, len(judges) > 1) for name in judges))
+        return Text(material.text("Nothing was tried."))
+    return (*(_probes(material, present, name, len(judges) > 1) for name in judges),)
 
 
-def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
+def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Content:
     _ = material.text
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
-    columns: list[words.Column] = [_("probe"), _("effect"), _("limit")]
-    columns += [(_("p (Bonferroni)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
-    made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
+    heads = [_("probe"), _("effect"), _("limit"), (_("p (Bonferroni)"), "rb-short"), (_("verdict"), "rb-word"), _("n")]
+    made: dict[str, list[list[Any]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
     untried = []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
@@ -54,39 +66,37 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
             continue
         made[row["verdict"]].append(
             [
-                html.all(name, " ", html.small(meaning)),
+                (name, " ", Styled(meaning, "small")),
                 _effect(material, present, row, effect, tried),
                 _limit(material, row),
-                _.p_value(row["p_adjusted"]),
+                P(row["p_adjusted"]),
                 words.chip(material, row["verdict"]),
-                _.integer(effect.n),
+                effect.n,
             ]
         )
     title = _("Probes of {judge}", judge=clean(judge))
-    tables = {
-        verdict: words.table(title, columns, rows, "rb-wide rb-measures") for verdict, rows in made.items() if rows
-    }
+    tables = {verdict: Table.of(_, title, heads, rows, "rb-wide rb-measures") for verdict, rows in made.items() if rows}
     titles = {
         OPEN: _("Neither shown nor ruled out ({n})", n=_.integer(len(made[OPEN]))),
         PASSED: _("Ruled out ({n})", n=_.integer(len(made[PASSED]))),
         CONSTRUCTED: _("By construction ({n})", n=_.integer(len(made[CONSTRUCTED]))),
     }
     first = next(iter(tables), "")
-    return html.all(
-        html.heading(html.b(shown(judge))) if several else "",
-        tables.get(first, ""),
-        *(html.fold(titles[verdict], made_of) for verdict, made_of in tables.items() if verdict != first),
-        html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
+    return (
+        Text(bold(shown(judge)), "h3") if several else (),
+        tables.get(first, ()),
+        *(Section([made_of], titles[verdict]) for verdict, made_of in tables.items() if verdict != first),
+        Text(" ".join((_("Not tried:"), "; ".join(untried) + ".")), "rb-meta") if untried else (),
     )
 
 
-def _effect(material: Material, present: frozenset[str], row: words.Row, effect: Estimate, tried: set[str]) -> Markup:
+def _effect(material: Material, present: frozenset[str], row: words.Row, effect: Estimate, tried: set[str]) -> Link:
     """The effect, leading to the answers that it is made of."""
     changes = row["probe"].endswith(words.CHANGES)
     number = words.number(material, effect, signed=not (changes or row["probe"] in SHARES))
     probe = str(row["probe"]).removesuffix(words.CHANGES)
     address = link(material, present, metric=probe, system=clean(row["judge"]), sort="worst")
-    return html.link(address if probe in tried else None, number)
+    return Link(number, address if probe in tried else None)
 
 
 def _limit(material: Material, row: words.Row) -> str:
@@ -103,14 +113,14 @@ def _limit(material: Material, row: words.Row) -> str:
 
 
 @view("ladder")
-def ladder(material: Material, present: frozenset[str]) -> Markup:
+def ladder(material: Material, present: frozenset[str]) -> Content:
     """Scores of answers from the best to the worst, and how the answers were made; empty where none were."""
     _ = material.text
     figure = ladder_figure(material)
     if figure is None:
-        return Markup("")
+        return ()
     judges = words.judges_of(material)
-    signs = [html.sign(_series(place), GLYPHS[_series(place)], shown(name)) for place, name in enumerate(judges)]
+    signs = [System(clean(name), _series(place)) for place, name in enumerate(judges)]
     said = [
         _("{judge}: {share}", judge=clean(name), share=_.percent(estimate.value))
         for name in judges
@@ -118,17 +128,16 @@ def ladder(material: Material, present: frozenset[str]) -> Markup:
         and not math.isnan(estimate.value)
     ]
     title = _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
-    legend, axis = html.items(signs if len(judges) > 1 else []), _("mean score as a share of the scale")
+    axis = _("mean score as a share of the scale")
     texts = [
-        html.all(html.b(words.rung(material, row["variant"])), " ", shown(row["text"], 500))
+        (bold(words.rung(material, row["variant"])), " ", shown(row["text"], 500))
         for row in rows_of(material.kept("texts", "variant"))
     ]
-    made = html.fold(_("How the answers are made: those of the first question"), html.list(texts, "rb-hits"))
-    drawn = html.all(html.legend(legend), chart.plot(figure, title), html.p(axis, "rb-axis"))
-    return html.fold(title, drawn, made)
+    made = Section([Entries(texts, "rb-hits")], _("How the answers are made: those of the first question"))
+    drawn = Figure("", [Plot(figure, title)], signs if len(judges) > 1 else [], axis)
+    return Section([drawn, made], title)
 
 
-@charted("ladder")
 def ladder_figure(material: Material) -> dict[str, Any] | None:
     """A line a judge over the rungs."""
     traces = []
@@ -171,19 +180,18 @@ def _points(place: int, judge: str, points: Sequence[tuple[Any, Estimate]], hove
 
 
 @view("reliability")
-def reliability(material: Material, present: frozenset[str]) -> Markup:
+def reliability(material: Material, present: frozenset[str]) -> Content:
     """Share of answers that people call good by the judge's score, with sensitivity, specificity, Brier score."""
     _ = material.text
     figure = reliability_figure(material)
     if figure is None:
-        return Markup("")  # the view of agreement says why
+        return ()  # the view of agreement says why
     title = _("How many answers people call good, by the judge's score")
     axis = _("score as a share of the scale; on the line: calibrated")
-    drawn = html.figure(title, None, chart.plot(figure, title), axis)
-    return html.fold(material.text("Calibration"), drawn, calibration(material))
+    drawn = Figure(title, [Plot(figure, title)], axis=axis)
+    return Section([drawn, calibration(material)], material.text("Calibration"))
 
 
-@charted("reliability")
 def reliability_figure(material: Material) -> dict[str, Any] | None:
     """Share of good answers in each bin of scores with its interval, and the line on which a calibrated judge lies."""
     estimates = material.measurement.estimates_by("bin", "score")
@@ -210,22 +218,22 @@ def reliability_figure(material: Material) -> dict[str, Any] | None:
 
 
 @view("disagreements")
-def disagreements(material: Material, present: frozenset[str], count: int = 5) -> Markup:
+def disagreements(material: Material, present: frozenset[str], count: int = 5) -> Content:
     """The `count` answers on which each judge and people are furthest apart."""
     _ = material.text
-    parts = []
+    parts = list[Content]()
     for place, judge in enumerate(words.judges_of(material)):
         rows = [row for row in words.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])]
         rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
         if rows:
-            parts.append(html.heading(_.html("Where <b>{judge}</b> and people disagree most", judge=shown(judge))))
+            parts.append(Text(filled(_("Where <b>{judge}</b> and people disagree most"), judge=shown(judge)), "h3"))
             parts.append(shortened(_, [_disagreement(material, f"apart{place}", row) for row in rows[:count]]))
     if parts:
         parts.append(behind(material, present, _("Every judged answer with its values")))
-    return html.all(*parts)
+    return parts
 
 
-def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
+def _disagreement(material: Material, prefix: str, row: words.Row) -> Entry:
     _ = material.text
     marks = _("people {people}, judge {score}", people=_.number(row["people"], 2), score=_.number(row["score"], 2))
     lines = {
@@ -236,9 +244,9 @@ def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
         _("people"): words.ratings(material, row["ratings"]),
         _("the judge's reason"): reason_in(row["reason"] or "", _),
     }
-    told = [html.lead(name) + html.p(shown(text, 600)) for name, text in lines.items() if text]
+    told = [[Text(name, "rb-lead"), Text(shown(text, 600))] for name, text in lines.items() if text]
     name, summary = anchor(prefix, str(row["sample"])), shown(row["question"] or row["sample"], 110)
-    return entry(name, summary, html.number(marks), html.list(told, "rb-hits"))
+    return Entry(name, summary, Styled(marks, look="rb-number"), [Entries(told, "rb-hits")])
 
 
 def _series(place: int) -> int:

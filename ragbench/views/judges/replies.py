@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from markupsafe import Markup
+from typing import Any
 
 from ragbench.core.language import DASH
+from ragbench.core.parts import Content, Number, P, Phrase, Section, Sentence, Table, Text, filled
 from ragbench.core.types import Comparison, Estimate
 from ragbench.views.basics.entries import shortened
 from ragbench.views.basics.marks import chip
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.judges import words
 from ragbench.views.view import view
@@ -34,23 +33,23 @@ CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brie
 
 
 @view("replies")
-def replies(material: Material, present: frozenset[str]) -> Markup:
+def replies(material: Material, present: frozenset[str]) -> Content:
     """How the judges' replies ended: valid, unparseable, refused, cut off, failed; counts add up to all asked."""
     _ = material.text
     judges = words.judges_of(material)
     rows = words.kept(material, "coverage")
     if not judges:
-        return html.p(
+        return Text(
             _("This data set has neither rated answers nor questions with a reference, so there was nothing to judge.")
         )
     if not any(row["asked"] for row in rows):
-        return html.p(_("No scores were asked for."))
-    asked = {str(row["judge"]): _.integer(int(row["asked"])) for row in rows}
-    counts = {(row["judge"], str(row["outcome"])): _.integer(int(row["count"])) for row in rows}
+        return Text(_("No scores were asked for."))
+    asked = {str(row["judge"]): int(row["asked"]) for row in rows}
+    counts = {(row["judge"], str(row["outcome"])): int(row["count"]) for row in rows}
 
-    def cell(judge: str, outcome: str) -> Markup:
+    def cell(judge: str, outcome: str) -> Phrase:
         share = words.number(material, material.estimate(judge, outcome, trial="coverage"))
-        return html.all(counts[judge, outcome], " · ", share)
+        return (counts[judge, outcome], " · ", share)
 
     body = [
         [words.statistic(material, outcome), *(cell(name, outcome) for name in judges)]
@@ -58,11 +57,11 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
     ]
     body.append([_("all that was asked"), *(asked[name] for name in judges)])
     title = _("Replies")
-    table = words.by_judge(title, _("reply"), [shown(name) for name in judges], body)
-    return _scale(material) + html.fold(title, table)
+    table = words.by_judge(_, title, _("reply"), [shown(name) for name in judges], body)
+    return (_scale(material), Section([table], title))
 
 
-def _scale(material: Material) -> Markup:
+def _scale(material: Material) -> Content:
     """δ of consistency_score with the scale that it is on, and whose scores these are."""
     _ = material.text
     known = material.facts
@@ -73,7 +72,7 @@ def _scale(material: Material) -> Markup:
         text += " " + _("The scores are those of {metric}.", metric=clean(known["metric"]))
     if known.get("faithfulness"):
         text += " " + _("avg_faithfulness is by {metric}.", metric=clean(known["faithfulness"]))
-    return html.meta(text)
+    return Text(text, "rb-meta")
 
 
 def ends(material: Material) -> tuple[str, str]:
@@ -87,79 +86,85 @@ def _end(material: Material, value: float) -> str:
 
 
 @view("repeatability")
-def repeatability(material: Material, present: frozenset[str]) -> Markup:
+def repeatability(material: Material, present: frozenset[str]) -> Content:
     """How far each judge agrees with itself, asked again and with the prompt in another language, and the smallest
     difference that means anything."""
     if not words.judges_of(material):
-        return Markup("")
-    return _repeats(material) + _prompts(material)
+        return ()
+    return (_repeats(material), _prompts(material))
 
 
-def _repeats(material: Material) -> Markup:
+def _repeats(material: Material) -> Content:
     _ = material.text
     if not words.has(material, "trial", "repeatability"):
-        return html.p(_("Every answer was judged once: how far the judge agrees with itself is not measured."))
+        return Text(_("Every answer was judged once: how far the judge agrees with itself is not measured."))
     low, high = ends(material)
     note = _("Deviation and smallest difference are in units of the scale, from {low} to {high}.", low=low, high=high)
-    return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + html.meta(note)
+    return (_by_judge(material, "repeatability", REPEATS, _("Repeatability")), Text(note, "rb-meta"))
 
 
-def _prompts(material: Material) -> Markup:
+def _prompts(material: Material) -> Content:
     """The same answers judged with the English and with the Russian prompt: a verdict, then the numbers."""
     _ = material.text
     if not words.has(material, "trial", "prompts"):
-        return Markup("")  # the view of probes says why
+        return ()  # the view of probes says why
     judges, title = words.judges_of(material), _("English and Russian prompts")
     effect = [material.estimate(judge, "effect", probe="prompt_language") for judge in judges]
     differences = [words.number(material, estimate, signed=True) for estimate in effect]
     row = [_("Russian minus English prompt, as a share of the scale"), *differences]
     table = _by_judge(material, "prompts", PROMPTS, title, [row])
-    said = [html.p(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
-    return html.all(html.heading(title), *said, html.fold(_("The numbers of both prompts"), table))
+    said = [Text(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
+    return (Text(title, "h3"), said, Section([table], _("The numbers of both prompts")))
 
 
-def _verdict(material: Material, judge: str) -> Markup:
+def _verdict(material: Material, judge: str) -> Sentence:
     """Whether scores depend on the prompt's language, as the two probes of it decided."""
     _ = material.text
     known = {str(row["probe"]): row for row in words.kept(material, "probes", judge)}
     mean, moved = known["prompt_language"], known[f"prompt_language{words.CHANGES}"]
-    places = {"judge": shown(judge)}
+    places: dict[str, Phrase] = {"judge": shown(judge)}
     if mean["verdict"] == words.CONSTRUCTED:
-        return _.html("<b>{judge}</b> reads no prompt: its scores agree by construction.", **places)
+        return filled(_("<b>{judge}</b> reads no prompt: its scores agree by construction."), **places)
     if mean["verdict"] == words.UNMEASURED:
         why = words.missing(material, mean["why"])
-        return _.html("Whether the scores of <b>{judge}</b> differ cannot be told: {why}.", why=why, **places)
+        return filled(_("Whether the scores of <b>{judge}</b> differ cannot be told: {why}."), why=why, **places)
     effects = [material.estimate(judge, "effect", probe=str(row["probe"])) for row in (mean, moved)]
     places["difference"] = words.number(material, effects[0], signed=True)
     if words.FOUND in (mean["verdict"], moved["verdict"]):
-        return _.html(
-            "The scores of <b>{judge}</b> depend on the prompt's language: with the Russian one they differ from those "
-            "with the English one by {difference} of the scale, and a share of {share} by more than {limit}.",
+        return filled(
+            _(
+                "The scores of <b>{judge}</b> depend on the prompt's language: with the Russian one they differ from "
+                "those with the English one by {difference} of the scale, and a share of {share} by more than {limit}."
+            ),
             share=words.number(material, effects[1]),
             limit=_.number(mean["limit_high"], 2),
             **places,
         )
     if mean["verdict"] == moved["verdict"] == words.PASSED:
-        return _.html(
-            "The scores of <b>{judge}</b> with the English and with the Russian prompt agree: they differ by "
-            "{difference} of the scale.",
+        return filled(
+            _(
+                "The scores of <b>{judge}</b> with the English and with the Russian prompt agree: they differ by "
+                "{difference} of the scale."
+            ),
             **places,
         )
-    return _.html(
-        "Whether the scores of <b>{judge}</b> with the English and with the Russian prompt agree cannot be told from "
-        "these answers: they differ by {difference} of the scale.",
+    return filled(
+        _(
+            "Whether the scores of <b>{judge}</b> with the English and with the Russian prompt agree cannot be told "
+            "from these answers: they differ by {difference} of the scale."
+        ),
         **places,
     )
 
 
 @view("pairwise")
-def pairwise(material: Material, present: frozenset[str]) -> Markup:
+def pairwise(material: Material, present: frozenset[str]) -> Content:
     """Which of two answers is better, asked in both orders."""
     _ = material.text
     if not words.judges_of(material):
-        return Markup("")
+        return ()
     if not words.has(material, "trial", "pairwise"):
-        return html.p(_("No pairs were compared."))
+        return Text(_("No pairs were compared."))
     estimates = {name: material.estimate(name, "consistent", trial="pairwise") for name in words.judges_of(material)}
     said = [
         _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=estimate.n,
@@ -168,25 +173,25 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
         if estimate is not None
     ]  # fmt: skip
     title = _("Choices between two answers, in both orders")
-    return html.fold(title, _by_judge(material, "pairwise", PAIRWISE, title), html.meta("; ".join(said) + "."))
+    return Section([_by_judge(material, "pairwise", PAIRWISE, title), Text("; ".join(said) + ".", "rb-meta")], title)
 
 
 @view("people")
-def people(material: Material, present: frozenset[str]) -> Markup:
+def people(material: Material, present: frozenset[str]) -> Content:
     """How far each judge agrees with people, beside how far people agree with each other."""
     _ = material.text
     if not words.judges_of(material):
-        return Markup("")
+        return ()
     if not words.has(material, "against"):
-        return html.p(
+        return Text(
             _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")
         )
     title = _("Agreement with people's mean")
     whole = _agreement(material, "person", _("Agreement with people"))
-    return whole + _few(material) + html.fold(title, _agreement(material, "mean", title))
+    return (whole, _few(material), Section([_agreement(material, "mean", title)], title))
 
 
-def _agreement(material: Material, against: str, title: str) -> Markup:
+def _agreement(material: Material, against: str, title: str) -> Content:
     """One column a judge; before judges with single people also people with each other, the ceiling."""
     judges = ["people", *words.judges_of(material)]
     columns = judges if material.estimate("people", "spearman", against=against) else judges[1:]
@@ -202,11 +207,14 @@ def _agreement(material: Material, against: str, title: str) -> Markup:
     ]
     titles = [words.called(material, name) for name in columns]
     return shortened(
-        material.text, body, lambda rows: words.by_judge(title, material.text("agreement"), titles, rows), AGREEING
+        material.text,
+        body,
+        lambda rows: [words.by_judge(material.text, title, material.text("agreement"), titles, rows)],
+        AGREEING,
     )
 
 
-def _few(material: Material) -> Markup:
+def _few(material: Material) -> Content:
     """What so few rated answers can tell apart."""
     _ = material.text
     estimates = {
@@ -215,7 +223,7 @@ def _few(material: Material) -> Markup:
         if finding.where["against"] == "mean"
     }
     if not estimates:
-        return Markup("")
+        return ()
     n = min(rated.n for rated in estimates.values())
     text = _.plural(
         "{n} answer was rated by people.",
@@ -232,25 +240,25 @@ def _few(material: Material) -> Markup:
     text += " " + _("Scores and ratings are compared as shares of their scales.")
     if n < 50:
         text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
-    return html.meta(text)
+    return Text(text, "rb-meta")
 
 
-def calibration(material: Material) -> Markup:
+def calibration(material: Material) -> Content:
     """Sensitivity, specificity, calibration error and Brier score."""
     title = material.text("Calibration")
     return _by_judge(material, "calibration", CALIBRATION, title)
 
 
 @view("rivals")
-def rivals(material: Material, present: frozenset[str]) -> Markup:
+def rivals(material: Material, present: frozenset[str]) -> Content:
     """Each judge against the lexical baseline at ordering answers as people do."""
     _ = material.text
     comparisons = [finding.comparison for finding in material.measurement.comparisons_by("trial")]
     if not comparisons:
         alone = _("There is no judge beside the baseline to compare with it.")
-        return html.p(alone) if words.has(material, "against") else Markup("")
-    columns: list[words.Column] = [_("judge"), _("concordance with people")]
-    columns += [_("of {baseline}", baseline=shown(material.facts.get("rival"))), _("difference"), _("p (max-T)")]
+        return Text(alone) if words.has(material, "against") else ()
+    heads = [_("judge"), _("concordance with people"), _("of {baseline}", baseline=shown(material.facts.get("rival")))]
+    heads += [_("difference"), _("p (max-T)")]
     body = [
         [
             shown(comparison.challenger),
@@ -259,7 +267,7 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
                 for name in ("concordance", "baseline")
             ),
             words.number(material, _difference(comparison), signed=True),
-            _.p_value(comparison.p_adjusted),
+            P(comparison.p_adjusted),
             DASH if math.isnan(comparison.p) else chip(material, comparison.verdict),
         ]
         for comparison in comparisons
@@ -268,7 +276,7 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
         "Concordance: of two answers that people rate differently, the share that the judge puts in the same order; a "
         "tie counts half, chance is one half."
     )
-    return words.table(_("Against the baseline"), [*columns, (_("verdict"), "", "rb-word")], body) + html.meta(note)
+    return (Table.of(_, _("Against the baseline"), [*heads, (_("verdict"), "rb-word")], body), Text(note, "rb-meta"))
 
 
 def _difference(comparison: Comparison) -> Estimate:
@@ -287,12 +295,12 @@ def _difference(comparison: Comparison) -> Estimate:
 
 
 @view("panel")
-def panel(material: Material, present: frozenset[str]) -> Markup:
+def panel(material: Material, present: frozenset[str]) -> Content:
     """What the panel becomes without each of its judges; empty for a single one."""
     _ = material.text
     rows = words.kept(material, "panel")
     if not rows:
-        return Markup("")
+        return ()
     columns = {
         "judge": _("left out"),
         "whole": _("mean of all"),
@@ -303,16 +311,16 @@ def panel(material: Material, present: frozenset[str]) -> Markup:
         "concordance_without": _("without it"),
     }
     body = [
-        [shown(row["judge"]), *(_.number(row[name], signed=name == "shift") for name in list(columns)[1:])]
+        [shown(row["judge"]), *(Number(row[name], signed=name == "shift") for name in list(columns)[1:])]
         for row in rows
     ]
     title = _("The panel without one of its judges")
-    return html.heading(title) + words.table(_("Panel"), list(columns.values()), body)
+    return (Text(title, "h3"), Table.of(_, _("Panel"), list(columns.values()), body))
 
 
 def _by_judge(
-    material: Material, trial: str, names: Sequence[str], title: str, more: Sequence[Sequence[str]] = ()
-) -> Markup:
+    material: Material, trial: str, names: Sequence[str], title: str, more: Sequence[Sequence[Any]] = ()
+) -> Content:
     judges = words.judges_of(material)
     estimates = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
     body = [
@@ -322,5 +330,7 @@ def _by_judge(
     ]
     titles = [shown(name) for name in judges]
     return shortened(
-        material.text, [*more, *body], lambda rows: words.by_judge(title, material.text("statistic"), titles, rows)
+        material.text,
+        [*more, *body],
+        lambda rows: [words.by_judge(material.text, title, material.text("statistic"), titles, rows)],
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Phrase, Text, filled
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.judges import words
 from ragbench.views.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
@@ -17,15 +15,15 @@ GUESSING = 0.5
 """The share of choices that guessing makes right where one of two answers is better."""
 
 
-def sentences(material: Material) -> list[Markup]:
+def sentences(material: Material) -> list[Content]:
     """For each judge what sways it, what does not, and how it agrees with people."""
     return [_judge(material, name) for name in words.judges_of(material)] + _alone(material)
 
 
-def _judge(material: Material, judge: str) -> Markup:
+def _judge(material: Material, judge: str) -> Content:
     _ = material.text
     if said := _nothing(material, judge):
-        return html.p(said)
+        return [Text(said)]
     by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], CONSTRUCTED: [], UNMEASURED: []}
     verdicts = {str(row["probe"]): row["verdict"] for row in words.kept(material, "probes", judge)}
     for probe, verdict in verdicts.items():
@@ -33,19 +31,17 @@ def _judge(material: Material, judge: str) -> Markup:
         mean = f"{probe}{words.CHANGES}" in verdicts
         by_verdict[verdict].append(_("{probe} on average", probe=name) if mean else name)
     faults, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
-    places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(faults))}
+    places: dict[str, Phrase] = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(faults))}
     if faults:
-        text = _.html(
-            "<b>{judge}</b>: {found} of {n} probes found a fault: {names}.",
-            names=_.enumeration(faults),
-            **places,
+        text = filled(
+            _("<b>{judge}</b>: {found} of {n} probes found a fault: {names}."), names=_.enumeration(faults), **places
         )
     elif tried:
-        text = _.html("No fault of <b>{judge}</b> was found; probes: {n}.", **places)
+        text = filled(_("No fault of <b>{judge}</b> was found; probes: {n}."), **places)
     else:
-        text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
+        text = filled(_("<b>{judge}</b> was not tried by any probe."), **places)
     labels = _labels(material, judge)
-    more = [labels, _people(material, judge, labelled=bool(labels)), _baseline(material, judge)]
+    more: list[Phrase] = [labels, _people(material, judge, labelled=bool(labels)), _baseline(material, judge)]
     if by_verdict[PASSED]:
         more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
     if by_verdict[OPEN]:
@@ -57,10 +53,10 @@ def _judge(material: Material, judge: str) -> Markup:
                 names=_.enumeration(by_verdict[CONSTRUCTED]),
             )
         )
-    return html.all(html.p(text), *(html.more(line) for line in more if line))
+    return [Text(text), *(Text(line, "rb-more") for line in more if line)]
 
 
-def _nothing(material: Material, judge: str) -> Markup | str:
+def _nothing(material: Material, judge: str) -> Phrase:
     """That none of the judge's replies held a score, and how they ended; empty where one did, and where none was asked
     for."""
     _ = material.text
@@ -70,8 +66,8 @@ def _nothing(material: Material, judge: str) -> Markup | str:
     if not asked or counts.get("valid") or _chooses(material, judge):
         return ""
     ended = [f"{words.statistic(material, outcome)} {_.integer(count)}" for outcome, count in counts.items() if count]
-    return _.html(
-        "<b>{judge} gave no usable score</b> in any of {asked} replies: {ended}. Nothing else can be said of it.",
+    return filled(
+        _("<b>{judge} gave no usable score</b> in any of {asked} replies: {ended}. Nothing else can be said of it."),
         judge=shown(judge),
         asked=_.integer(asked),
         ended=_.enumeration(ended),
@@ -84,7 +80,7 @@ def _chooses(material: Material, judge: str) -> bool:
     return estimate is not None and estimate.n > 0
 
 
-def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
+def _people(material: Material, judge: str, *, labelled: bool) -> Phrase:
     """How far it agrees with one person, beside how far one person agrees with another. labelled: the truth is known
     without people."""
     _ = material.text
@@ -94,26 +90,28 @@ def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
         return "" if labelled else nobody
     said = words.number(material, own, 2)
     if people is None:
-        return _.html("Agreement with a person (Spearman): {own}.", own=said)
-    return _.html(
-        "Agreement with a person (Spearman): {own}; of two people with each other: {people}.",
+        return filled(_("Agreement with a person (Spearman): {own}."), own=said)
+    return filled(
+        _("Agreement with a person (Spearman): {own}; of two people with each other: {people}."),
         own=said,
         people=words.number(material, people, 2),
     )
 
 
-def _labels(material: Material, judge: str) -> Markup | str:
+def _labels(material: Material, judge: str) -> Phrase:
     """How often the answer that the file's labels call better wins; empty where no pair has a label."""
     _ = material.text
     named = ("better_wins", "right_over_both_orders", "right_in_both_orders", "right_in_first_order")
     wins, over, both, first = (material.estimate(judge, name, trial="pairwise") for name in named)
     if not material.facts.get("logged") or wins is None or over is None or not over.n:
         return ""
-    said = _.html(
-        "Pairs whose better answer is labelled: {n}. The judge agrees with the label on {over} net of both orders (it "
-        "chooses the better answer more often than the other, as JudgeBench counts), on {both} in both orders, on "
-        "{first} in the first order; a tie and an order without a choice agree with nothing. Of all pairs of two "
-        "choices, {wins} of the choices are right.",
+    said = filled(
+        _(
+            "Pairs whose better answer is labelled: {n}. The judge agrees with the label on {over} net of both orders "
+            "(it chooses the better answer more often than the other, as JudgeBench counts), on {both} in both "
+            "orders, on {first} in the first order; a tie and an order without a choice agree with nothing. Of all "
+            "pairs of two choices, {wins} of the choices are right."
+        ),
         n=_.integer(over.n),
         over=words.number(material, over, 3),
         both=words.number(material, both, 3),
@@ -121,36 +119,40 @@ def _labels(material: Material, judge: str) -> Markup | str:
         wins=words.number(material, wins, 3),
     )
     if wins.low is not None and wins.low > GUESSING:
-        return said + " " + _("That is more often than by guessing.")
+        return (said, " ", _("That is more often than by guessing."))
     if wins.high is not None and wins.high < GUESSING:
-        return said + " " + _.html("<b>That is less often than by guessing.</b>")
-    return said + " " + _.html("<b>That is not shown to be more often than by guessing.</b>")
+        return (said, " ", filled(_("<b>That is less often than by guessing.</b>")))
+    return (said, " ", filled(_("<b>That is not shown to be more often than by guessing.</b>")))
 
 
-def _baseline(material: Material, judge: str) -> Markup | str:
+def _baseline(material: Material, judge: str) -> Phrase:
     _ = material.text
     difference = material.comparison(judge, "concordance", trial="rivals")
     own, other = (material.estimate(judge, name, trial="rivals") for name in ("concordance", "baseline"))
     if difference is None or own is None or other is None or math.isnan(difference.p):
         return ""
     values = {"own": _.number(own.value, 2), "other": _.number(other.value, 2)}
-    places = {**values, "baseline": shown(material.facts.get("rival"))}
+    places: dict[str, Phrase] = {**values, "baseline": shown(material.facts.get("rival"))}
     if difference.verdict.is_better:
-        return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
+        return filled(_("It orders answers as people do more often than {baseline}: {own} against {other}."), **places)
     if difference.verdict.is_worse:
-        return _.html(
-            "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
-            "{baseline} judge instead.",
+        return filled(
+            _(
+                "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
+                "{baseline} judge instead."
+            ),
             **places,
         )
-    return _.html(
-        "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Until it "
-        "does, {baseline} serves as well.",
+    return filled(
+        _(
+            "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. "
+            "Until it does, {baseline} serves as well."
+        ),
         **places,
     )
 
 
-def _alone(material: Material) -> list[Markup]:
+def _alone(material: Material) -> list[Content]:
     """That only the stand-in judged."""
     rival = material.facts.get("rival")
     if material.facts.get("logged") or words.judges_of(material) != [rival]:
@@ -159,7 +161,7 @@ def _alone(material: Material) -> list[Markup]:
         "Only the offline judge was tried. It decides by shared words and letters alone: it is the baseline that a "
         "judge has to beat, not a judge to rely on. Name a model in a table [judges.NAME]."
     )
-    return [html.more(text)]
+    return [[Text(text, "rb-more")]]
 
 
 def method(material: Material) -> list[str]:

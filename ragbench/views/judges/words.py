@@ -7,20 +7,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import counted
-from ragbench.core.language import DASH
+from ragbench.core.language import DASH, Translator
+from ragbench.core.parts import Chip, Number, Phrase, Table, Value, small
 from ragbench.core.types import Estimate
 from ragbench.tiers.basics.verdicts import exact
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import small
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 
 Row = Mapping[Any, Any]
-Column = str | tuple[str, str, str]
 FOUND, PASSED, OPEN, CONSTRUCTED, UNMEASURED = "found", "passed", "open", "constructed", "unmeasured"
 CHANGES = "_changes"
 """How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
@@ -45,20 +41,17 @@ def has(material: Material, key: str, value: str | None = None) -> bool:
     return any(value is None or estimate.where[key] == value for estimate in estimates)
 
 
-def number(material: Material, estimate: Estimate | None, digits: int = 3, *, signed: bool = False) -> Markup:
+def number(material: Material, estimate: Estimate | None, digits: int = 3, *, signed: bool = False) -> Phrase:
     """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
     _ = material.text
     if estimate is None:
-        return html.all(DASH)
+        return DASH
     counts = small(counted(estimate, _, digits))
     if math.isnan(estimate.value):
-        return html.all(DASH, counts)
-    value = _.number(estimate.value, digits, signed=signed)
+        return (DASH, counts)
     if known := exact(estimate, _):
-        return html.all(html.number(value), small(known))
-    if estimate.low is None or estimate.high is None:
-        return html.all(html.number(value), counts)
-    return html.all(html.spread(value, _.interval(estimate.low, estimate.high, digits, signed=signed)), counts)
+        return (Number(estimate.value, digits, signed), small(known))
+    return (Value.of(estimate, digits, signed=signed, bare=True), counts)
 
 
 def ratings(material: Material, kept: str) -> str:
@@ -67,31 +60,15 @@ def ratings(material: Material, kept: str) -> str:
     return "; ".join(f"{name} {material.text.number(value, 2)}" for name, value in named.items())
 
 
-def table(label: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], kind: str = "rb-wide") -> Markup:
-    """A table whose rows begin with their names. columns: titles, or a title with the classes of head and cells."""
-    told = [(column, "", "") if isinstance(column, str) else column for column in columns]
-    heads = [html.head(title, of_head) for title, of_head, _of_cells in told]
-    body = [
-        html.row(
-            [
-                html.row_head(name),
-                *(html.cell(of[0], content, of[2]) for of, content in zip(told[1:], rest, strict=True)),
-            ]
-        )
-        for name, *rest in rows
-    ]
-    return html.table(label, heads, body, kind)
-
-
-def by_judge(label: str, first: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
+def by_judge(_: Translator, label: str, first: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """A table with a column for each judge. first: what the rows are."""
-    return table(label, [first, *((name, "rb-name", "") for name in names)], rows)
+    return Table.of(_, label, [first, *((name, "rb-name") for name in names)], rows)
 
 
-def chip(material: Material, verdict: str) -> Markup:
+def chip(material: Material, verdict: str) -> Chip:
     """A probe's verdict with its sign."""
     sign, kind = SIGNS[verdict]
-    return html.chip(kind, sign, word(material, verdict))
+    return Chip(word(material, verdict), sign, kind)
 
 
 def word(material: Material, verdict: str) -> str:

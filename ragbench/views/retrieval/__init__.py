@@ -7,6 +7,7 @@ from ragbench.views.retrieval.neighbourhood_map import projection
 from ragbench.views.retrieval.neighbours import closest, outliers
 from ragbench.views.retrieval.reading import reading
 from ragbench.views.retrieval.speed import speed
+from ragbench.views.retrieval.unjudged import unjudged
 from ragbench.views.retrieval.users import proxy, repeats, usage
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "speed",
     "topic_coverage",
     "topics",
+    "unjudged",
     "unused",
     "usage",
 ]

@@ -5,19 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Entry,
+    Figure,
+    Item,
+    Link,
+    Number,
+    Phrase,
+    Plot,
+    Section,
+    Styled,
+    Table,
+    Text,
+    bold,
+    filled,
+)
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import entry, one_by_one, rows_of, shortened
+from ragbench.views.basics.entries import one_by_one, rows_of, shortened
 from ragbench.views.basics.links import behind, left
-from ragbench.views.basics.marks import SYMBOLS, legend, named, series, sign
+from ragbench.views.basics.marks import SYMBOLS, mark, named, series, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.items.passages import page_id
 from ragbench.views.retrieval.neighbours import name as system_name
 from ragbench.views.retrieval.neighbours import passage
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 ROW = 24
 BESIDE = 3
@@ -27,19 +41,18 @@ SUMMARY = 110
 
 
 @view("topics")
-def topics(material: Material, present: frozenset[str]) -> Markup:
+def topics(material: Material, present: frozenset[str]) -> Content:
     """Topics of questions, with what was retrieved for each, and which of them are thin."""
     _ = material.text
     known = rows_of(material.kept("topics"))
     if not known:
-        return html.p(_("There are no topics to show."))
+        return Text(_("There are no topics to show."))
     title = topics_title(material)
-    systems = legend(material) if len(material.systems) > 1 else ""
-    plot = chart.plot(topics_figure(material), shown(title))
+    systems = shared_legend(material)
     of = material.population([sum(len(topic["samples"]) for topic in known)])
     axis = _("distinct passages found for each question of the topic ({population})", population=of)
-    figure = html.figure(title, systems, plot, axis)
-    return figure + shortened(_, [_topic(material, topic) for topic in known])
+    plots = [Plot(topics_figure(material), title)] if len(material.kept("coverage", "topic_id")) else []
+    return (Figure(title, plots, systems, axis), shortened(_, [_topic(material, topic) for topic in known]))
 
 
 def topics_title(material: Material) -> str:
@@ -62,7 +75,6 @@ def topic_name(material: Material, number: int) -> str:
     return str(number)
 
 
-@charted("topics", "coverage", "topic_id")
 def topics_figure(material: Material) -> dict[str, Any]:
     """A row a topic, largest topic first; a mark a system."""
     _ = material.text
@@ -119,7 +131,7 @@ def _hover(material: Material, system: str, row: Mapping[str, Any]) -> str:
     return f"<b>{chart.plain(system)}</b> · {chart.plain(name)}<br>" + "<br>".join(map(chart.plain, parts))
 
 
-def _topic(material: Material, topic: Mapping[str, Any]) -> Markup:
+def _topic(material: Material, topic: Mapping[str, Any]) -> Entry:
     """A topic: its words, its numbers for each system, its questions with those at its centre first."""
     _, number, samples = material.text, int(topic["topic"]), [str(sample) for sample in topic["samples"]]
     covered = material.kept("coverage", "topic_id")
@@ -130,28 +142,28 @@ def _topic(material: Material, topic: Mapping[str, Any]) -> Markup:
     for name, row in by_system.items():
         passages, pages = (_.integer(int(row[key])) for key in ("unique_chunks", "unique_urls"))
         said = _("{passages} passages, {pages} pages", passages=passages, pages=pages)
-        marks.append(html.value(shown(name), sign(material, name), said))
-    label = html.all(" ", html.b(_("thin"), "rb-worse")) if any(row["thin"] for row in by_system.values()) else ""
+        marks.append(mark(material, name, said))
+    label = (" ", bold(_("thin"), "rb-worse")) if any(row["thin"] for row in by_system.values()) else ""
     words = shown(", ".join(topic["words"]), 80) or number
-    count = html.small(_.plural("{n} question", "{n} questions", len(samples)))
+    count = Styled(_.plural("{n} question", "{n} questions", len(samples)), "small")
     asked = []
     for key in samples:
         text = shown(material.question_rows.get(key, {}).get("text"), 300)
-        asked.append((anchor("topic-question", key), html.all(text, " ", html.small(shown(key, 80)))))
-    body = html.lead(_("Its questions, the most typical first")) + html.anchored(asked)
-    summary, name = html.all(number, " · ", words, label, " ", count), anchor("topic", str(number))
+        asked.append(Item((text, " ", Styled(shown(key, 80), "small")), anchor=anchor("topic-question", key)))
+    body = (Text(_("Its questions, the most typical first"), "rb-lead"), Entries(asked, "rb-hits"))
+    summary, name = (number, " · ", words, label, " ", count), anchor("topic", str(number))
     if len(marks) > BESIDE:
-        return entry(name, summary, None, html.p(html.row_of(marks)) + body)
-    return entry(name, summary, html.all(*marks), body)
+        return Entry(name, summary, None, (Text(Styled(marks, look="rb-row")), body))
+    return Entry(name, summary, marks, body)
 
 
 @view("topic_coverage")
-def topic_coverage(material: Material, present: frozenset[str]) -> Markup:
+def topic_coverage(material: Material, present: frozenset[str]) -> Content:
     """What was retrieved for each topic, as a table: questions, distinct passages, pages, a row a topic and system."""
     _ = material.text
     rows = rows_of(material.kept("coverage", "topic_id"))
     if not rows:
-        return Markup("")
+        return ()
     several = len(material.systems) > 1
     heads = [(_("topic"), "rb-word"), *([(_("system"), "rb-word")] if several else []), _("questions"),
              _("distinct passages"), _("passages a question"), _("pages")]  # fmt: skip
@@ -160,46 +172,49 @@ def topic_coverage(material: Material, present: frozenset[str]) -> Markup:
         rows, key=lambda topic_row: (int(topic_row["topic_id"]), material.systems.index(str(topic_row["system"])))
     ):
         number = int(row["topic_id"])
-        thin = html.all(" ", html.b(_("thin"), "rb-worse")) if row["thin"] else ""
+        thin = (" ", bold(_("thin"), "rb-worse")) if row["thin"] else ""
         body.append(
             [
-                html.all(_row_name(material, number), thin),
+                (_row_name(material, number), thin),
                 *([named(material, str(row["system"]))] if several else []),
-                _.integer(int(row["question_count"])),
-                _.integer(int(row["unique_chunks"])),
-                _.number(row["unique_chunks"] / row["question_count"], 1),
-                _.integer(int(row["unique_urls"])),
+                int(row["question_count"]),
+                int(row["unique_chunks"]),
+                Number(row["unique_chunks"] / row["question_count"], 1),
+                int(row["unique_urls"]),
             ]
         )
     title = _("What was found for each topic")
-    return html.fold(title, html.grid(title, heads, body))
+    return Section([Table.of(_, title, heads, body)], title)
 
 
 @view("unused")
-def unused(material: Material, present: frozenset[str], count: int = 20) -> Markup:
+def unused(material: Material, present: frozenset[str], count: int = 20) -> Content:
     """The chunks that were never retrieved; those that a question needs come first."""
     more = behind(material, present, material.text("Every passage and page with its values"))
-    return html.all(one_by_one(material.text, [_unused(material, name, count) for name in material.systems]), more)
+    return (one_by_one(material.text, [_unused(material, name, count) for name in material.systems]), more)
 
 
-def _unused(material: Material, system: str, count: int) -> Markup:
+def _unused(material: Material, system: str, count: int) -> Content:
     _, never = material.text, never_used(material, system)
-    title = _.plural(
-        "<b>{system}</b>: {n} passage is never retrieved",
-        "<b>{system}</b>: {n} passages are never retrieved",
-        len(never),
+    title = filled(
+        _.plural(
+            "<b>{system}</b>: {n} passage is never retrieved",
+            "<b>{system}</b>: {n} passages are never retrieved",
+            len(never),
+            system="{system}",
+        ),
         system=system_name(material, system),
     )
     made = []
     for chunk in never[:count]:
         needed = _.plural("needed by {n} question", "needed by {n} questions", int(chunk["needed"]))
-        marks = html.span(needed, "rb-worse") if chunk["needed"] else Markup("")
-        body = html.passages([passage({**chunk, "id": chunk["chunk"]})])
+        marks = Styled(needed, look="rb-worse") if chunk["needed"] else ""
+        body = Entries([passage({**chunk, "id": chunk["chunk"]})], "rb-hits")
         identifier = anchor(f"unused{material.systems.index(system)}", str(chunk["chunk"]))
-        made.append(entry(identifier, shown(chunk.get("text"), SUMMARY), marks, body))
-    return html.all(
-        html.heading(Markup(title)),  # noqa: S704 - our own text; the name in it is escaped
-        shortened(_, made) if made else html.p(_("Every passage is retrieved at least once.")),
+        made.append(Entry(identifier, shown(chunk.get("text"), SUMMARY), marks, body))
+    return (
+        Text(title, "h3"),
+        shortened(_, made) if made else Text(_("Every passage is retrieved at least once.")),
         left(material, len(never), count),
     )
 
@@ -212,32 +227,32 @@ def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
 
 
 @view("pages")
-def pages(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def pages(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """The pages that are retrieved for most questions."""
     return one_by_one(material.text, [_pages(material, present, name, count) for name in material.systems])
 
 
-def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
+def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Content:
     _, rows = material.text, rows_of(material.kept("pages"), system)[:count]
     named = system_name(material, system)
-    title = html.heading(_.html("<b>{system}</b>: pages retrieved for most questions", system=named))
+    title = Text(filled(_("<b>{system}</b>: pages retrieved for most questions"), system=named), "h3")
     if not rows:
-        return title + html.p(_("The passages of this data set name no pages."))
+        return (title, Text(_("The passages of this data set name no pages.")))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
     made = [_page(material, present, row) for row in rows]
-    return title + shortened(_, made, lambda some: html.grid(_("Pages"), heads, some))
+    return (title, shortened(_, made, lambda some: [Table.of(_, _("Pages"), heads, some)]))
 
 
-def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:
+def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Phrase]:
     _, asked, questions = material.text, int(material.facts.get("n_questions", 0)), int(row["questions"])
     share = _.percent(questions / asked) if asked else _.number(None)
     name = shown(row["title"], 90) or shown(row["page"], 90)
     address = f"#{anchor('q', page_id(str(row['page'])))}" if "questions" in present else None
-    where = html.all(" ", html.small(shown(row["page"], 90))) if shown(row["title"]) else ""
+    where = (" ", Styled(shown(row["page"], 90), "small")) if shown(row["title"]) else ""
     return [
-        html.link(address, name) + where,
-        html.all(_.integer(questions), " ", html.span(share, "rb-interval")),
-        _.integer(int(row["needed"])),
+        (Link(name, address), where),
+        (questions, " ", Styled(share, look="rb-interval")),
+        int(row["needed"]),
         f"×{_.number(row['excess'], 1)}",
-        _.integer(int(row["chunks"])),
+        int(row["chunks"]),
     ]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.parts import Cell, Column, Content, Figure, Lines, Plot, Section, Table, Text, Value
 from ragbench.views.basics import chart, lines
 from ragbench.views.basics.links import behind
-from ragbench.views.basics.marks import legend, named, spread
+from ragbench.views.basics.marks import named, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import clean, shown
-from ragbench.views.view import charted, view
+from ragbench.views.basics.text import clean
+from ragbench.views.view import view
 
 HEIGHT = 230
 NAMED = 3  # systems whose numbers fit a title
@@ -23,11 +21,11 @@ WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equa
 
 
 @view("curves")
-def curves(material: Material, present: frozenset[str]) -> Markup:
+def curves(material: Material, present: frozenset[str]) -> Content:
     """Recall and NDCG by depth, with an interval at each; empty for rankings of depth 1."""
     _, table = material.text, material.measurement.estimates_by("k")
     if not table:
-        return Markup("")
+        return ()
     lead = _(
         "Recall is the share of the relevant passages that are among the first k; NDCG also counts how far up they "
         "are. Where a curve has become flat, a longer list brings nothing more."
@@ -37,12 +35,11 @@ def curves(material: Material, present: frozenset[str]) -> Markup:
         population=material.population(estimate.estimate.n for estimate in table),
         level=_.percent(table[0].estimate.level),
     )
-    systems = legend(material) if len(material.systems) > 1 else ""
-    panels = html.panels([_panel(material, table, metric) for metric in _metrics(table)])
-    return html.all(
-        html.heading(_("How deep one must look"), 2),
-        html.lede(lead),
-        html.figure(finding(material), systems, panels, axis),
+    plots = [_plot(material, table, metric) for metric in _metrics(table)]
+    return (
+        Text(_("How deep one must look"), "h2"),
+        Text(lead, "rb-lede"),
+        Figure(finding(material), plots, shared_legend(material), axis, "rb-panels"),
         _numbers(material, table),
         behind(material, present),
     )
@@ -64,44 +61,18 @@ def finding(material: Material) -> str:
     return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
 
 
-@charted("curves")
-def notebook_figure(material: Material) -> dict[str, Any] | None:
-    """Both panels in one figure, for JupyterLab; None where no curve was measured."""
-    table = material.measurement.estimates_by("k")
-    if not table:
-        return None
-    metrics = _metrics(table)
-    layout = chart.layout(material.text, HEIGHT + 60, title={"text": chart.plain(finding(material)), "x": 0})
-    layout |= {"showlegend": len(material.systems) > 1, "legend": {"orientation": "h", "y": -0.2}}
-    layout["margin"] = {"l": 8, "r": 16, "t": 60, "b": 40}
-    data: list[dict[str, Any]] = []
-    for place, metric in enumerate(metrics):
-        suffix = "" if place == 0 else str(place + 1)
-        left = place / len(metrics)
-        layout[f"xaxis{suffix}"] = _depths(table) | {
-            "domain": [left + (0.05 if place else 0), left + 0.94 / len(metrics)],
-            "anchor": f"y{suffix}",
-            "title": {"text": chart.plain(f"{metric}@k")},
-        }
-        layout[f"yaxis{suffix}"] = lines.scale(estimate.estimate for estimate in table) | {"anchor": f"x{suffix}"}
-        data += _traces(material, table, metric, suffix)
-    return {"data": data, "layout": layout}
-
-
-def _panel(material: Material, table: Sequence[NamedEstimate], metric: str) -> Markup:
-    layout = chart.layout(
-        material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(estimate.estimate for estimate in table)
-    )
+def _plot(material: Material, table: Sequence[NamedEstimate], metric: str) -> Plot:
+    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(one.estimate for one in table))
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
-    return html.panel(f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label))
+    return Plot({"data": _traces(material, table, metric), "layout": layout}, label, f"{metric}@k")
 
 
-def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suffix: str = "") -> list[dict[str, Any]]:
+def _traces(material: Material, table: Sequence[NamedEstimate], metric: str) -> list[dict[str, Any]]:
     rows = {
         system: {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
         for system in material.systems
     }
-    return lines.lines(material, rows, lambda k: f"{metric}@{k}", suffix)
+    return lines.lines(material, rows, lambda k: f"{metric}@{k}")
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
@@ -114,23 +85,27 @@ def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
     return axis | {"tickvals": [1, *(tick for tick in range(2, deepest + 1) if tick % step == 0)]}
 
 
-def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
+def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Content:
     """The curves as a table: one row a depth, one column a system and metric."""
     _, estimates = (
         material.text,
         {(estimate.system, estimate.metric, int(estimate.where["k"])): estimate.estimate for estimate in table},
     )
     columns = [(system, metric) for metric in _metrics(table) for system in material.systems]
-    heads = [html.head("k")]
-    heads += [html.head(html.below(f"{m}@k", named(material, s)), "rb-name") for s, m in columns]
-    rows = []
-    for k in sorted({k for _system, _metric, k in estimates}):
-        row = [html.row_head(_.integer(k))]
-        for s, m in columns:
-            value = spread(lines.number_of(material, estimates[s, m, k])) if (s, m, k) in estimates else ""
-            row.append(html.cell(html.all(f"{m}@{k}", ", ", shown(s)), value))
-        rows.append(html.row(row))
-    return html.fold(_("The numbers of the curves"), html.table(_("Recall and NDCG by depth"), heads, rows))
+    heads = [Column("k", "count")]
+    heads += [Column(Lines((f"{m}@k", named(material, s))), "interval", head="rb-name") for s, m in columns]
+    rows = [
+        (
+            k,
+            *(
+                Cell(Value.of(estimates[s, m, k]) if (s, m, k) in estimates else "", label=f"{m}@{k}, {clean(s)}")
+                for s, m in columns
+            ),
+        )
+        for k in sorted({k for _system, _metric, k in estimates})
+    ]
+    made = Table(tuple(heads), tuple(rows), _("Recall and NDCG by depth"), language=_.language)
+    return Section([made], _("The numbers of the curves"))
 
 
 def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:

@@ -6,15 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Figure, Plot, Text
 from ragbench.views.basics import chart
-from ragbench.views.basics.marks import legend, series
+from ragbench.views.basics.marks import series, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import shown
 from ragbench.views.sentences.descriptions import fact, value
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,15 +23,14 @@ MARKED = 0.95
 
 
 @view("distances")
-def distances(material: Material, present: frozenset[str]) -> Markup:
+def distances(material: Material, present: frozenset[str]) -> Content:
     """How distances to nearest neighbours, and of all pairs, are spread."""
     said = material.text("how often a distance occurs; the area under every curve is the same")
-    drawn = _drawn(material, "histograms", _distances_title, distances_figure)
-    return drawn + html.p(said, "rb-axis")
+    return _drawn(material, "histograms", _distances_title, distances_figure, said)
 
 
 @view("spectrum")
-def spectrum(material: Material, present: frozenset[str]) -> Markup:
+def spectrum(material: Material, present: frozenset[str]) -> Content:
     """How much of the variance the first principal components hold."""
     drawn = _drawn(material, "spectrum", _spectrum_title, spectrum_figure)
     count = int(material.facts.get("n_texts", 0))
@@ -45,14 +41,17 @@ def spectrum(material: Material, present: frozenset[str]) -> Markup:
         "{n} texts span no more dimensions than there are texts less one, however wide their vectors are.",
         count,
     )
-    return drawn + html.meta(text)
+    return (drawn, Text(text, "rb-meta"))
 
 
-def _drawn(material: Material, table: str, title: Any, figure: Any) -> Markup:
+def _drawn(material: Material, table: str, title: Any, figure: Any, axis: str = "") -> Content:
     if not len(material.kept(table)):
-        return html.p(material.text("Nothing was measured, so there is nothing to draw."))
-    systems = legend(material) if len(material.systems) > 1 else ""
-    return html.figure(title(material), systems, chart.plot(figure(material), shown(title(material))))
+        return (
+            Text(material.text("Nothing was measured, so there is nothing to draw.")),
+            Text(axis, "rb-axis") if axis else (),
+        )
+    plots = [Plot(figure(material), title(material))]
+    return Figure(title(material), plots, shared_legend(material), axis)
 
 
 def _of_each(material: Material, said: Callable[[str], str]) -> str:
@@ -99,7 +98,6 @@ def _titled(text: str) -> dict[str, Any]:
     return {"text": text, "standoff": 6, "font": {"size": 12, "color": "@muted"}}
 
 
-@charted("distances", "histograms")
 def distances_figure(material: Material) -> dict[str, Any]:
     """Step curves whose area is 1, so that sets of different size and classes of different width compare."""
     _ = material.text
@@ -158,7 +156,6 @@ def _trimmed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[full[0] : full[-1] + 1] if len(full) else rows
 
 
-@charted("spectrum", "spectrum")
 def spectrum_figure(material: Material) -> dict[str, Any]:
     """Cumulative shares on a logarithmic axis, so that the first components can be told apart."""
     _ = material.text

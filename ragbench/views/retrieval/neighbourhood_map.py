@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Figure, Phrase, Plot, Section, Styled, System, Text, bold
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import GLYPHS, SERIES
+from ragbench.views.basics.marks import SERIES
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,23 +33,27 @@ def _drawable(material: Material, dimensions: int = 2, colour: str = "auto") -> 
 
 
 @view("map", check=_drawable)
-def projection(material: Material, present: frozenset[str], dimensions: int = 2, colour: str = "auto") -> Markup:
+def projection(material: Material, present: frozenset[str], dimensions: int = 2, colour: str = "auto") -> Content:
     """The texts as points in 2 or 3 dimensions; colour: auto, page, folder, section, kind or cluster."""
     _ = material.text
     if not len(material.kept("projection")):
-        return html.p(_("There are too few texts for a picture, or none was asked for."))
+        return Text(_("There are too few texts for a picture, or none was asked for."))
     colour = chosen(material, colour)
-    parts = []
-    for name in material.systems:
-        groups = grouped(material, name, colour)
-        title = _("{embedder}, {n} dimensions", embedder=name, n=_.integer(dimensions))
-        own = legend(material, groups) if colour == "cluster" else ""
-        plot = chart.plot(figure(material, name, dimensions, colour), clean(title))
-        parts.append(html.div(html.all(html.lead(html.b(shown(name))), own, plot)))
-    shared = "" if colour == "cluster" else legend(material, grouped(material, material.systems[0], colour))
-    body = html.all(shared, html.div(html.all(*parts), "rb-maps"), html.meta(_note(material)))
-    title = _title(material, dimensions, colour)
-    return html.fold(title, body) if dimensions == max(AXES) else html.figure(title, None, body)
+    own = colour == "cluster"
+    plots = [
+        Plot(
+            figure(material, name, dimensions, colour),
+            _("{embedder}, {n} dimensions", embedder=name, n=_.integer(dimensions)),
+            bold(shown(name)),
+            legend(material, grouped(material, name, colour)) if own else (),
+        )
+        for name in material.systems
+    ]
+    shared = None if own else legend(material, grouped(material, material.systems[0], colour))
+    title, note = _title(material, dimensions, colour), Text(_note(material), "rb-meta")
+    if dimensions == max(AXES):
+        return Section([Figure("", plots, shared, look="rb-maps"), note], title)
+    return (Figure(title, plots, shared, look="rb-maps"), note)
 
 
 def _title(material: Material, dimensions: int, colour: str) -> str:
@@ -114,13 +116,13 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
     return {name: places for name, places in groups.items() if places}
 
 
-def legend(material: Material, groups: Mapping[str, list[int]]) -> Markup:
+def legend(material: Material, groups: Mapping[str, list[int]]) -> list[Phrase]:
     """Groups with their colours and how many texts each has."""
-    _, made = material.text, []
-    for name, number, places in _coloured(groups):
-        sign = html.sign(number, GLYPHS[1], shown(name, 60) if name else _("all others"))
-        made.append(html.all(sign, " ", html.small(_.integer(len(places)))))
-    return html.list(made, "rb-legend")
+    _ = material.text
+    return [
+        (System(shown(name, 60) if name else _("all others"), number, dot=True), " ", Styled(len(places), "small"))
+        for name, number, places in _coloured(groups)
+    ]
 
 
 def _coloured(groups: Mapping[str, list[int]]) -> list[tuple[str, int, list[int]]]:
@@ -132,46 +134,25 @@ def _coloured(groups: Mapping[str, list[int]]) -> list[tuple[str, int, list[int]
 def figure(material: Material, system: str, dimensions: int, colour: str) -> dict[str, Any]:
     """One embedder's picture."""
     layout = chart.layout(material.text, HEIGHT, margin={"l": 0, "r": 0, "t": 4, "b": 4, "pad": 0})
-    layout |= _places(dimensions, "", None)
-    return {"data": _points(material, system, dimensions, colour, ""), "layout": layout}
+    layout |= _places(dimensions)
+    return {"data": _points(material, system, dimensions, colour), "layout": layout}
 
 
-@charted("map")
-def notebook_figure(material: Material, dimensions: int, colour: str) -> dict[str, Any]:
-    """All embedders in one figure, side by side, for JupyterLab."""
-    if not len(material.kept("projection")):
-        return {"data": [], "layout": {"height": 40}}
-    colour = chosen(material, colour)
-    count = len(material.systems)
-    layout = chart.layout(material.text, HEIGHT + 60, margin={"l": 0, "r": 0, "t": 60, "b": 4, "pad": 0})
-    layout["title"] = {"text": _title(material, dimensions, colour), "font": {"size": 15}, "x": 0, "xref": "paper"}
-    layout["annotations"] = []
-    traces = []
-    for number, name in enumerate(material.systems):
-        domain = [number / count + 0.01, (number + 1) / count - 0.01]
-        suffix = "" if number == 0 else str(number + 1)
-        layout |= _places(dimensions, suffix, domain)
-        place = {"xref": "paper", "yref": "paper", "x": domain[0], "y": 1, "yanchor": "bottom", "xanchor": "left"}
-        layout["annotations"].append({"text": chart.plain(name), **place, "showarrow": False})
-        traces += _points(material, name, dimensions, colour, suffix)
-    return {"data": traces, "layout": layout}
-
-
-def _places(dimensions: int, suffix: str, domain: list[float] | None) -> dict[str, Any]:
+def _places(dimensions: int) -> dict[str, Any]:
     """Axes without numbers: their units mean nothing."""
-    across = {} if domain is None else {"domain": domain}
     if dimensions == 2:
         hidden = chart.axis(showgrid=False, showticklabels=False, visible=False, automargin=False)
-        up = hidden | {"scaleanchor": f"x{suffix}", "anchor": f"x{suffix}"}
-        return {f"xaxis{suffix}": hidden | {"anchor": f"y{suffix}"} | across, f"yaxis{suffix}": up}
+        return {"xaxis": hidden | {"anchor": "y"}, "yaxis": hidden | {"scaleanchor": "x", "anchor": "x"}}
     quiet: dict[str, Any] = dict.fromkeys(("showticklabels", "showspikes", "zeroline", "showbackground"), False)
     quiet |= {"title": {"text": ""}, "gridcolor": "@line"}
     scene: dict[str, Any] = {f"{axis}axis": dict(quiet) for axis in "xyz"}
-    scene |= {"aspectmode": "data", "dragmode": "orbit", "camera": {"eye": {"x": 1.15, "y": 1.15, "z": 0.6}}}
-    return {f"scene{suffix}": scene | ({} if domain is None else {"domain": {"x": domain}})}
+    return {
+        "scene": scene
+        | {"aspectmode": "data", "dragmode": "orbit", "camera": {"eye": {"x": 1.15, "y": 1.15, "z": 0.6}}}
+    }
 
 
-def _points(material: Material, system: str, dimensions: int, colour: str, suffix: str) -> list[dict[str, Any]]:
+def _points(material: Material, system: str, dimensions: int, colour: str) -> list[dict[str, Any]]:
     rows = _of(material, system)
     size: float = 8 if len(rows) <= 300 else 6 if len(rows) <= 1000 else 4
     size = size if dimensions == 2 else size / 2
@@ -190,7 +171,7 @@ def _points(material: Material, system: str, dimensions: int, colour: str, suffi
             "hovertemplate": "%{text}<extra></extra>",
             "showlegend": False,
         }
-        at = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"} if dimensions == 2 else {"scene": f"scene{suffix}"}
+        at = {"xaxis": "x", "yaxis": "y"} if dimensions == 2 else {"scene": "scene"}
         traces.append(trace | at)
     return traces
 
@@ -199,7 +180,7 @@ def _hover(material: Material, key: str, group: str) -> str:
     """The text's beginning in short lines, under its group and its id."""
     text = material.texts.get(key, {})
     head = " · ".join(dict.fromkeys(part for part in (chart.plain(group, 60), chart.plain(key, 60)) if part))
-    beginning = str(shown(text.get("text"), HOVER).unescape())
+    beginning = shown(text.get("text"), HOVER)
     lines = textwrap.wrap(beginning, LINE) or [""]
     return "<br>".join([f"<b>{head}</b>", *(chart.plain(line) for line in lines)])
 

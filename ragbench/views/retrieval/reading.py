@@ -6,31 +6,42 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import lacking
-from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Column,
+    Content,
+    Figure,
+    Group,
+    Lines,
+    Number,
+    Phrase,
+    Plot,
+    Section,
+    Table,
+    Text,
+    Value,
+    small,
+)
 from ragbench.core.types import Estimate
 from ragbench.views.basics import chart, lines
+from ragbench.views.basics.compared import Compared
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import behind
-from ragbench.views.basics.marks import chip, legend, named, small
+from ragbench.views.basics.marks import chip, legend, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.basics.text import clean, shown
-from ragbench.views.comparison.verdict_table import Columns
-from ragbench.views.view import charted, view
+from ragbench.views.basics.text import clean
+from ragbench.views.view import view
 
 HEIGHT = 240
 METRIC = "recall"
 
 
 @view("reading")
-def reading(material: Material, present: frozenset[str]) -> Markup:
+def reading(material: Material, present: frozenset[str]) -> Content:
     """Recall by words read, drawn and compared; empty where all systems cut passages in the same way."""
     _, curves = material.text, _curves(material)
     if not any(curves.values()):
-        return Markup("")
+        return ()
     words = [estimate.estimate.value for estimate in material.measurement.estimates_by("first")]
     k, level = _.integer(int(material.facts["k"])), next(iter(next(iter(curves.values())).values())).level
     lead = _(
@@ -48,13 +59,13 @@ def reading(material: Material, present: frozenset[str]) -> Markup:
     figure = {"data": _lines(material), "layout": chart.layout(_, HEIGHT, xaxis=_words(material), yaxis=_scale(curves))}
     label = _("Share of the labelled text by words read. The numbers stand in the table below.")
     notes = Notes(material, "reading-note")
-    return html.all(
-        html.heading(_("How much one must read"), 2),
-        html.lede(lead),
-        html.figure(finding(material), legend(material), chart.plot(figure, label), axis),
+    return (
+        Text(_("How much one must read"), "h2"),
+        Text(lead, "rb-lede"),
+        Figure(finding(material), [Plot(figure, label)], legend(material), axis),
         _table(material, notes),
         _differences(material, notes),
-        notes.html(),
+        *notes.parts(),
         behind(material, present),
     )
 
@@ -80,18 +91,6 @@ def finding(material: Material) -> str:
         system=clean(first),
         leaders=by_words,
     )
-
-
-@charted("reading")
-def notebook_figure(material: Material) -> dict[str, Any] | None:
-    """The same figure for JupyterLab; None where there is none."""
-    curves = _curves(material)
-    if not any(curves.values()):
-        return None
-    layout = chart.layout(material.text, HEIGHT + 40, title={"text": chart.plain(finding(material)), "x": 0})
-    layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.2}}
-    layout["margin"] = {"l": 8, "r": 16, "t": 60, "b": 40}
-    return {"data": _lines(material), "layout": layout | {"xaxis": _words(material), "yaxis": _scale(curves)}}
 
 
 def _curves(material: Material) -> dict[str, dict[int, Estimate]]:
@@ -131,63 +130,59 @@ def _highest(estimates: Mapping[str, Estimate | None]) -> str:
     return max(known, key=lambda name: known[name], default="")
 
 
-def _table(material: Material, notes: Notes) -> Markup:
+def _table(material: Material, notes: Notes) -> Content:
     """A row a system: recall at the same k, how many words that is, and recall at the same numbers of words."""
     _, k = material.text, int(material.facts["k"])
     at_k, length = _("recall at k = {k}", k=_.integer(k)), _("words of the first {k}", k=_.integer(k))
     labels = {words: _.plural("{n} word", "{n} words", words) for words in material.facts["words"]}
-    heads = [html.head(title) for title in (_("system"), at_k, length, *labels.values())]
+    columns = [Column(_("system")), Column(at_k, "interval"), Column(length, "number")]
+    columns += [Column(label, "interval") for label in labels.values()]
     rows = []
     for name in material.systems:
-        cells = [html.row_head(named(material, name)), html.cell(at_k, _value(material, _at_k(material, name), notes))]
         first = material.estimate(name, "words", first=k)
-        cells.append(html.cell(length, DASH if first is None else html.number(_.integer(round(first.value)))))
-        for words, label in labels.items():
-            comparison = material.comparison(name, METRIC, words=words)
-            verdict = [] if comparison is None else [chip(material, comparison)]
-            marked = notes.unidentified(name, METRIC)
-            value = _value(material, material.estimate(name, METRIC, words=words), notes, marked, *verdict)
-            cells.append(html.cell(label, value))
-        rows.append(html.row(cells))
-    return html.table(_("Recall at the same k and at the same number of words"), heads, rows)
+        read = None if first is None else Number(round(first.value), 0)
+        cells = [named(material, name), _value(material, _at_k(material, name), notes), read]
+        for words in labels:
+            compared = material.comparison(name, METRIC, words=words)
+            more = [notes.unidentified(name, METRIC), *([] if compared is None else [chip(material, compared)])]
+            cells.append(_value(material, material.estimate(name, METRIC, words=words), notes, *more))
+        rows.append(tuple(cells))
+    title = _("Recall at the same k and at the same number of words")
+    return Table(tuple(columns), tuple(rows), title, language=_.language)
 
 
-def _value(material: Material, estimate: Estimate | None, notes: Notes, *more: Markup) -> Markup | str:
+def _value(material: Material, measured: Estimate | None, notes: Notes, *more: Phrase) -> Phrase | None:
     """A value, its interval below it, and what more there is: columns have to be narrow."""
-    if estimate is None or not math.isfinite(estimate.value):
-        return DASH
-    _ = material.text
-    missing = small(lacking(estimate, _, material.digits(METRIC)))
-    interval = html.small(_.interval(estimate.low, estimate.high))
-    return html.lines([html.number(_.number(estimate.value)) + notes.mark(estimate) + missing, interval, *more])
+    if measured is None or not math.isfinite(measured.value):
+        return None
+    missing = small(lacking(measured, material.text, material.digits(METRIC)))
+    value = Value.of(measured, 3, stacked=True, beside=(notes.mark(measured), missing))
+    return Lines([value, *more])
 
 
-def _differences(material: Material, notes: Notes) -> Markup:
+def _differences(material: Material, notes: Notes) -> Content:
     """Folded: the differences to the baseline at each number of words, with intervals and verdicts."""
-    compared = material.measurement.comparisons_by("words")
-    if not compared:
-        return Markup("")
+    differences = material.measurement.comparisons_by("words")
+    if not differences:
+        return ()
     _ = material.text
-    family = next((finding.comparison.family for finding in compared if finding.comparison.family), "")
-    columns = Columns.of(material, notes, family, corrected=bool(family))
-    heads = [html.head(_("system")), *columns.heads()]
-    rows: list[Markup] = []
+    family = next((each.comparison.family for each in differences if each.comparison.family), "")
+    compared = Compared.of(material, notes, family, corrected=bool(family))
+    rows = list[Any]()
     for words in material.facts["words"]:
-        rows.append(html.group(_.plural("{n} word", "{n} words", words), len(heads)))
+        rows.append(Group(_.plural("{n} word", "{n} words", words)))
         for name in material.challengers:
-            comparison = material.comparison(name, METRIC, words=words)
-            if comparison is not None:
-                rows.append(
-                    columns.row(
-                        [html.row_head(named(material, name)), *columns.cells(comparison, METRIC)], comparison, METRIC
-                    )
-                )
+            own = material.comparison(name, METRIC, words=words)
+            if own is not None:
+                rows.append(compared.row([named(material, name), *compared.cells(own, METRIC)], own, METRIC))
     title = _("Differences to {baseline} at the same number of words", baseline=clean(material.baseline))
-    told = html.meta(
+    told = Text(
         _.plural(
             "They are a family of their own: p, verdicts and intervals hold together over this {n} comparison.",
             "They are a family of their own: p, verdicts and intervals hold together over these {n} comparisons.",
-            len(compared),
-        )
+            len(differences),
+        ),
+        "rb-meta",
     )
-    return html.fold(title, html.table(shown(title), heads, rows, "rb-long") + told)
+    columns = (Column(_("system")), *compared.columns)
+    return Section([Table(columns, tuple(rows), title, language=_.language, look="rb-long"), told], title)

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from markupsafe import Markup
-
-from ragbench.core.language import DASH
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Link,
+    Number,
+    Phrase,
+    Section,
+    Styled,
+    Table,
+    Text,
+    Value,
+    filled,
+    joined,
+)
 from ragbench.core.types import Estimate
-from ragbench.views.answers.stages import milliseconds
+from ragbench.views.basics import marks
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named, spread
+from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, shown
+from ragbench.views.basics.times import milliseconds
 from ragbench.views.sentences.descriptions import known
 from ragbench.views.view import view
 
@@ -26,7 +38,7 @@ BUILT = ("index", "m", "ef_construction", "ef_search")
 
 
 @view("speed")
-def speed(material: Material, present: frozenset[str]) -> Markup:
+def speed(material: Material, present: frozenset[str]) -> Content:
     """Latency, index against exact search, and what repeats gave; empty where none was measured."""
     parts = [
         _latencies(material),
@@ -36,15 +48,15 @@ def speed(material: Material, present: frozenset[str]) -> Markup:
         _repeats(material),
     ]
     if not any(parts):
-        return Markup("")
-    return html.all(html.heading(material.text("How fast, how exact, how steady"), 2), _kept(material), *parts)
+        return ()
+    return (Text(material.text("How fast, how exact, how steady"), "h2"), _kept(material), *parts)
 
 
-def _kept(material: Material) -> Markup:
+def _kept(material: Material) -> Content:
     """That readings are kept, and how many questions were timed."""
     _, made = material.text, material.measurement
     if not made.estimates_by("step", "probability") and not made.estimates_by("index"):
-        return Markup("")
+        return ()
     text = _.plural(
         "{n} question was timed, after a few that do not count. The clock was read once for these inputs and its "
         "readings are kept, so that the same inputs give the same page; {parameter} reads it again.",
@@ -60,13 +72,13 @@ def _kept(material: Material) -> Markup:
             "A system over HTTP was timed while it was asked, with as many requests in flight as its table allows; "
             "each time is kept with its reply."
         )
-    return html.lede(text)
+    return Text(text, "rb-lede")
 
 
-def _latencies(material: Material) -> Markup:
+def _latencies(material: Material) -> Content:
     _, rows = material.text, material.measurement.estimates_by("step", "probability")
     if not rows:
-        return Markup("")
+        return ()
     parts = {
         "rewrite": _("rewriting the question"),
         "embed": _("embedding the question"),
@@ -84,20 +96,20 @@ def _latencies(material: Material) -> Markup:
         by_part.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
     made = []
     for (system, part), by in by_part.items():
-        count = html.link("#slowest", _.integer(by[probabilities[0]].n))
-        values = (_time(material, by[p]) for p in probabilities)
+        count = Link(by[probabilities[0]].n, "#slowest")
+        values = (_time(by[p]) for p in probabilities)
         made.append((named(material, system), [parts.get(part, part), *values, count]))
     said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
     if any(row.estimate.note for row in rows):
         said += " " + _("An open end (…) is one that these readings cannot bound; more timed questions could.")
-    return html.grouped(_("Latency"), heads, made) + html.meta(said)
+    return (Table.grouped(_, _("Latency"), heads, made), Text(said, "rb-meta"))
 
 
-def _time(material: Material, estimate: Estimate) -> Markup:
-    return milliseconds(material, estimate.value, estimate.low, estimate.high)
+def _time(estimate: Estimate) -> Value | None:
+    return milliseconds(estimate.value, estimate.low, estimate.high)
 
 
-def _slowest(material: Material, present: frozenset[str]) -> Markup:
+def _slowest(material: Material, present: frozenset[str]) -> Content:
     """The questions that took longest, with their readings."""
     _, table = material.text, material.kept("latencies")
     blocks = []
@@ -106,33 +118,33 @@ def _slowest(material: Material, present: frozenset[str]) -> Markup:
         sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
-        numbered = [(sample, _.number(totals[sample], 1)) for sample in slowest]
+        numbered = [(sample, Number(totals[sample], 1)) for sample in slowest]
         blocks.append(_questions(material, named(material, system), numbered, present))
     title = _("The questions that took longest, in milliseconds")
-    return html.fold(title, *blocks, id="slowest") if blocks else Markup("")
+    return Section([*blocks], title, anchor="slowest") if blocks else ()
 
 
 def _questions(
-    material: Material, title: Markup, numbered: Iterable[tuple[str, str]], present: frozenset[str]
-) -> Markup:
+    material: Material, title: Phrase, numbered: Iterable[tuple[str, Number]], present: frozenset[str]
+) -> Content:
     """Questions, each with a number, leading to all that is known of it."""
     lines = []
     for sample, number in numbered:
         text = shown(material.question_rows[sample]["text"], 200) if sample in material.question_rows else shown(sample)
         address = f"#{anchor('q', sample)}" if "questions" in present else None
-        lines.append(html.span(html.link(address, text)) + html.number(number))
-    return html.lead(title) + html.list(lines, "rb-list-of")
+        lines.append((Styled(Link(text, address)), number))
+    return (Text(title, "rb-lead"), Entries(lines, "rb-list-of"))
 
 
-def _indexes(material: Material) -> Markup:
+def _indexes(material: Material) -> Content:
     """By embedder exact search, and HNSW at each ef_search."""
     _, measured = material.text, material.measurement
     exact = [*measured.estimates_by("index"), *measured.estimates_by("index", "part")]
     if not exact:
-        return Markup("")
+        return ()
     notes = Notes(material, "index-note")
     heads = (_("search"), _("recall against exact search"), _("median, ms"), _("times as fast"), _("n"))
-    made: list[tuple[Markup, list[Markup | str]]] = []
+    made = list[tuple[Phrase, list[Any]]]()
     for first in exact:
         part, median = first.where.get("part"), first.estimate
         of_it = [
@@ -151,31 +163,34 @@ def _indexes(material: Material) -> Markup:
             built.insert(0, _("your own index {name}, asked in place", name=str(own_index)))
         searched = known(material, first.system).get("embedder") if part is None else f"{first.system} · {part}"
         beside = "; ".join([", ".join(_sharing(material, first, exact)), *built]).removeprefix("; ")
-        title = html.all(shown(searched), " ", html.small(shown(beside)))
-        made.append((title, [_("exact"), _.number(1.0), _time(material, median), DASH, _.integer(median.n)]))
+        title = (shown(searched), " ", Styled(shown(beside), "small"))
+        made.append((title, [_("exact"), Number(1.0), _time(median), None, median.n]))
         for recall_at in recalls:
             recall, own = recall_at.estimate, material.estimate(recall_at.system, "median_latency", **recall_at.where)
             assert own is not None, "both are read at the same place"
-            share = spread(f"{_.number(recall.value)} {_.interval(recall.low, recall.high)}") + notes.mark(recall)
-            times = _.number(median.value / own.value, 1) if own.value > 0 else DASH
-            count = html.link("#missed" if recall.value < 1 else None, _.integer(own.n))
+            share = (Value.of(recall), notes.mark(recall))
+            times = Number(median.value / own.value, 1) if own.value > 0 else None
+            count = Link(own.n, "#missed" if recall.value < 1 else None)
             way = f"HNSW, ef_search = {recall_at.where['ef_search']}"
-            made.append((title, [way, share, _time(material, own), times, count]))
-    lead = _.html(
-        "The same vectors searched exactly and by an HNSW index, each question by itself. Recall is the share "
-        "of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view.",
+            made.append((title, [way, share, _time(own), times, count]))
+    lead: Phrase = filled(
+        _(
+            "The same vectors searched exactly and by an HNSW index, each question by itself. Recall is the share "
+            "of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view."
+        ),
         k=_.integer(int(material.facts.get("k", 0))),
     )
     if (scanned := max(estimate.estimate.n for estimate in exact)) < int(material.facts.get("timed_questions", 0)):
-        lead += " " + _(
+        told = _(
             "Exact search reads every vector, whatever is asked, and was timed on {n} of the questions.",
             n=_.integer(scanned),
         )
-    return html.all(
-        html.heading(_.html("<b>Exact search against an index</b>")),
-        html.lede(lead),
-        html.grouped(_("Exact search against an index"), heads, made),
-        notes.html(),
+        lead = (lead, " ", told)
+    return (
+        Text(filled(_("<b>Exact search against an index</b>")), "h3"),
+        Text(lead, "rb-lede"),
+        Table.grouped(_, _("Exact search against an index"), heads, made),
+        *notes.parts(),
     )
 
 
@@ -188,28 +203,28 @@ def _sharing(material: Material, first: NamedEstimate, exact: Sequence[NamedEsti
     return [first.system, *same] if same else []
 
 
-def _misses(material: Material, present: frozenset[str]) -> Markup:
+def _misses(material: Material, present: frozenset[str]) -> Content:
     """The questions of which an index missed most, by embedder; nothing where it missed nothing."""
     _, table = material.text, material.kept("misses")
     if not len(table):
-        return Markup("")
+        return ()
     blocks = []
     for (system, part), own in table.groupby(["system", "part"], sort=False):
         least = int(own["ef_search"].min())
         worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
         of_part = f" · {part}" if part else ""
-        title = html.all(named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
-        numbered = [(str(row["sample"]), _.number(row["recall"])) for row in rows_of(worst)]
+        title = (named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
+        numbered = [(str(row["sample"]), Number(row["recall"])) for row in rows_of(worst)]
         blocks.append(_questions(material, title, numbered, present))
-    return html.fold(_("The questions of which the index missed most"), *blocks, id="missed") if blocks else Markup("")
+    return Section([*blocks], _("The questions of which the index missed most"), anchor="missed") if blocks else ()
 
 
-def _repeats(material: Material) -> Markup:
+def _repeats(material: Material) -> Content:
     """How often everything was asked anew; nothing where the measure was not asked for."""
     _, name, repeats = material.text, "retrieval_consistency", int(material.facts.get("repeats", 1))
     if name not in material.metrics:
-        return Markup("")
-    said: list[Markup | str] = [
+        return ()
+    said: list[Phrase] = [
         _.plural(
             "Every question was asked {n} time, embedded and searched anew each time.",
             "Every question was asked {n} times, embedded and searched anew each time.",
@@ -218,20 +233,24 @@ def _repeats(material: Material) -> Markup:
     ]
     if repeats < 2:
         said = [
-            _.html("Every question was asked once, so {metric} is not measured: it needs repeats.", metric=shown(name))
+            filled(
+                _("Every question was asked once, so {metric} is not measured: it needs repeats."), metric=shown(name)
+            )
         ]
     for system in material.systems if repeats > 1 else ():
         estimate = material.estimate(system, name)
         if estimate is None:
             continue
         if math.isnan(estimate.value):
-            text = _.html("<b>{system}</b>: not measured, what was logged cannot be asked again.", system=shown(system))
+            text = filled(
+                _("<b>{system}</b>: not measured, what was logged cannot be asked again."), system=shown(system)
+            )
         else:
-            text = _.html(
-                "<b>{system}</b>: the first {k} were the same in the same order in {value} of the repeats.",
+            text = filled(
+                _("<b>{system}</b>: the first {k} were the same in the same order in {value} of the repeats."),
                 system=shown(system),
                 k=_.integer(int(material.facts.get("k", 0))),
-                value=spread(material.value(estimate, name)),
+                value=marks.measured(material, estimate, name),
             )
         said.append(text)
-    return html.heading(_.html("<b>The same question again</b>")) + html.lede(Markup(" ").join(said))
+    return (Text(filled(_("<b>The same question again</b>")), "h3"), Text(joined(" ", said), "rb-lede"))

@@ -8,16 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Entries, Entry, Figure, Number, Phrase, Styled, Table, Text, Value
 from ragbench.views.basics import bars, entries
 from ragbench.views.basics.bars import Bars
-from ragbench.views.basics.entries import entry, rows_of
-from ragbench.views.basics.marks import spread
+from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, clean, shortened, shown
-from ragbench.views.view import charted, view
+from ragbench.views.view import view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +25,15 @@ SCORES = range(1, 6)
 
 
 @view("proxy")
-def proxy(material: Material, present: frozenset[str]) -> Markup:
+def proxy(material: Material, present: frozenset[str]) -> Content:
     """What the label of real questions is worth, and how many have none."""
     _, known = material.text, material.facts
     keys = ("n_history", "n_without_page", "n_page_gone", "n_without_vector")
     logged, without, gone, bare = (int(known.get(key, 0)) for key in keys)
     if not logged:
-        return html.warning(_("This data set has no log of real questions (history), so nothing could be measured."))
+        return Text(
+            _("This data set has no log of real questions (history), so nothing could be measured."), "rb-standin"
+        )
     asked = _.plural("{n} question was logged", "{n} questions were logged", logged)
     users = int(known.get("n_users") or 0)
     head = " ".join(filter(None, (asked, _.plural("by {n} user", "by {n} users", users) if users else "")))
@@ -54,17 +53,17 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
     if known.get("masked"):
         personal = _("Users' ids, e-mail addresses, telephones and long numbers are masked.")
     counts = f"{head[:1].upper()}{head[1:]}: {'; '.join(filter(None, left))}."
-    return html.warning(" ".join((label, counts, personal)))
+    return Text(" ".join((label, counts, personal)), "rb-standin")
 
 
 @view("usage")
-def usage(material: Material, present: frozenset[str]) -> Markup:
+def usage(material: Material, present: frozenset[str]) -> Content:
     """How long real questions are, how their answers were scored, and when they were asked."""
     drawn = panels(material)
     if not drawn:
-        return html.p(material.text("There are no questions to show."))
-    figure_of_all = html.figure(_title(material), None, bars.panels(material, drawn))
-    return figure_of_all + html.list(habits(material), "rb-notes")
+        return Text(material.text("There are no questions to show."))
+    figure = Figure(_title(material), bars.plots(material, drawn), look="rb-maps")
+    return (figure, Entries(habits(material), "rb-notes"))
 
 
 def _title(material: Material) -> str:
@@ -78,23 +77,25 @@ def _title(material: Material) -> str:
     )
 
 
-def habits(material: Material) -> list[Markup]:
+def habits(material: Material) -> list[Phrase]:
     """Sentences with intervals: lengths, score, languages."""
     _, made = material.text, material.measurement
-    said = []
+    said = list[Phrase]()
     for finding in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
         estimate, digits = finding.estimate, 1 if "probability" in finding.where else 2
+        if finding.where["asked"] == "answered":
+            said.append((Value.of(estimate, 1, percent=True), " ", _("of the log has an answer")))
+            continue
         text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", estimate.n)
         if "probability" in finding.where:
             share = _.percent(float(finding.where["probability"]))
             text = _("words or fewer in {share} of the questions", share=share)
-        number = f"{_.number(estimate.value, digits)} {_.interval(estimate.low, estimate.high, digits)}"
-        said.append(html.all(spread(number), " ", text))
+        said.append((Value.of(estimate, digits), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}
     languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
     if languages:
         parts = [f"{names.get(key, key)} {_.integer(count)}" for key, count in languages.most_common()]
-        said.append(html.all(_("language of the questions"), ": ", ", ".join(parts)))
+        said.append((_("language of the questions"), ": ", ", ".join(parts)))
     return said
 
 
@@ -146,21 +147,19 @@ def _bars(material: Material, title: str, names: Sequence[str], counts: Sequence
     return Bars(title, names, counts, said)
 
 
-@charted("usage", "asked")
-def notebook_figure(material: Material) -> dict[str, Any]:
-    """The small charts in one figure, two a row, for JupyterLab."""
-    return bars.figure(material, _title(material), panels(material))
-
-
 @view("repeats")
-def repeats(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+def repeats(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """Questions asked more than once, and the pages shown most."""
     _ = material.text
     if not material.facts.get("n_history"):
-        return Markup("")
+        return ()
     rows = rows_of(material.kept("repeats"))
     if not rows:
-        return html.p(_("No question was asked twice in the same words.")) + _pages(material, count)
+        return (
+            Text(_("No question was asked twice in the same words.")),
+            _pages(material, count),
+            _terms(material, count),
+        )
     text = _.plural(
         "{n} question was asked more than once in the same words ({asked} times in all)",
         "{n} questions were asked more than once in the same words ({asked} times in all)",
@@ -168,31 +167,51 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Mar
         asked=_.integer(sum(int(row["count"]) for row in rows)),
     )
     asked = [_repeat(material, row) for row in rows[:count]]
-    return html.all(html.heading(text), entries.shortened(_, asked), _pages(material, count))
+    return (Text(text, "h3"), entries.shortened(_, asked), _pages(material, count), _terms(material, count))
 
 
-def _repeat(material: Material, row: Any) -> Markup:
+def _repeat(material: Material, row: Any) -> Entry:
     _, samples = material.text, [str(sample) for sample in row["samples"]]
     said = [
         _.plural("{n} user", "{n} users", int(row["users"])),
         _.plural("{n} page was shown", "{n} pages were shown", int(row["pages"])),
         ", ".join(shortened(sample, 80) for sample in samples[:20]),
     ]
-    marks = html.all("×", _.integer(int(row["count"])))
-    return entry(anchor("repeat", samples[0]), shown(row["text"], 300), marks, html.meta(" · ".join(said)))
+    marks = ("×", int(row["count"]))
+    return Entry(anchor("repeat", samples[0]), shown(row["text"], 300), marks, Text(" · ".join(said), "rb-meta"))
 
 
-def _pages(material: Material, count: int) -> Markup:
+def _pages(material: Material, count: int) -> Content:
     _, rows = material.text, rows_of(material.kept("asked_pages"))[:count]
     if not rows:
-        return Markup("")
+        return ()
     logged, body = int(material.facts.get("n_history", 0)), []
     for row in rows:
         gone = "" if row["in_base"] else _("not in the base any more")
         where = " · ".join(filter(None, (shortened(row["page"], 90) if clean(row["title"]).strip() else "", gone)))
         name = shown(row["title"], 90) or shown(row["page"], 90)
         share = _.percent(row["count"] / logged) if logged else _.number(None)
-        body.append([html.all(name, " ", html.small(where)), _.integer(int(row["count"])), share])
+        body.append([(name, " ", Styled(where, "small")), int(row["count"]), share])
     heads = (_("page"), _("shown for"), _("share of the log"))
-    listed = entries.shortened(_, body, lambda some: html.grid(_("Pages"), heads, some))
-    return html.heading(_("Pages that were shown most")) + listed
+    listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Pages"), heads, some)])
+    return (Text(_("Pages that were shown most"), "h3"), listed)
+
+
+def _terms(material: Material, count: int) -> Content:
+    """The words that most questions hold, and of how many of these the log has an answer."""
+    _, rows = material.text, rows_of(material.kept("terms"))
+    if not rows:
+        return ()
+    logged = int(material.facts.get("n_history", 0))
+    body = [
+        [
+            shown(row["term"], 60),
+            int(row["count"]),
+            Number(row["count"] / logged, percent=True) if logged else None,
+            Number(row["answered"] / row["count"], percent=True),
+        ]
+        for row in rows
+    ]
+    heads = (_("word"), _("questions"), _("share of the log"), _("of these answered"))
+    listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Words"), heads, some)], count)
+    return (Text(_("Words that most questions hold"), "h3"), listed)

@@ -6,45 +6,43 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.counts import lacking
+from ragbench.core.parts import Content, Part, Text, filled
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 
 ALIKE = 0.95
 """Mean cosine from which on two vectors of each text are taken for one model's, rounding and prefixes aside."""
 
 
-def sentences(material: Material) -> list[Markup]:
+def sentences(material: Material) -> list[Content]:
     """For each embedder how often the cache would serve and how near turns lie to each other; then how to read it."""
     _ = material.text
     said = [_sentence(material, name) for name in material.systems]
     if not said:
-        return [html.p(_("There are no dialogues and no past questions: nothing was measured."))]
+        return [[Text(_("There are no dialogues and no past questions: nothing was measured."))]]
     closing = _(
         "These numbers describe how people ask. A cache that serves more often is no better for it: what counts is how "
         "many of its answers would be wrong."
     )
-    return [*said, html.more(closing)]
+    return [*said, [Text(closing, "rb-more")]]
 
 
-def _sentence(material: Material, name: str) -> Markup:
+def _sentence(material: Material, name: str) -> list[Part]:
     _ = material.text
     rate, keep = (material.estimate(name, metric) for metric in ("cache_hit_rate", "context_preservation"))
     if rate is not None and not math.isnan(rate.value):
-        text = _.html(
-            "<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions.",
+        text = filled(
+            _("<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions."),
             embedder=shown(name),
             entries=_.integer(int(material.facts.get("n_cached", 0))),
-            rate=html.number(_share(material, rate)),
+            rate=_share(material, rate),
             n=_.integer(rate.n),
         )
     else:
-        text = _.html("<b>{embedder}</b>: there are no liked answers that a cache could hold.", embedder=shown(name))
+        text = filled(_("<b>{embedder}</b>: there are no liked answers that a cache could hold."), embedder=shown(name))
     more = _served_wrongly(material, name)
     if keep is not None and not math.isnan(keep.value):
         more.append(
@@ -57,7 +55,7 @@ def _sentence(material: Material, name: str) -> Markup:
         )
         if missing := lacking(keep, _, material.digits("context_preservation")):
             more.append(f"{missing[:1].upper()}{missing[1:]}.")
-    return html.p(text) + html.more(" ".join(more))
+    return [Text(text), Text(" ".join(more), "rb-more")]
 
 
 def _share(material: Material, estimate: Estimate) -> str:
@@ -156,6 +154,13 @@ def method(material: Material) -> list[str]:
         )
     if facts.get("sessions") == "history":
         said.append(_("A session is what one user asked on one day."))
+        if stopped := int(facts.get("n_stopped") or 0):
+            ended = _.plural(
+                "The log says of {n} question that a dialogue ended with it: the next one begins a session.",
+                "The log says of {n} questions that a dialogue ended with them: the next one begins a session.",
+                stopped,
+            )
+            said.append(ended)
     return said
 
 

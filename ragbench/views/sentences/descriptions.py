@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Content, Text, filled
 from ragbench.tiers.basics.tabulation import interval_names
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.judges import trust
 from ragbench.views.sentences import continuity, examined
@@ -24,7 +22,7 @@ def is_described(material: Material) -> bool:
     return described == "dataset" or (bool(described) and material.primary is not None)
 
 
-def sentences(material: Material) -> list[Markup]:
+def sentences(material: Material) -> list[Content]:
     """The answer of such a page, a sentence for each system, and how it is to be read."""
     return _said(material)[0](material)
 
@@ -34,7 +32,7 @@ def method(material: Material) -> list[str]:
     return _said(material)[1](material)
 
 
-def _said(material: Material) -> tuple[Callable[[Material], list[Markup]], Callable[[Material], list[str]]]:
+def _said(material: Material) -> tuple[Callable[[Material], list[Content]], Callable[[Material], list[str]]]:
     written = {
         "space": (_space, _space_method),
         "sources": (_sources, _sources_method),
@@ -69,14 +67,16 @@ def distance_name(material: Material) -> str:
     return names.get(str(material.facts.get("distance")), str(material.facts.get("distance")))
 
 
-def _space(material: Material) -> list[Markup]:
+def _space(material: Material) -> list[Content]:
     _ = material.text
-    said = []
+    said = list[Content]()
     for name in material.systems:
         near, pair = (value(material, name, metric) for metric in ("avg_nn_distance", "avg_pairwise_distance"))
-        text = _.html(
-            "<b>{embedder}</b> needs {dimensions} of its {width} dimensions for 95% of the variance; the nearest "
-            "neighbour of a text is on average {near} away, {share} of the mean distance between two texts.",
+        text = filled(
+            _(
+                "<b>{embedder}</b> needs {dimensions} of its {width} dimensions for 95% of the variance; the nearest "
+                "neighbour of a text is on average {near} away, {share} of the mean distance between two texts."
+            ),
             embedder=shown(name),
             dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
             width=_.integer(fact(material, name, "width")),
@@ -87,9 +87,9 @@ def _space(material: Material) -> list[Markup]:
         more = _("No two texts are nearly the same.")
         if count:
             more = _.plural("{n} pair of texts is nearly the same.", "{n} pairs of texts are nearly the same.", count)
-        said.append(html.p(text) + html.more(more))
+        said.append([Text(text), Text(more, "rb-more")])
     closing = _("These numbers describe a space. Which embedder finds more is shown where it searches: in Tier 1.")
-    return [*said, html.more(closing)]
+    return [*said, [Text(closing, "rb-more")]]
 
 
 def _space_method(material: Material) -> list[str]:
@@ -123,9 +123,9 @@ def _space_method(material: Material) -> list[str]:
     return said
 
 
-def _sources(material: Material) -> list[Markup]:
+def _sources(material: Material) -> list[Content]:
     _ = material.text
-    said = []
+    said = list[Content]()
     for name in material.systems:
         idle, rate = (value(material, name, metric) for metric in ("unused_chunks", "utilization_rate"))
         places = {
@@ -137,14 +137,19 @@ def _sources(material: Material) -> list[Markup]:
             "n": _.integer(int(material.facts.get("n_questions", 0))),
         }
         if material.facts.get("users_log"):
-            text = _.html(
-                "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions "
-                "of the users' log.",
+            text = filled(
+                _(
+                    "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} "
+                    "questions of the users' log."
+                ),
                 **places,
             )
         else:
-            text = _.html(
-                "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
+            text = filled(
+                _(
+                    "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} "
+                    "questions."
+                ),
                 **places,
             )
         more = _("Every passage is retrieved at least once.") if idle == 0 else ""
@@ -153,7 +158,7 @@ def _sources(material: Material) -> list[Markup]:
         thin = sum(bool(row["thin"]) for row in rows_of(material.kept("coverage", "topic_id"), name))
         if thin:
             more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
-        said.append(html.p(text) + html.more(more))
+        said.append([Text(text), Text(more, "rb-more")])
     return said
 
 

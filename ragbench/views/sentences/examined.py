@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from ragbench.core.language import Translator
+from ragbench.core.parts import Content, Styled, Text
 from ragbench.tiers.data.examination import Oddity
 from ragbench.tiers.data.persons import NEEDED
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.sentences import oddities
 
 
-def sentences(material: Material) -> list[Markup]:
+def sentences(material: Material) -> list[Content]:
     """What changes numbers, each with what it does; in a word what does not."""
     _, known = material.text, material.facts
     every = [examined for examined in looked(material) if examined.found]
-    said = []
+    said = list[Content]()
     for oddity in every:
         if oddity.kind in oddities.HARMLESS:
             continue
         first, *more = told(oddity, language(material), _)
-        said.append(html.p(html.strong(first)) + html.all(*map(html.more, more)))
+        said.append([Text(Styled(first, "strong")), *(Text(line, "rb-more") for line in more)])
     texts = [
         _.plural("{n} question", "{n} questions", int(known.get("n_questions") or 0)),
         _.plural("{n} passage", "{n} passages", int(known.get("n_chunks") or 0)),
     ]
     if not said:
         nothing = _("Nothing was found in {texts} that makes numbers better or worse.", texts=_.enumeration(texts))
-        said.append(html.p(html.strong(nothing)))
+        said.append([Text(Styled(nothing, "strong"))])
     quiet = dict.fromkeys(
         oddities.heading(harmless.kind, _) for harmless in every if harmless.kind in oddities.HARMLESS
     )
     if quiet:
-        said.append(html.more(_("Also found: {what}.", what="; ".join(quiet))))
+        said.append([Text(_("Also found: {what}.", what="; ".join(quiet)), "rb-more")])
     return said
 
 

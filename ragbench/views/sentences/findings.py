@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from typing import Any
 
 from ragbench.core.counts import counted
-from ragbench.core.language import DASH
+from ragbench.core.parts import Content, P, Part, Sentence, Text, filled
 from ragbench.core.types import Verdict
 from ragbench.tiers.basics import reasons
 from ragbench.tiers.basics.families import headed
 from ragbench.tiers.basics.verdicts import beside, equal, is_equal
+from ragbench.views.basics.marks import measured
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences import constants, descriptions, judges, repeats
 
 MANY = 4
 
 
-def sentences(material: Material) -> list[Markup]:
+def sentences(material: Material) -> list[Content]:
     """One for each challenger; one for a system that stands alone; one that says so if nothing was measured."""
     _ = material.text
     metric = material.primary
     if descriptions.is_described(material):
         return descriptions.sentences(material)
     if metric is None:
-        return [html.p(_("Nothing was measured."))]
+        return [[Text(_("Nothing was measured."))]]
     if material.baseline is None:
         return [_alone(material, system, metric) for system in material.systems]
     nothing = judges.undecided(material)
@@ -35,30 +35,31 @@ def sentences(material: Material) -> list[Markup]:
     if material.baseline in nothing:
         looking = []
     return [
-        *map(html.p, nothing.values()),
+        *([Text(said)] for said in nothing.values()),
         constants.sentence(material, material.baseline),
-        *(_challenger(material, name, metric) + constants.sentence(material, name) for name in looking),
+        *([*_challenger(material, name, metric), *constants.sentence(material, name)] for name in looking),
     ]
 
 
-def sentence(material: Material, challenger: str, metric: str) -> Markup:
+def sentence(material: Material, challenger: str, metric: str) -> Sentence:
     """`On mrr hnsw is better than ivfflat: +0.203 [+0.125, +0.280], p < 0.001.`"""
     _ = material.text
     comparison = material.comparison(challenger, metric)
     if comparison is None:
-        return _.html(
-            "<b>{challenger}</b> was not compared with {baseline} on {metric}.",
+        return filled(
+            _("<b>{challenger}</b> was not compared with {baseline} on {metric}."),
             challenger=shown(challenger),
             baseline=shown(material.baseline),
             metric=shown(metric),
         )
     if is_equal(comparison):
-        return _.html(
-            "On {metric}, <b>{challenger}</b> and {baseline} are equal on every one of {n} questions.",
-            metric=shown(metric), challenger=shown(comparison.challenger), baseline=shown(comparison.baseline),
+        return filled(
+            _("On {metric}, <b>{challenger}</b> and {baseline} are equal on every one of {n} questions."),
+            metric=shown(metric),
+            challenger=shown(comparison.challenger),
+            baseline=shown(comparison.baseline),
             n=_.integer(comparison.n),
-        )  # fmt: skip
-    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
+        )
     texts = {
         Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, {p}."),
         Verdict.SLIGHTLY_BETTER: _(
@@ -81,12 +82,13 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
             "On {metric}, whether <b>{challenger}</b> is better or worse than {baseline} {verdict}; {difference}, {p}."
         ),
     }
-    return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
+    return filled(
+        texts[comparison.verdict],
         metric=shown(metric),
         challenger=shown(comparison.challenger),
         baseline=shown(comparison.baseline),
-        difference=html.number(material.difference(comparison, metric).removesuffix(f" {DASH}")),
-        p=", ".join(filter(None, [_.p_value(p, relation=True), headed(comparison.family, _)])),
+        difference=measured(material, comparison, metric, bare=True),
+        p=", ".join(filter(None, [_.p_value(P.of(comparison).value, relation=True), headed(comparison.family, _)])),
         margin=_.number(comparison.margin, material.digits(metric)),
         verdict=material.verdict(comparison),
     )
@@ -143,8 +145,8 @@ def finding(material: Material) -> str:
     return text.format(challenger=challenger, baseline=baseline, **{key: _.integer(n) for key, n in counts.items()})
 
 
-def _challenger(material: Material, challenger: str, metric: str) -> Markup:
-    comparison, more = material.comparison(challenger, metric), []
+def _challenger(material: Material, challenger: str, metric: str) -> list[Part]:
+    comparison, more = material.comparison(challenger, metric), list[Any]()
     if comparison is not None and not is_equal(comparison):
         said = beside(comparison, material.text, material.digits(metric))
         more += ["; ".join(said) + "."] * bool(said)
@@ -156,8 +158,8 @@ def _challenger(material: Material, challenger: str, metric: str) -> Markup:
             _tally(material, challenger),
         ],
     )
-    lines = (html.more(line[:1].upper() + line[1:]) for line in more)
-    return html.all(html.p(sentence(material, challenger, metric)), *lines)
+    lines = (Text(line[:1].upper() + line[1:] if isinstance(line, str) else line, "rb-more") for line in more)
+    return [Text(sentence(material, challenger, metric)), *lines]
 
 
 def _tally(material: Material, challenger: str) -> str:
@@ -173,36 +175,38 @@ def _tally(material: Material, challenger: str) -> str:
         named = [shown(metric) for metric, word in verdicts.items() if word is verdict]
         if named:
             text = _("{verdict} on {count}", verdict=material.verdict(verdict), count=_.integer(len(named)))
-            listed = Markup(" ({})").format(Markup(", ").join(named)) if len(named) <= MANY else ""
-            parts.append(Markup("{}{}").format(text, listed))
+            parts.append(f"{text} ({', '.join(named)})" if len(named) <= MANY else text)
     whole = _.plural("Of {n} metric", "Of {n} metrics", len(verdicts))
-    return Markup("{}: {}.").format(whole, Markup("; ").join(parts))
+    return f"{whole}: {'; '.join(parts)}."
 
 
-def _alone(material: Material, system: str, metric: str) -> Markup:
+def _alone(material: Material, system: str, metric: str) -> list[Part]:
     _, estimate = material.text, material.estimate(system, metric)
     if estimate is None:
-        return Markup("")
+        return []
     if not estimate.n and estimate.n_unmeasured:
-        return html.p(_unmeasured(material, system, metric))
-    number = html.number(material.value(estimate, metric))
-    value = html.all(number, " (", counted(estimate, _, material.digits(metric)), ")")
-    text = _.html(
-        "On {metric}, <b>{system}</b> reaches {value}.", metric=shown(metric), system=shown(system), value=value
+        return [Text(_unmeasured(material, system, metric))]
+    number = measured(material, estimate, metric)
+    value = (number, " (", counted(estimate, _, material.digits(metric)), ")")
+    text = filled(
+        _("On {metric}, <b>{system}</b> reaches {value}."), metric=shown(metric), system=shown(system), value=value
     )
     more = [_judge(material.judge_alone(system, metric))]
     more += [repeats.sentence(material, system, metric)] * (len(material.systems) == 1)
     more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
-    return html.p(text) + html.more(" ".join(filter(None, more)))
+    return [Text(text), Text(" ".join(filter(None, more)), "rb-more")]
 
 
-def _unmeasured(material: Material, system: str, metric: str) -> Markup:
+def _unmeasured(material: Material, system: str, metric: str) -> Sentence:
     """`v1 was not measured by faithfulness: no reply in time (48)`."""
     scores = material.measurement.scores
     missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
     why = reasons.told(reasons.frequent(missing), material.text)
-    return material.text.html(
-        "On {metric}, <b>{system}</b>: {why}.", metric=shown(metric), system=shown(system), why=shown(why)
+    return filled(
+        material.text("On {metric}, <b>{system}</b>: {why}."),
+        metric=shown(metric),
+        system=shown(system),
+        why=shown(why),
     )
 
 

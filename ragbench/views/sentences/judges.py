@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core import answered_by
+from ragbench.core.parts import Part, Phrase, Text, filled
 from ragbench.core.settings import OFFLINE
 from ragbench.core.stand_ins import of
 from ragbench.tiers.scoring import judge_overlap
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean
 
 
@@ -35,7 +33,7 @@ def answered(material: Material, role: answered_by.Role, kinship: answered_by.Ki
     return [clean(answered_by.sentence(model, material.text)) for model in models]
 
 
-def baseline(material: Material) -> str | Markup:
+def baseline(material: Material) -> str:
     """What is to be said wherever an offline judge's numbers are shown."""
     if set(stand_ins(material)) - {OFFLINE}:
         return material.text("Offline judges are a baseline: they ask no model. A model may judge otherwise.")
@@ -50,12 +48,12 @@ def uneven(material: Material) -> list[str]:
     return judge_overlap.said(judge_overlap.of_facts(material.facts), material.text, material.systems)
 
 
-def incomplete(material: Material) -> Markup:
+def incomplete(material: Material) -> list[Part]:
     """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
     panels = judge_overlap.of_facts(material.facts).values()
     few = sum(panel.incomplete for panel in panels)
     if not few:
-        return Markup("")
+        return []
     text = material.text.plural(
         "{n} of the judged values is made of fewer judges than the panel has. What a judge failed on is left to the "
         "others: “Who judged” says whose means that moves.",
@@ -63,7 +61,7 @@ def incomplete(material: Material) -> Markup:
         "others: “Who judged” says whose means that moves.",
         few,
     )
-    return html.warning(text)
+    return [Text(text, "rb-standin")]
 
 
 def statuses(material: Material, counts: Mapping[str, int]) -> str:
@@ -83,16 +81,18 @@ def statuses(material: Material, counts: Mapping[str, int]) -> str:
     return _.enumeration([f"{words.get(status, status)} ({_.integer(count)})" for status, count in ordered])
 
 
-def undecided(material: Material) -> dict[str, Markup]:
+def undecided(material: Material) -> dict[str, Phrase]:
     """By judge that decided nothing at all a sentence that says so, and how its replies ended; of such a judge nothing
     else can be said."""
     _ = material.text
-    sentences = {}
+    sentences = dict[str, Phrase]()
     for judge in material.facts.get("systems") or ():
         if isinstance(judge, Mapping) and (counts := judge.get("undecided")):
-            sentences[str(judge["name"])] = _.html(
-                "<b>{judge} gave no usable decision</b> on any of {n} cases: {statuses}. Nothing else can be said of "
-                "it.",
+            sentences[str(judge["name"])] = filled(
+                _(
+                    "<b>{judge} gave no usable decision</b> on any of {n} cases: {statuses}. Nothing else can be said "
+                    "of it."
+                ),
                 judge=clean(str(judge["name"])),
                 n=_.integer(sum(counts.values())),
                 statuses=statuses(material, counts),

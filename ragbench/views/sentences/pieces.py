@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Part, Text
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 
 
-def rule(material: Material) -> Markup:
+def rule(material: Material) -> list[Part]:
     """The rule in a paragraph; empty where no system cuts passages."""
     told = material.facts.get("labelled_text")
     if not told:
-        return Markup("")
+        return []
     _ = material.text
     cut = _.enumeration([name for name in material.systems if name in told["chunkers"]])
     said = [
@@ -23,7 +21,7 @@ def rule(material: Material) -> Markup:
     ]
     if material.facts.get("unit") == "url":
         said.append(_("A page is found by any piece of its passages (MaxP: Dai and Callan 2019)."))
-        return html.p(" ".join(said))
+        return [Text(" ".join(said))]
     said.append(
         _(
             "A piece counts by the share of the labelled text of its passage that it shows and nothing above it has "
@@ -54,7 +52,7 @@ def rule(material: Material) -> Markup:
         if "context" in material.facts
         else _("{found}: so for hit rate, MRR, precision and whatever else knows only yes and no.", found=sentence)
     )
-    return html.p(" ".join(said))
+    return [Text(" ".join(said))]
 
 
 def _spans(material: Material, with_spans: int) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
+from ragbench.core.parts import Number, Part, Phrase, Section, Table, Text
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
 
 Row = Mapping[Any, Any]
@@ -51,22 +49,19 @@ def sentence(material: Material, system: str, metric: str) -> str:
     return f"{asked} {text}"
 
 
-def table(material: Material) -> Markup:
+def table(material: Material) -> list[Part]:
     """Every variance and standard error in its parts, folded; empty where nothing was asked twice."""
     _ = material.text
     variances = rows(material)
     if not variances:
-        return Markup("")
+        return []
     heads = [
         _("metric"), _("mean or difference"), _("variance of questions"), _("variance of repeats"), _("standard error"),
         _("of questions"), _("of repeats"), _("with twice the repeats"), _("with twice the questions"),
     ]  # fmt: skip
     keys = ("of_questions", "of_repeats", "error", "error_of_questions", "error_of_repeats", "error_twice_repeats",
             "error_twice_questions")  # fmt: skip
-    body = [
-        [shown(row["metric"]), _name(material, row), *(html.number(_.number(row[key], 4)) for key in keys)]
-        for row in variances
-    ]
+    body = [[shown(row["metric"]), _name(material, row), *(Number(row[key], 4) for key in keys)] for row in variances]
     note = _(
         "The score of a question is the mean over its repeats; questions are what is resampled and flipped, so "
         "both parts are in every interval. Variances are those of single repeats; the squares of the two parts of "
@@ -74,9 +69,9 @@ def table(material: Material) -> Markup:
         "first answers."
     )
     title = _("What questions and repeats add to the standard error")
-    return html.fold(title, html.grid(title, heads, body) + html.meta(note))
+    return [Section([Table.of(_, title, heads, body), Text(note, "rb-meta")], title)]
 
 
-def _name(material: Material, row: Row) -> Markup:
+def _name(material: Material, row: Row) -> Phrase:
     name = named(material, row["system"])
-    return html.all(name, " − ", shown(row["baseline"])) if row["baseline"] else name
+    return (name, " − ", shown(row["baseline"])) if row["baseline"] else name

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
-
-from markupsafe import Markup
 
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.parts import spoken
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views.basics.material import Material
 from ragbench.views.sentences.findings import sentences
-
-_ENDS = re.compile(r"(</(?:p|div|li)>)")
-"""Where one sentence of a page ends and the next begins."""
 
 
 def said(scores: Scores, language: str = "") -> list[str]:
@@ -30,9 +25,5 @@ def said(scores: Scores, language: str = "") -> list[str]:
     if all(math.isnan(scores.means[name, scores.leading].value) for name in scores.systems
            if (name, scores.leading) in scores.means):  # fmt: skip
         return [translator(language or scores.language)("Nothing was measured.")]
-    paragraphs = sentences(Material(numbers, translator(language or scores.language)))
-    return [
-        said
-        for sentence in paragraphs
-        if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(sentence))).striptags().split()))  # noqa: S704
-    ]
+    _ = translator(language or scores.language)
+    return [said for texts in sentences(Material(numbers, _)) if (said := " ".join(spoken(_).blocks(texts).split()))]

@@ -26,8 +26,8 @@ from ragbench.core.metric import parse
 from ragbench.core.settings import EmbedderSettings, Settings, load
 from ragbench.core.types import Chunk, Sample
 from ragbench.extras.cluster import address, worker_identity
-from ragbench.extras.cluster.task import pack
 from ragbench.extras.cluster.worker_identity import Identity, issue
+from ragbench.extras.cluster.worker_pool import pack
 from ragbench.judge import Rule
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.llm import Replies, Tally

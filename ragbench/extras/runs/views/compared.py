@@ -6,15 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Column,
+    Content,
+    Entries,
+    Group,
+    Link,
+    Number,
+    Phrase,
+    Section,
+    Styled,
+    Table,
+    Text,
+    bold,
+    joined,
+    small,
+)
 from ragbench.extras.runs.changes import Refusal, said
 from ragbench.extras.runs.views.unpaired import missing
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip, named, small, spread
+from ragbench.views.basics.marks import chip, measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import ELLIPSIS, clean, shown
 from ragbench.views.comparison.headline import standing_in
 from ragbench.views.view import view
@@ -28,7 +41,7 @@ ACROSS = "rb-wide rb-across"
 
 
 @view("runs")
-def runs(material: Material, present: frozenset[str]) -> Markup:
+def runs(material: Material, present: frozenset[str]) -> Content:
     """The runs that are compared, a column each: what they are, and what differs between them; of one run, all."""
     _ = material.text
     known = _runs(material)
@@ -36,38 +49,39 @@ def runs(material: Material, present: frozenset[str]) -> Markup:
     own = [_row(material, row, known) for row in told]
     rows = [_setting(material, setting, known) for setting in _settings(material, differs=True)]
     first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
-    table = html.bodies(_("Runs"), _heads(material, known), [own, first] if rows else [own], ACROSS)
+    table = _table(material, _("Runs"), known, [*own, *([Group("", apart=True)] if first else []), *first])
+    folded: Content = ()
     if rows[len(first) :]:
         more = _.plural("{n} more", "{n} more", len(rows) - FIRST)
-        table += html.fold(more, html.bodies(more, _heads(material, known), [rows[FIRST:]], ACROSS))
+        folded = Section([_table(material, more, known, rows[FIRST:])], more)
     nothing = _(
         "Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal."
     )
     silent = len(known) > 1 and not rows and material.facts.get("told")
-    return html.all(table, html.meta(nothing) if silent else "", standing_in(material))
+    return (table, folded, Text(nothing, "rb-meta") if silent else (), standing_in(material))
 
 
 @view("alike")
-def alike(material: Material, present: frozenset[str]) -> Markup:
+def alike(material: Material, present: frozenset[str]) -> Content:
     """What is the same in all runs that are compared, folded; empty where nothing is known."""
     _ = material.text
     known = _runs(material)
     own = [row for row in _told_of(material, known) if not row.differs and not row.always]
-    rows = [(row.title, _told(row.values[0])) for row in own]
+    rows: list[tuple[Phrase, Phrase]] = [(row.title, _told(row.values[0])) for row in own]
     for setting in _settings(material, differs=False):
         value = next(text for text in _values(setting, known) if text is not None)
         rows.append((_named(material, setting), _told(value)))
     if len(known) < 2 or not rows:
-        return Markup("")
+        return ()
     title = _.plural("{n} setting", "{n} settings", len(rows))
-    return html.fold(title, html.grid(_("The same in all these runs"), ["", (_("in all runs"), "rb-word")], rows))
+    return Section([Table.of(_, _("The same in all these runs"), ["", (_("in all runs"), "rb-word")], rows)], title)
 
 
 @view("equal")
-def equal(material: Material, present: frozenset[str]) -> Markup:
+def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
     known = [page for page in rows_of(material.kept("pages")) if page.get("equal")]
-    return html.list(html.link(f"{page['page']}.html", shown(page["title"])) for page in known) if known else Markup("")
+    return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
 @dataclass(frozen=True)
@@ -87,14 +101,19 @@ def _runs(material: Material) -> list[Mapping[str, Any]]:
     return [run for run in material.facts.get("runs", ()) if isinstance(run, Mapping)]
 
 
-def _heads(material: Material, known: Sequence[Mapping[str, Any]]) -> list[Markup]:
-    return [html.blank(), *(html.head(_head(run), "rb-word rb-name") for run in known)]
+def _table(material: Material, title: str, known: Sequence[Mapping[str, Any]], rows: Sequence[Any]) -> Table:
+    """A column a run."""
+    columns = [
+        Column(""),
+        *(Column(_head(run), look="rb-word", head="rb-word rb-name", label=_label(run)) for run in known),
+    ]
+    return Table(tuple(columns), tuple(rows), title, language=material.text.language, look=ACROSS)
 
 
-def _head(run: Mapping[str, Any]) -> Markup:
+def _head(run: Mapping[str, Any]) -> Phrase:
     """`A bigger chunks`."""
-    parts = [html.span(shown(run["letter"]), "rb-letter") if run.get("letter") else "", shown(run.get("name"))]
-    return Markup(" ").join(part for part in parts if part)
+    parts = [Styled(shown(run["letter"]), look="rb-letter") if run.get("letter") else "", shown(run.get("name"))]
+    return joined(" ", parts)
 
 
 def _label(run: Mapping[str, Any]) -> str:
@@ -126,9 +145,8 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
     return rows
 
 
-def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Markup:
-    cells = [html.cell(_label(run), _told(value), "rb-word") for run, value in zip(known, row.values, strict=True)]
-    return html.row([html.row_head(row.title), *cells])
+def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+    return (row.title, *map(_told, row.values))
 
 
 def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
@@ -140,25 +158,25 @@ def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> l
     return [None if missing(setting[run["letter"]]) else str(setting[run["letter"]]) for run in known]
 
 
-def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Markup:
+def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
     """A setting that differs; values that are not the baseline's stand out."""
     values = _values(setting, known)
-    cells = []
-    for place, (run, text) in enumerate(zip(known, values, strict=True)):
+    cells = list[Phrase]()
+    for place, text in enumerate(values):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
         said = _told(differing(text or "", others))
-        cells.append(html.cell(_label(run), html.b(said) if text and place and text != values[0] else said, "rb-word"))
-    return html.row([html.row_head(_named(material, setting)), *cells])
+        cells.append(bold(said) if text and place and text != values[0] else said)
+    return (_named(material, setting), *cells)
 
 
-def _named(material: Material, setting: Mapping[Any, Any]) -> Markup:
+def _named(material: Material, setting: Mapping[Any, Any]) -> Phrase:
     word = kind(material, str(setting["kind"]))
-    return shown(setting["name"], EXCERPT) + small(word)
+    return (shown(setting["name"], EXCERPT), small(word))
 
 
-def _told(value: Any) -> Markup | str:
+def _told(value: Any) -> Phrase:
     texts = value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
-    return Markup(", ").join(shown(each, EXCERPT) for each in texts) or DASH
+    return ", ".join(shown(each, EXCERPT) for each in texts) or DASH
 
 
 def differing(text: str, others: Sequence[str]) -> str:
@@ -174,46 +192,47 @@ def differing(text: str, others: Sequence[str]) -> str:
 
 
 @view("across")
-def across(material: Material, present: frozenset[str]) -> Markup:
+def across(material: Material, present: frozenset[str]) -> Content:
     """Values with the systems of a page, or the runs of a system, as columns: the key metrics, then all others folded.
 
     Below a value stands how it differs from the baseline's, and what that is worth.
     """
     _ = material.text
     if not material.metrics:
-        return Markup("")
+        return ()
     others = [metric for metric in material.metrics if metric not in material.key_metrics]
-    parts = [_across(material, material.key_metrics)]
+    parts: list[Content] = [_across(material, material.key_metrics)]
     if others:
         more = _.plural("{n} more metric", "{n} more metrics", len(others))
-        parts.append(html.fold(more, _across(material, others)))
-    return html.all(*parts)
+        parts.append(Section([_across(material, others)], more))
+    return parts
 
 
-def _across(material: Material, metrics: Sequence[str]) -> Markup:
+def _across(material: Material, metrics: Sequence[str]) -> Content:
     _ = material.text
-    heads = [html.head(_("metric")), *(html.head(named(material, name), "rb-name") for name in material.systems)]
+    columns = [Column(_("metric"))]
+    columns += [Column(named(material, name), "interval", head="rb-name", label=clean(name))
+                for name in material.systems]  # fmt: skip
     rows = []
     for metric in metrics:
         lower = _("lower is better") if material.lower_is_better(metric) else ""
-        beside = ", ".join(filter(None, (lower, material.judged_by(metric))))
-        cells = [html.row_head(shown(metric) + small(shown(beside)) if beside else shown(metric))]
+        cells: list[Phrase] = [(shown(metric), small(", ".join(filter(None, (lower, material.judged_by(metric))))))]
         for name in material.systems:
-            estimate, comparison = material.estimate(name, metric), material.comparison(name, metric)
-            value = DASH if estimate is None else spread(material.value(estimate, metric))
-            if comparison is not None:
-                value += html.span(
-                    html.all(material.difference(comparison, metric), " ", chip(material, comparison)), "rb-beside"
-                )
-            cells.append(html.cell(shown(name), value))
-        rows.append(html.row(cells))
+            estimate, difference = material.estimate(name, metric), material.comparison(name, metric)
+            value: Phrase = DASH if estimate is None else measured(material, estimate, metric)
+            if difference is not None:
+                against = (material.difference(difference, metric), " ", chip(material, difference))
+                value = (value, Styled(against, look="rb-beside"))
+            cells.append(value)
+        rows.append(tuple(cells))
     estimates = (material.estimate(name, metric) for name in material.systems for metric in metrics)
     said = _(
         "means over questions ({population}), and their differences from the baseline",
         population=material.population(each.n for each in estimates if each is not None),
     )
-    table = html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
-    return table + html.p(said, "rb-axis")
+    title = _("Values and differences from the baseline")
+    table = Table(tuple(columns), tuple(rows), title, language=_.language, look=ACROSS)
+    return (table, Text(said, "rb-axis"))
 
 
 def kind(material: Material, name: str) -> str:
@@ -231,23 +250,23 @@ def kind(material: Material, name: str) -> str:
 
 
 @view("refused")
-def refused(material: Material, present: frozenset[str]) -> Markup:
+def refused(material: Material, present: frozenset[str]) -> Content:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
     refusals = [Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(material.kept("refused"))]
     if not refusals:
-        return Markup("")
+        return ()
     several = len(_runs(material)) > 2
     whose = [" ".join(filter(None, [refusal.run if several else "", refusal.notebook])) for refusal in refusals]
     items = [
-        html.all(html.b(shown(whom)), ": " if whom else "", shown(said(refusal, _)))
+        (bold(shown(whom)), ": " if whom else "", shown(said(refusal, _)))
         for whom, refusal in zip(whose, refusals, strict=True)
     ]
-    return html.div(html.p(_("Not compared:")) + html.list(items), "rb-standin")
+    return Section([Text(_("Not compared:")), Entries(items)], look="rb-standin")
 
 
 @view("fallen")
-def fallen(material: Material, present: frozenset[str]) -> Markup:
+def fallen(material: Material, present: frozenset[str]) -> Content:
     """How many questions fell out of the pairing of runs."""
     _, facts = material.text, material.facts
     known, number = list(facts.get("fallen") or ()), int(facts.get("n_questions") or 0)
@@ -272,17 +291,17 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
                 )
             )
         told += own if len(known) == 1 else [f"A, {pairing['run']}: {', '.join(own)}"] if own else []
-    text = html.meta(f"{'; '.join(told)}.")
+    warning = ""
     if facts.get("other_data"):
-        text += html.warning(
-            _("The runs have other data: the questions are the same, the passages behind them may differ. A difference "
-              "is one of system and data together.")
-        )  # fmt: skip
-    return text
+        warning = _(
+            "The runs have other data: the questions are the same, the passages behind them may differ. A difference "
+            "is one of system and data together."
+        )
+    return (Text(f"{'; '.join(told)}.", "rb-meta"), Text(warning, "rb-standin") if warning else ())
 
 
 @view("effects")
-def effects(material: Material, present: frozenset[str]) -> Markup:
+def effects(material: Material, present: frozenset[str]) -> Content:
     """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
     _ = material.text
     several = len(material.challengers) > 1
@@ -291,16 +310,15 @@ def effects(material: Material, present: frozenset[str]) -> Markup:
     heads += [_("smallest difference of interest"), _("n that shows it")]
     rows = []
     for finding in material.measurement.comparisons:
-        c, least = finding.comparison, _.number(finding.comparison.minimum_detectable, material.digits(finding.metric))
-        needed = DASH if c.questions_needed is None else _.integer(c.questions_needed)
-        size = _.number(c.effect_size, 2, signed=True)
+        c, least = finding.comparison, Number(finding.comparison.minimum_detectable, material.digits(finding.metric))
+        size = Number(c.effect_size, 2, signed=True)
         who = [shown(c.challenger)] if several else []
-        rows.append([shown(finding.metric), *who, size, least, _.integer(c.n), _.exact(c.margin), needed])
+        rows.append([shown(finding.metric), *who, size, least, c.n, _.exact(c.margin), c.questions_needed])
     if not rows:
-        return Markup("")
+        return ()
     note = _(
         "The effect size is the mean difference divided by the standard deviation of the questions' differences. The "
         "smallest difference is what four of five such comparisons would show, at the level that the correction "
         "leaves. The last column is how many questions would show the smallest difference of interest as surely."
     )
-    return html.grid(_("Effect sizes"), heads, rows) + html.meta(note)
+    return (Table.of(_, _("Effect sizes"), heads, rows), Text(note, "rb-meta"))

@@ -8,21 +8,35 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core import stand_ins
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH
+from ragbench.core.parts import (
+    Column,
+    Content,
+    Drawn,
+    Entries,
+    Phrase,
+    Section,
+    Styled,
+    Table,
+    Text,
+    Value,
+    bold,
+    small,
+    spoken,
+)
 from ragbench.core.types import Estimate
 from ragbench.extras.runs.views.compared import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import GLYPHS, named, series, small, spread
+from ragbench.views.basics.forest import scaled
+from ragbench.views.basics.marks import named, series
 from ragbench.views.basics.material import Material, digits_of
-from ragbench.views.basics.templates import drawn, html
+from ragbench.views.basics.templates import drawn
 from ragbench.views.basics.text import clean, shortened, shown
+from ragbench.views.basics.web import GLYPHS, Web
 from ragbench.views.comparison.headline import standing_in
-from ragbench.views.comparison.paired_differences import scaled
 from ragbench.views.view import view
 
 HEIGHT = 132
@@ -38,7 +52,7 @@ Point = Mapping[str, Any]
 
 
 @view("history")
-def history(material: Material, present: frozenset[str]) -> Markup:
+def history(material: Material, present: frozenset[str]) -> Content:
     """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
     points = [
         {**row, "estimate": named.estimate}
@@ -49,12 +63,12 @@ def history(material: Material, present: frozenset[str]) -> Markup:
         )
     ]
     if not points:
-        return html.p(material.text("No run has kept such a number."))
-    parts = [standing_in(material)]
+        return Text(material.text("No run has kept such a number."))
+    parts: list[Content] = [standing_in(material)]
     for number, section in enumerate(material.facts["sections"]):
         own = [point for point in points if point["section"] == number]
         parts.append(_section(_coloured(material, section), section, number, own))
-    return html.all(*parts)
+    return parts
 
 
 def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
@@ -64,7 +78,7 @@ def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
     return Material(replace(material.measurement, facts=facts), material.text)
 
 
-def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Markup:
+def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Content:
     """A data set's panels over its runs, which runs those are, and folded the numbers."""
     _ = material.text
     several = len({other["project"] for other in material.facts["sections"]}) > 1
@@ -90,17 +104,17 @@ def _section(material: Material, section: Mapping[str, Any], number: int, points
         part
         for (notebook, metric), own in groups.items()
         for part in (
-            html.heading(shown(" · ".join(filter(None, (metric, notebook, _judged_by(material, own))))), 3),
+            Text(shown(" · ".join(filter(None, (metric, notebook, _judged_by(material, own))))), "h3"),
             _table(material, runs, own, f"{metric} · {notebook}"),
         )
     ]
-    return html.all(
-        html.heading(shown(title), 2) if title else "",
-        html.list([named(material, name) for name in section["systems"]], "rb-legend"),
-        drawing,
-        html.meta(" ".join(notes)),
+    return (
+        Text(shown(title), "h2") if title else (),
+        Entries([named(material, name) for name in section["systems"]], "rb-legend"),
+        Drawn(drawing),
+        Text(" ".join(notes), "rb-meta"),
         _listed(material, runs, told),
-        html.fold(_("Values of every run"), *tables),
+        Section(tables, _("Values of every run")),
     )
 
 
@@ -142,7 +156,7 @@ def _panel(material: Material, notebook: str, metric: str, points: Sequence[Poin
             )  # fmt: skip
     lower = next((point["better"] for point in points if point["better"]), None) == "lower"
     beside = ", ".join(filter(None, (_("lower is better") if lower else "", _judged_by(material, points))))
-    title = html.all(html.b(shown(metric)), " ", shown(notebook), small(shown(beside)) if beside else "")
+    title = Web(_).phrase((bold(shown(metric)), " ", shown(notebook), small(shown(beside)) if beside else ""))
     said = _.plural("{metric} over {n} run", "{metric} over {n} runs", count, metric=clean(metric))
     digits = min(digits_of(known, metric), 2 if scale.step >= 0.01 else 3)
     return {
@@ -169,23 +183,18 @@ def _said(material: Material, point: Point) -> str:
 
 def _listed(
     material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[Mapping[Any, Any]]]
-) -> Markup:
+) -> Content:
     """Which runs these are, the newest first, and in words what changed before each."""
     _ = material.text
     heads = ["", (_("run"), "rb-word"), (_("started"), "rb-word"), (_("changed before it"), "rb-word")]
     rows = []
     for place in reversed(range(len(runs))):
         run = runs[place]
-        title = html.b(shown(run["name"])) + small(run["id"]) if run["name"] else shown(run["id"], 60)
-        title += html.span(shown(run["note"]), "rb-beside") if run["note"] else Markup("")
-        row = [
-            html.row_head(str(place + 1)),
-            html.cell(_("run"), title, "rb-word"),
-            html.cell(_("started"), shown(run["started"]) or DASH, "rb-word"),
-            html.cell(_("changed before it"), shown(_told(material, told[place]), 240) or DASH, "rb-word"),
-        ]
-        rows.append(html.row(row))
-    return html.grid(_("Runs"), heads, rows, "rb-wide rb-listed")
+        title = (bold(shown(run["name"])), small(run["id"])) if run["name"] else shown(run["id"], 60)
+        note = Styled(shown(run["note"]), look="rb-beside") if run["note"] else ""
+        changed = shown(_told(material, told[place]), 240) or DASH
+        rows.append((str(place + 1), (title, note), shown(run["started"]) or DASH, changed))
+    return Table.of(_, _("Runs"), heads, rows, "rb-wide rb-listed")
 
 
 def _digits(estimate: Estimate) -> int:
@@ -193,12 +202,7 @@ def _digits(estimate: Estimate) -> int:
 
 
 def _value(material: Material, estimate: Estimate) -> str:
-    value = material.text.number(estimate.value, _digits(estimate))
-    return (
-        value
-        if estimate.low is None
-        else f"{value} {material.text.interval(estimate.low, estimate.high, _digits(estimate))}"
-    )
+    return spoken(material.text).phrase(Value.of(estimate, _digits(estimate), bare=True))
 
 
 def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
@@ -223,32 +227,33 @@ def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
     return "; ".join(f"{word}: {', '.join(own)}" for word, own in names.items())
 
 
-def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point], of: str) -> Markup:
+def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point], of: str) -> Content:
     """One row a run, the newest first, one column a system. of: what the values are of."""
     _ = material.text
     systems = list(dict.fromkeys(str(point["system"]) for point in points))
     mixed = len({(_stood_in(material, point), point["judged_by"]) for point in points}) > 1
-    heads = [html.head(_("run")), *(html.head(named(material, name), "rb-name") for name in systems)]
+    columns = [Column(_("run"))]
+    columns += [Column(named(material, name), "interval", head="rb-name", label=clean(name)) for name in systems]
     rows = []
     for place in sorted({int(point["place"]) for point in points}, reverse=True):
         own = {str(point["system"]): point for point in points if point["place"] == place}
-        cells = [html.row_head(html.all(f"{place + 1} ", shown(_name(runs[place]))))]
-        cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
-        rows.append(html.row(cells))
-    return html.table(f"{_('Values of every run')}: {clean(of)}", heads, rows, "rb-wide rb-history")
+        cells = [_number(material, own.get(name), mixed) for name in systems]
+        rows.append((f"{place + 1} {shown(_name(runs[place]))}", *cells))
+    title = f"{_('Values of every run')}: {clean(of)}"
+    return Table(tuple(columns), tuple(rows), title, language=_.language, look="rb-wide rb-history")
 
 
-def _number(material: Material, point: Point | None, mixed: bool) -> Markup | str:
+def _number(material: Material, point: Point | None, mixed: bool) -> Phrase | None:
     """A value, how many it stands on, and where not all are made by the same, the stand-ins that made it."""
     if point is None:
-        return DASH
+        return None
     estimate: Estimate = point["estimate"]
     said = [shown(counted(estimate, material.text, _digits(estimate)))]
     if mixed and (names := stand_ins.names(_stood_in(material, point), material.text)):
         said.append(shown(material.text("offline stand-ins: {names}", names=names)))
     if not point["comparable"]:
         said.append(why(material, point["reason"]))
-    return spread(_value(material, estimate)) + small(Markup("; ").join(said))
+    return (Value.of(estimate, _digits(estimate), bare=True), small("; ".join(said)))
 
 
 def _stood_in(material: Material, point: Point) -> tuple[stand_ins.StandIn, ...]:

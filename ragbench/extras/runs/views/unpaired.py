@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH, Translator
+from ragbench.core.parts import (
+    Cell,
+    Chip,
+    Column,
+    Content,
+    Group,
+    P,
+    Phrase,
+    Row,
+    Table,
+    Text,
+    Value,
+    filled,
+    small,
+)
 from ragbench.core.types import Verdict
 from ragbench.tiers.basics.verdicts import planned_of, said_of
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip_of, small, spread
 from ragbench.views.basics.material import Material, digits_of
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
 
@@ -21,34 +32,38 @@ EXCERPT = 160
 
 
 @view("summaries")
-def summaries(material: Material, present: frozenset[str]) -> Markup:
+def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
     summarized = rows_of(material.kept("summarized"))
     if not summarized:
-        return Markup("")
+        return ()
     runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
     other = runs[0] if len(runs) == 1 else _("other run")
-    heads = [html.head(title) for title in (_("metric"), "A", other, _("difference, two samples"), _("p"))]
-    heads.append(html.head(_("verdict"), "rb-word"))
-    rows = []
+    columns = (
+        Column(_("metric")), Column("A", "interval"), Column(other, "interval"),
+        Column(_("difference, two samples"), "interval", signed=True, label=_("difference")), Column(_("p"), "p"),
+        Column(_("verdict"), "verdict", look="rb-word"),
+    )  # fmt: skip
+    rows = list[Any]()
     grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
     for summary in summarized:
         grouped.setdefault(tuple(str(summary[key]) for key in ("notebook", "first", "second", "run")), []).append(
             summary
         )
     for (notebook, *systems, run), own in grouped.items():
-        title = [shown(notebook), Markup(" / ").join(dict.fromkeys(map(shown, systems)))]
+        title = [shown(notebook), " / ".join(dict.fromkeys(map(shown, systems)))]
         title += [shown(f"A, {run}")] if len(runs) > 1 else []
-        rows.append(html.group(Markup(" · ").join(title), len(heads)))
-        rows += [_summary_row(material, row, run if len(runs) == 1 else other) for row in own]
+        rows.append(Group(" · ".join(title)))
+        rows += [_summary_row(material, row) for row in own]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
-    notes = [note, *_other_data(material)]
-    return html.all(html.table(_("Numbers without pairs"), heads, rows, "rb-long"), *map(html.meta, notes))
+    notes: list[Phrase] = [note, *_other_data(material)]
+    table = Table(columns, tuple(rows), _("Numbers without pairs"), language=_.language, look="rb-long")
+    return (table, [Text(said, "rb-meta") for said in notes])
 
 
-def _other_data(material: Material) -> list[Markup]:
+def _other_data(material: Material) -> list[Phrase]:
     """A warning where the runs name different data: what differs may be the questions."""
     _ = material.text
     named = [_.enumeration(list(run.get("datasets") or ())) or DASH for run in material.facts["runs"]]
@@ -56,42 +71,43 @@ def _other_data(material: Material) -> list[Markup]:
         return []
     told = _.enumeration([f"{run['letter']} {name}" for run, name in zip(material.facts["runs"], named, strict=True)])
     return [
-        _.html(
-            "The runs name different data: {data}. A difference may be that of the questions alone.", data=shown(told)
+        filled(
+            _("The runs name different data: {data}. A difference may be that of the questions alone."),
+            data=shown(told),
         )
     ]
 
 
-def _summary_row(material: Material, summary: Mapping[Any, Any], other: str) -> Markup:
+def _summary_row(material: Material, summary: Mapping[Any, Any]) -> Row:
     _ = material.text
     digits = digits_of(summary[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
-    named = f"{summary['notebook']} {summary['first']} {summary['second']} {summary['run']} {summary['metric']}"
-    cells = [html.row_head(shown(summary["metric"]), "", anchor("summary", named))]
-    for side, letter in (("first", "A"), ("second", other)):
-        interval = _.interval(summary[f"low_{side}"], summary[f"high_{side}"], digits)
-        text = f"{_.number(summary[f'value_{side}'], digits)} {interval}"
+    cells: list[Any] = [shown(summary["metric"])]
+    for side in ("first", "second"):
+        value, low, high = (summary[f"{key}_{side}"] for key in ("value", "low", "high"))
         count = summary[f"n_{side}"]
-        value = spread(text.removesuffix(f" {DASH}"))
-        cells.append(html.cell(letter, value + small("" if missing(count) else f"n {_.integer(int(count))}")))
+        beside = small("" if missing(count) else f"n {_.integer(int(count))}")
+        cells.append((Value(value, low, high, digits=digits, bare=True), beside))
     if summary["why"]:
-        cells.append(html.wide_cell(why(material, summary["why"]), 3))
+        cells.append(Cell(why(material, summary["why"]), span=3))
     else:
-        number = _.number(summary["difference"], digits, signed=True)
-        text = f"{number} {_.interval(summary['low'], summary['high'], digits, signed=True)}"
-        cells += [
-            html.cell(_("difference"), spread(text)),
-            html.cell(_("p"), html.number(_.p_value(summary["p"]))),
-            html.cell(_("verdict"), chip_of(Verdict(summary["verdict"]), verdict_of(summary, _)), "rb-word"),
-        ]
-    detectable = summary["minimum_detectable"]
+        verdict = Chip.of(Verdict(summary["verdict"]), verdict_of(summary, _))
+        difference = Value(summary["difference"], summary["low"], summary["high"], digits=digits, signed=True)
+        cells += [difference, P(summary["p"]), verdict]
+    named = f"{summary['notebook']} {summary['first']} {summary['second']} {summary['run']} {summary['metric']}"
+    return Row(cells, anchor("summary", named), _unshown(material, summary, digits))
+
+
+def _unshown(material: Material, summary: Mapping[Any, Any], digits: int) -> str:
+    """What a comparison that shows no difference could have shown; empty of any other."""
+    _, detectable = material.text, summary["minimum_detectable"]
     if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
-        return html.row(cells)
+        return ""
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
     margin, needed = (None if missing(summary.get(key)) else summary[key] for key in ("margin", "questions_needed"))
     counts = [int(summary[f"n_{side}"]) for side in ("first", "second") if not missing(summary[f"n_{side}"])]
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
-    return html.row(cells, "rb-over") + html.under(text, len(cells))
+    return text
 
 
 def verdict_of(row: Mapping[Any, Any], _: Translator) -> str:
@@ -104,7 +120,7 @@ def missing(value: Any) -> bool:
     return value is None or value != value
 
 
-def why(material: Material, reason: str) -> Markup:
+def why(material: Material, reason: str) -> str:
     """Why two numbers are not set against each other, in words."""
     return shown(reason_said(reason, material.text), EXCERPT)
 

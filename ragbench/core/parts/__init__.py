@@ -1,0 +1,257 @@
+"""What views and commands return: Text, Table, Figure, Entries; and one way each to write them for an output.
+
+`plain` writes for a terminal, `markdown`, `latex` and `exact` (CSV, data frames) for files; a page's HTML is written by
+`ragbench.views.basics.web`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ragbench.core import terminal
+from ragbench.core.language import DASH, Translator, translator
+from ragbench.core.parts import exact
+from ragbench.core.parts.blocks import (
+    Cell,
+    Column,
+    Content,
+    Drawn,
+    Entries,
+    Entry,
+    Figure,
+    Grid,
+    Group,
+    Item,
+    Kind,
+    Note,
+    Part,
+    Parts,
+    Plot,
+    Row,
+    Section,
+    Text,
+    Under,
+    cells_of,
+    every,
+    flat,
+)
+from ragbench.core.parts.cells import (
+    Call,
+    Chip,
+    Drawing,
+    Lines,
+    Link,
+    Mark,
+    Name,
+    Number,
+    P,
+    Phrase,
+    Piece,
+    Sentence,
+    Styled,
+    System,
+    Value,
+    beside,
+    bold,
+    filled,
+    joined,
+    small,
+    within,
+)
+from ragbench.core.parts.latex import Latex
+from ragbench.core.parts.markdown import Markdown
+from ragbench.core.parts.markdown import markdown as markdown_of
+from ragbench.core.parts.plain import Plain
+from ragbench.core.parts.style import Spoken, Style, spoken
+from ragbench.core.templates import template
+from ragbench.core.types import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Call",
+    "Cell",
+    "Chip",
+    "Column",
+    "Content",
+    "Drawing",
+    "Drawn",
+    "Entries",
+    "Entry",
+    "Figure",
+    "Group",
+    "Item",
+    "Latex",
+    "Lines",
+    "Link",
+    "Mark",
+    "Markdown",
+    "Name",
+    "Note",
+    "Number",
+    "P",
+    "Part",
+    "Parts",
+    "Phrase",
+    "Piece",
+    "Plain",
+    "Plot",
+    "Row",
+    "Section",
+    "Sentence",
+    "Spoken",
+    "Style",
+    "Styled",
+    "System",
+    "Table",
+    "Text",
+    "Under",
+    "Value",
+    "beside",
+    "bold",
+    "every",
+    "filled",
+    "flat",
+    "joined",
+    "markdown_of",
+    "small",
+    "spoken",
+    "terms",
+    "within",
+]
+
+
+class Table(Grid):
+    """Rows of cells under columns, which shows itself at a prompt and in JupyterLab."""
+
+    @classmethod
+    def of(
+        cls, _: Translator, title: str, heads: Sequence[Any], rows: Iterable[Any], look: str = "rb-wide", **more: Any
+    ) -> Table:
+        """A table whose columns are of the kind of their first cells. heads: titles, or titles with a look."""
+        rows = tuple(rows)
+        columns = []
+        for place, head in enumerate(heads):
+            head = head if isinstance(head, tuple) else (head, "")
+            kinds = (
+                kind_of(cells[place]) for row in rows if (cells := cells_of(row)) is not None and place < len(cells)
+            )
+            columns.append(Column(head[0], next(filter(None, kinds), "text"), look=head[1]))
+        return cls(tuple(columns), rows, title, look=look, language=_.language, **more)
+
+    @classmethod
+    def grouped(
+        cls, _: Translator, title: str, heads: Sequence[Any], rows: Iterable[tuple[Phrase, Any]], look: str = "rb-long"
+    ) -> Table:
+        """The same of rows that are each given with the title of their group, which stands above the first of them."""
+        made, before = list[Any](), None
+        for group, row in rows:
+            made += [row] if group == before else [Group(group), row]
+            before = group
+        return cls.of(_, title, heads, made, look)
+
+    def column(self, title: str) -> list[Any]:
+        """The cells of a column. Raises ValueError for a title that there is not."""
+        place = [column.title for column in self.columns].index(title)
+        return [row[place] for row in self.cells]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The cells as they are, nothing rounded: of an interval a column an end; None where nothing is known.
+
+        `attrs["title"]` and `attrs["notes"]` are what must be read with the numbers.
+        """
+        import pandas as pd
+
+        def plain(cell: Any) -> Any:
+            if isinstance(cell, tuple):
+                counts = [plain(part) for part in cell]
+                return counts[0] if len(set(counts)) == 1 else " / ".join(map(str, counts))
+            return cell.n if isinstance(cell, Estimate) else cell
+
+        made = pd.DataFrame({column.title: [plain(cell) for cell in cells] for column, cells in exact.columns(self)})
+        made.attrs |= {"title": self.title, "notes": list(self.notes)}
+        return made
+
+    def with_notes(self, *notes: str) -> Table:
+        """The table with more to be read with it; empty texts are none."""
+        return replace(self, notes=(*self.notes, *filter(None, notes)))
+
+    def say(self) -> None:
+        """Print the table and its notes on the terminal; nothing of one without rows."""
+        if not self.rows:
+            return
+        if self.title:
+            terminal.say(f"{self.title}:")
+        style = Style()
+        titles = [style.phrase(column.title) for column in self.columns]
+        left = {title for title, column in zip(titles, self.columns, strict=True) if column.kind in ("text", "verdict")}
+        firm = {title for title, column in zip(titles, self.columns, strict=True) if column.firm}
+        terminal.table(titles, style.written(self), left=left, firm=firm)
+        for note in self.notes:
+            terminal.say(note)
+
+    def __repr__(self) -> str:
+        """The first ten lines of what `print` shows."""
+        return terminal.brief(str(self))
+
+    def __str__(self) -> str:
+        return Plain(translator(self.language)).table(self)
+
+    def _repr_html_(self) -> str:
+        """The table as HTML, every text escaped, its notes as paragraphs below."""
+        style = Spoken(translator(self.language))
+        titles = [style.phrase(column.title) for column in self.columns]
+        return str(template("table.html.j2").module.table(titles, style.written(self), self.title, self.notes))
+
+    def markdown(self) -> str:
+        """The table in Markdown, every sign of it escaped, its notes as paragraphs below."""
+        return Markdown(translator(self.language)).table(self) + "\n"
+
+    def latex(self, name: str) -> str:
+        """The table for an article, see `ragbench.core.parts.latex`; name: its label."""
+        return Latex(translator(self.language)).table(self, name)
+
+    def csv(self, *, raw: bool = False) -> str:
+        """The table as `write_csv` writes it."""
+        made = io.StringIO()
+        self.write_csv(made, raw=raw)
+        return made.getvalue()
+
+    def write_csv(self, out: TextIO, *, raw: bool = False, head: bool = True) -> None:
+        """The table for other programs (RFC 4180), without its notes: each line is a row.
+
+        Numbers are whole and have a point in every language; an interval is a column an end, and one each for its
+        number and for the word or reason beside it where any cell has one; what is not known is empty. Texts that a
+        spreadsheet would execute begin with an apostrophe unless `raw`, numbers are always numbers. Lines end with both
+        signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a line, and what
+        follows it a cell. head: whether titles come first.
+        """
+        style = exact.Exact(raw=raw)
+        lines = csv.writer(out, lineterminator="\r\n")
+        columns: Sequence[Any] = list(exact.columns(self))
+        lines.writerows([[style.text(column.title) for column, _cells in columns]] if head else [])
+        for row in zip(*(cells for _column, cells in columns), strict=True):
+            lines.writerow([style.cell(column, cell, 0) for (column, _cells), cell in zip(columns, row, strict=True)])
+
+
+def terms(pairs: Iterable[tuple[Phrase, Phrase]], look: str = "rb-provenance") -> Table:
+    """Names and what they are."""
+    return Table((Column(""), Column("")), tuple(pairs), look=look, named=False)
+
+
+def kind_of(cell: Any) -> Kind | None:
+    """The kind of column that a cell stands in; None where it does not tell."""
+    cell = cell.content if isinstance(cell, Cell) else cell
+    if isinstance(cell, bool) or cell is None or cell == DASH:
+        return None
+    kinds: tuple[tuple[type, Kind], ...] = (
+        (Value, "interval"), (P, "p"), (Chip, "verdict"), (Number, "number"),
+    )  # fmt: skip
+    if isinstance(cell, int):
+        return "count"
+    return next((kind for piece, kind in kinds if any(within(cell, piece))), "text")

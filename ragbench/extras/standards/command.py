@@ -1,0 +1,171 @@
+"""`ragbench nuggets`: lists of what good answers say: made by a judge, edited by people, kept, and tried on people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragbench.cli.console import consent, options
+from ragbench.core import terminal
+from ragbench.core.endings import Ending
+
+if TYPE_CHECKING:
+    from ragbench.extras.standards.nugget_lists import Made, Topic
+    from ragbench.llm import Outlook
+
+application = typer.Typer(help="Nuggets: what a good answer says, as lists that a judge makes and people edit.")
+Lists = Annotated[Path, typer.Argument(parser=options.source, metavar="LISTS", help="A file that `make` has written.")]
+Answers = Annotated[
+    Path,
+    typer.Argument(parser=options.source, metavar="ANSWERS", help="A table of answers, as `ragbench score` reads."),
+]
+
+
+@application.command()
+def make(
+    context: typer.Context,
+    answers: Answers,
+    out: Annotated[Path, typer.Argument(metavar="LISTS", help="Where to write: .csv or .jsonl, a row a nugget.")],
+    judge: Annotated[str, typer.Option("--judge", help="A judge of ragbench.toml, or lexical.")] = "",
+    language: Annotated[str | None, typer.Option(help="Of prompts: en or ru; of each question if not set.")] = None,
+    limit: options.Limit = None,
+    plan: options.PlanOnly = False,
+    trusted: consent.Trust = False,
+) -> None:
+    """Make a list for each question of a table: of its labelled passages, or where there are none of all that any
+    answer had. Edit the file, take rows out and add some, then put the lists where they are kept with `keep`.
+
+    Example: ragbench nuggets make answers.jsonl nuggets.csv --judge lexical
+    """
+    from ragbench.cli.console import plans
+    from ragbench.core import settings, trust
+    from ragbench.data.samples import read_all
+    from ragbench.extras.standards import nugget_lists
+    from ragbench.extras.standards.nuggets import nugget_score
+    from ragbench.judge import asks_nobody
+    from ragbench.llm import run
+    from ragbench.tiers.scoring.answer_tables import sample_of
+    from ragbench.tiers.scoring.replies import kept_replies
+
+    if plan:
+        context.with_resource(trust.planned())
+    if out.suffix not in (".csv", ".jsonl"):
+        raise typer.BadParameter(f"{out.name}: a name that ends in .csv or .jsonl is expected", param_hint="LISTS")
+    samples = read_all([answers])
+    topics = nugget_lists.topics_of(samples if limit is None else sample_of(samples, limit)[0])
+    known = settings.load()
+    (name,) = known.judge_names((judge,) if judge else ())[:1]
+    if not asks_nobody(name):
+        consent.required(trust.named(), trusted)
+    with kept_replies([name], [nugget_score]) as journal:
+        lists, outlooks = run(_made(name, topics, journal, language, plan))
+    if plan:
+        plans.show(outlooks, known.budget)
+        return
+    rows = nugget_lists.rows_of(lists, name)
+    empty = [one for one in lists if not one.nuggets]
+    terminal.say(f"{len(rows)} nuggets of {len(lists) - len(empty)} questions, by {name}; none of them reviewed")
+    if empty:
+        terminal.say(f"{len(empty)} questions without a list, the first {empty[0].topic.id}: {empty[0].why}", err=True)
+    if not rows:
+        raise typer.Exit(Ending.UNMEASURED)
+    if out.suffix == ".csv":
+        import pandas as pd
+
+        from ragbench.report import csv_files
+
+        csv_files.write_csv(out, pd.DataFrame(rows, columns=list(nugget_lists.COLUMNS)))
+    else:
+        import json
+
+        from ragbench.core import folders
+
+        folders.write(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+    terminal.say(f"Next: edit {out}, then ragbench nuggets keep {out} {answers} answers-with-nuggets.jsonl")
+
+
+async def _made(
+    judge: str, topics: list[Topic], journal: object, language: str | None, plan: bool
+) -> tuple[list[Made], list[Outlook]]:
+    from ragbench.extras.standards import nugget_lists
+    from ragbench.tiers.scoring.replies import opened
+
+    async with opened([judge], journal, language, None, plan) as judges:  # type: ignore[arg-type]
+        return await nugget_lists.made(judges.judges[0], topics), await judges.outlooks()
+
+
+@application.command()
+def keep(
+    lists: Lists,
+    target: Annotated[str, typer.Argument(help="The data set (kb, kb:ru) or the table of answers that they are for.")],
+    out: Annotated[Path | None, typer.Argument(help="Of a table: where to write it with its lists, .jsonl.")] = None,
+) -> None:
+    """Put lists where they are kept: with the questions of a data set, or in a column `nuggets` of a table of answers.
+
+    Example: ragbench nuggets keep nuggets.csv answers.jsonl answers-with-nuggets.jsonl
+    """
+    from ragbench import data
+    from ragbench.core import folders, trust
+    from ragbench.extras.standards import nugget_lists
+
+    found = nugget_lists.read(lists)
+    if Path(target).is_file():
+        if out is None:
+            raise typer.BadParameter("where to write the table with its lists is expected", param_hint="OUT")
+        lines, there = nugget_lists.joined(Path(target), found)
+        if not there:
+            raise ValueError(f"{target}: no row has an id of {lists.name}, such as {next(iter(found))!r}")
+        folders.write(out, "\n".join(lines) + "\n")
+        terminal.say(f"{there} of {len(lines)} rows have a list. Next: ragbench score {out} -m nugget_score")
+        return
+    folder = trust.folder_of("data_folder")
+    place = data.place_of(target.partition(":")[0], folder)
+    language = data.language_in(place, target.partition(":")[2])
+    records = data.Records.read(place, language)
+    changed = [
+        record.model_copy(update={"nuggets": found[record.id]}) for record in records.questions if record.id in found
+    ]
+    if not changed:
+        raise ValueError(f"{place.name}: no question has an id of {lists.name}, such as {next(iter(found))!r}")
+    data.add(f"{place.name}:{language}", folder, data.Records(questions=changed), replace=True)
+    terminal.say(f"{len(changed)} questions of {place.name} have a list")
+
+
+@application.command()
+def agree(
+    judge: Annotated[Path, typer.Argument(parser=options.source, metavar="JUDGE", help="Columns system, id, value.")],
+    people: Annotated[Path, typer.Argument(parser=options.source, metavar="PEOPLE", help="The same, by people.")],
+    metric: Annotated[str, typer.Option(help="Of a table with a column metric: which one.")] = "",
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 2_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """How far a judge's scores agree with people's, by Kendall's τ: over systems, within questions, and over answers.
+
+    A judge may order systems well and single answers badly, and the other way round, so that each is printed. Tables
+    are those that `ragbench score --out` writes, or any with such columns.
+
+    Example: ragbench nuggets agree scores.csv people.csv --metric nugget_score
+    """
+    from dataclasses import asdict
+
+    from ragbench.core.language import translator
+    from ragbench.core.measurement import without_nan
+    from ragbench.extras.standards.agreement import by_run_and_topic, read
+
+    found = by_run_and_topic(
+        read(judge, metric), read(people, metric), level=level, resamples=resamples, seed=seed
+    )  # fmt: skip
+    if as_json:
+        terminal.dump({name: asdict(estimate) for name, estimate in found.items()}, clean=without_nan)
+        return
+    _ = translator("en")
+    what = {"run": "systems' means", "topic": "within a question", "answer": "all answers"}
+    rows = [
+        (what[name], _.number(estimate.value), _.interval(estimate.low, estimate.high), f"{estimate.n:,}")
+        for name, estimate in found.items()
+    ]
+    terminal.table(("agreement", "τ", "interval", "n"), rows, left=("agreement",))

@@ -1,0 +1,116 @@
+"""What the page of a data set says of its drafts: how many were made, what each filter dropped, with examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragbench.core.language import Translator
+from ragbench.core.parts import Content, Table, Text
+from ragbench.data import Dataset, places
+from ragbench.extras.testsets import candidates
+from ragbench.extras.testsets.candidates import FILTERS
+from ragbench.views.basics.entries import example, rows_of, with_examples
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.text import shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DRAFTS = "drafts"
+COLUMNS = ("id", "kind", "style", "judge", "dropped", "question", "why", "state")
+EXAMPLES = 3
+LONGEST = 240
+
+
+def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
+    """The drafts that are kept beside a data set (COLUMNS); none where there are none. shown: what masks a text.
+
+    dropped: the filter, "" where none did. state: unreviewed or reviewed, "" where it is not in the data set.
+    """
+    import pandas as pd
+
+    made = candidates.read(places.data(data.name) / data.name, data.language)
+    states = {question.id: question.draft for question in data.questions}
+    states |= {dialogue.id: dialogue.draft for dialogue in data.dialogues}
+    rows = [
+        (each.id, each.kind, each.style, each.judge, each.dropped or "", shown(each.question), shown(each.why),
+         "" if each.dropped else states.get(each.id) or "")
+        for each in made
+    ]  # fmt: skip
+    return {DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}
+
+
+def parts(material: Material) -> Content:
+    """The drafts of a data set: by kind how many were kept and what dropped the others, and examples of each filter."""
+    rows = rows_of(material.kept(DRAFTS))
+    if not rows:
+        return ()
+    _ = material.text
+    names = [name for name in FILTERS if any(row["dropped"] == name for row in rows)]
+    heads = [_("kind"), (_("kept"), "rb-number"), *((filter_name(name, _), "rb-number") for name in names)]
+    lines = []
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        counts = Counter(row["dropped"] for row in rows if row["kind"] == kind)
+        lines.append([kind_name(kind, _), counts[""], *(counts[name] for name in names)])
+    said = [Text(_("Drafted questions"), "h2"), Text(_said(rows, _)), Table.of(_, _("Drafts"), heads, lines)]
+    examined = list[Content]()
+    for name in names:
+        own = [row for row in rows if row["dropped"] == name]
+        different = {row["question"]: row for row in reversed(own)}
+        examples = [_example(row) for row in list(different.values())[::-1][:EXAMPLES]]
+        heading = f"{filter_name(name, _)} ({_.integer(len(own))})"
+        examined.append(with_examples(_, heading, [meaning(name, _)], examples))
+    return (said, examined)
+
+
+def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
+    kept = [row for row in rows if not row["dropped"]]
+    reviewed = sum(row["state"] == "reviewed" for row in kept)
+    who = _.enumeration(sorted({row["judge"] for row in rows}))
+    made = _.plural("{who} wrote {n} draft.", "{who} wrote {n} drafts.", len(rows), who=who)
+    passed = _.plural("{n} passed every filter.", "{n} passed every filter.", len(kept))
+    read = _.plural("Of these {n} has been reviewed.", "Of these {n} have been reviewed.", reviewed)
+    return f"{made} {passed} {read}"
+
+
+def _example(row: Mapping[str, str]) -> Content:
+    text, why = shortened(row["question"], LONGEST) or "—", shortened(row["why"], LONGEST)
+    return example(row["id"], text, row["style"], why)
+
+
+def kind_name(kind: str, _: Translator) -> str:
+    """A kind of questions in words."""
+    names = {
+        "one_fact": _("one fact"), "several_passages": _("several passages"), "comparison": _("comparison of two"),
+        "colloquial": _("colloquial"), "misspelt": _("misspelt"), "follow_up": _("follow-up"),
+        "unanswerable": _("unanswerable"),
+    }  # fmt: skip
+    return names.get(kind, kind)
+
+
+def filter_name(name: str, _: Translator) -> str:
+    """What dropped a draft, in few words."""
+    return {
+        "reply": _("no usable reply"), "language": _("another language"), "quotes": _("a quote stands nowhere"),
+        "one_passage": _("one passage is enough"), "copied": _("copied words"), "duplicate": _("asked before"),
+        "not_answered": _("not answered"), "answered": _("answered after all"), "known": _("known without passages"),
+        "unclear": _("not clear alone"),
+    }[name]  # fmt: skip
+
+
+def meaning(name: str, _: Translator) -> str:
+    """The same in a sentence, with what stands beside each example."""
+    return {
+        "reply": _("The model gave no reply of the shape that was asked for."),
+        "language": _("The question is not in the language of the passages; its language stands below."),
+        "quotes": _("What was given as a quote does not stand word for word in the passage that was named."),
+        "one_passage": _("All quotes of a question on two passages stand in one."),
+        "copied": _("Too many words of the question stand in a row in a passage: how many of how many stands below."),
+        "duplicate": _("The question is nearly the same as another one, whose id stands below."),
+        "not_answered": _("The passages that it was written from do not answer it."),
+        "answered": _("It was to have no answer, and passages of the base answer it."),
+        "known": _("The model gives the right answer without any passage: such a question measures no retrieval."),
+        "unclear": _("Nobody who reads the question alone knows what is asked."),
+    }[name]
