@@ -51,6 +51,8 @@ KNOWN_BY = {
 }
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
+SHARED = ("basics", "sentences")
+"""Of views, what their topics share."""
 ENDINGS = (
     "ations", "ation", "ings", "ing", "ers", "er", "ors", "or", "ies", "ed", "es", "s", "y", "e",
 )  # fmt: skip
@@ -158,6 +160,19 @@ def annexed(house: House) -> list[str]:
     ]
 
 
+def mingled(house: House) -> list[str]:
+    """Topics of views that import one another: what several need lies in `basics` or `sentences`."""
+    return [
+        f"{module.name} imports {name}"
+        for module in house.modules
+        if module.room == "views" and len(module.parts) > 2 and module.parts[1] not in SHARED
+        for name in module.inner
+        if is_within(name, ["views"])
+        and (topic := name.split(".")[2:3]) not in ([module.parts[1]], ["view"], *([shared] for shared in SHARED))
+        and (module.root / "ragbench" / "views" / topic[0]).is_dir()
+    ]
+
+
 def strewn(house: House) -> list[str]:
     """What lies at the top beside rooms: a stranger finds the way by fifteen names."""
     loose = [m.name for m in house.modules if len(m.parts) == 1 and m.path.stem not in ("__init__", "__main__")]
@@ -244,6 +259,7 @@ def endless(house: House) -> list[str]:
 LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
     uphill: {"views/a.py": "from ragbench.report import b", "report/b.py": ""},
     annexed: {"extras/a/b.py": "from ragbench.extras.c import d", "extras/c/d.py": ""},
+    mingled: {"views/a/b.py": "from ragbench.views.c import d", "views/c/d.py": ""},
     strewn: {"loose.py": ""},
     faced: {"views/a.py": "import ragbench"},
     circles: {

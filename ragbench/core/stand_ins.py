@@ -15,7 +15,18 @@ from ragbench.core.language import Translator
 from ragbench.core.settings import OFFLINE
 
 Part = Literal[
-    "retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", "drafts", "sample", ""
+    "retrieval",
+    "embedder",
+    "generator",
+    "judge",
+    "order",
+    "people",
+    "panel",
+    "questions",
+    "drafts",
+    "grades",
+    "sample",
+    "",
 ]
 
 
@@ -53,7 +64,7 @@ def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[s
 
 def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
     """The stand-ins that a measurement's facts tell of, each once: `stand_ins`, `generators`, `judges`, `known_items`,
-    `unreviewed`, `part_of_all`.
+    `unreviewed`, `graded`, `part_of_all`.
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
@@ -62,6 +73,7 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
     stand_ins = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     stand_ins += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
     stand_ins += [StandIn("drafts", f"{known['unreviewed']}")] if known.get("unreviewed") else []
+    stand_ins += [StandIn("grades", str(name)) for name in known.get("graded") or ()]
     stand_ins += [sample(known["part_of_all"])] if known.get("part_of_all") else []
     once = {(stand_in.part, stand_in.name): stand_in for stand_in in reversed(stand_ins)}
     kept = dict.fromkeys(once[stand_in.part, stand_in.name] for stand_in in stand_ins)
@@ -150,6 +162,13 @@ def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
                 "{number} questions are known items: words of the passage that has to be found, asked by nobody. They "
                 "flatter a search that matches words.",
                 number=", ".join(drafted),
+            )
+        )
+    if graders := dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "grades"):
+        said.append(
+            _(
+                "Relevance of passages was graded by {names}, where no person had labelled them.",
+                names=", ".join(graders),
             )
         )
     if unreviewed:

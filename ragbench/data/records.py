@@ -76,8 +76,8 @@ class QuestionRecord(Record):
     end not included; of a chunk without spans all of its text is labelled. references: all right answers where there
     are several, `reference` the first. nuggets: what a good answer says, each with its importance. irrelevant: chunks
     that were judged and found irrelevant; of all that neither names nobody knows. pooled: those that were to be judged,
-    and that a sample left out. draft: of a question that a model wrote. A set without such fields has the hash that it
-    had before there were any.
+    and that a sample left out. draft: of a question that a model wrote. graded_by: models that judged passages of it in
+    people's place. A set without such fields has the hash that it had before there were any.
     """
 
     text: Text
@@ -94,6 +94,7 @@ class QuestionRecord(Record):
     irrelevant: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
     pooled: tuple[Identifier, ...] = Field(default=(), exclude_if=_is_empty)
     draft: Draft | None = Field(default=None, exclude_if=_is_unknown)
+    graded_by: StrictStr | None = Field(default=None, exclude_if=_is_unknown)
 
 
 class Turn(Closed):

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -93,6 +93,32 @@ def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False, repl
         written = check(f"{name}:{language}", made.parent)
         if not dry_run:
             take_place(made, place, files_of(place))
+    return written
+
+
+def change(name: str, folder: Path, tables: Records, removed: Collection[str] = ()) -> Written:
+    """Put records in the place of those of the same ids in the data set `name`, take out those that are `removed`, and
+    read it back.
+
+    Raises DatasetError for records that are not there; nothing has changed then.
+    """
+    name, _, language = name.partition(":")
+    place = place_of(name, folder)
+    language = language_in(place, language)
+    records, made = Records.read(place, language), dict[str, list[Any]]()
+    for table in MODELS:
+        there = {record.id: record for record in getattr(records, table)}
+        new = {record.id: record for record in getattr(tables, table)}
+        if missing := sorted(new.keys() - there.keys()):
+            raise DatasetError(f"data set {place.name}, {table}: {missing[0]!r} is not there, and cannot be changed")
+        made[table] = [record for key, record in sorted((there | new).items()) if key not in removed]
+    with _made(name, folder, False) as changed:
+        shutil.copytree(place, changed)
+        for table in MODELS:  # one that holds nothing any more is no table
+            (changed / f"{table}.{language}.jsonl").unlink(missing_ok=True)
+        _write_tables(changed, language, Records(**made))
+        written = check(f"{name}:{language}", changed.parent)
+        take_place(changed, place, files_of(place))
     return written
 
 

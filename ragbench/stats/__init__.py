@@ -3,6 +3,7 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
+from ragbench.stats.active import active_estimate, chances
 from ragbench.stats.comparisons import (
     Hypothesis,
     compare,
@@ -39,11 +40,13 @@ __all__ = [
     "StudyPlan",
     "Summary",
     "VarianceSplit",
+    "active_estimate",
     "adjust",
     "agreement",
     "benjamini_hochberg",
     "binomial_test",
     "cells",
+    "chances",
     "cochran_q",
     "compare",
     "compare_many",

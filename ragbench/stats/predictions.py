@@ -200,20 +200,20 @@ def _powered(
         intervals["prediction_powered"] = kinds.student(value, error**2, freedom, level)
     else:
         value = min(max(value, bounds[0]), bounds[1])
-        intervals["prediction_powered"] = _between(value, error, freedom, bounds, level)
+        intervals["prediction_powered"] = between(value, error, freedom, bounds, level)
     return _Powered(value, error, freedom, "prediction_powered", "", n, unmeasured, intervals, known)
 
 
 def _on_scale(powered: _Powered, width: float, level: float) -> tuple[_Powered, float]:
     """A difference kept to ± width, and the standard error that its score interval has where there is none."""
     value = min(max(powered.value, -width), width)
-    between = _between(value, powered.error, powered.freedom, (-width, width), level)
+    within_width = between(value, powered.error, powered.freedom, (-width, width), level)
     effective = _sure((value + width) / (2 * width), powered.error / (2 * width), powered.freedom)
-    kept = replace(powered, value=value, intervals=powered.intervals | {powered.method: between})
+    kept = replace(powered, value=value, intervals=powered.intervals | {powered.method: within_width})
     return kept, width / math.sqrt(effective)
 
 
-def _between(value: float, error: float, freedom: int, bounds: Bounds, level: float) -> Interval:
+def between(value: float, error: float, freedom: int, bounds: Bounds, level: float) -> Interval:
     """Wilson's interval on the scale, as sure as the standard error says, but never less than the labelled units are:
     no values on a scale spread more than 0/1 ones with the same mean."""
     low, width = bounds[0], bounds[1] - bounds[0]

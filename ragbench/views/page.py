@@ -105,7 +105,7 @@ class Page:
             index or in a column `sample`; or a Series of ids, or of true and false, one a question.
         Raises ValueError for columns and ids that there are not, and where no question is left, with what is legal;
         BenchError (a ValueError) for pages whose findings are not made of values of single questions: parts can be
-        taken of tiers 1, 2 and 3, of real users, and of tables of answers.
+        taken of tiers 1, 2 and 3, of real users, of tables of answers, and of decisions.
         """
         check(self.measurement)
         samples, said = chosen.questions(self.material, which)

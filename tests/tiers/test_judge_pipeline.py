@@ -93,6 +93,24 @@ def test_own_functions_by_hand(labelled: Path) -> None:
     assert "TimeoutError: no reply" in set(failed[failed["value"].isna()]["reason"])
 
 
+def test_parts_of_decisions_are_stated_anew(labelled: Path, tmp_path: Path) -> None:
+    made = tiers.tier_judge_pipeline(judges="own_judge:exact, own_judge:shaky", resamples=200, cost_shown=2.0)
+    made.save(tmp_path / "kept")
+    whole = Measurement.load(tmp_path / "kept")
+    part = Page(whole).subset(list(whole.questions["sample"])).measurement
+    assert part.facts["part"]["left_out"] == []
+    for name in ("estimates", "comparisons", "placed"):
+        anew, before = ([repr(one.row()) for one in getattr(made, name)] for made in (part, whole))
+        assert sorted(anew) == sorted(before), name
+    for name in ("pairs", "thresholds", "costs"):
+        assert part.extra[name].equals(whole.extra[name]), name
+    good = Page(whole).subset([f"d{place:02d}" for place in range(0, ROWS, 2)]).measurement  # those to be shown
+    assert (good.facts["n_questions"], good.facts["n_to_be_shown"]) == (20, 20)
+    assert estimate(good, "own_judge:shaky", "accuracy") == 18 / 20
+    assert estimate(good, "show-all", "accuracy") == 1.0
+    assert estimate(good, "hide-all", "decision_cost") == 1.0
+
+
 def test_a_function_that_hangs_loses_that_decision_alone(labelled: Path) -> None:
     (labelled / "slow_judge.py").write_text(
         "import itertools, time\nturn = itertools.count()\n"

@@ -18,7 +18,7 @@ from ragbench.tiers.answers.blame import Standard
 from ragbench.tiers.answers.perfect_parts import COLUMNS as PERFECT
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.run.overview import over
-from ragbench.views.blame.parts import STEPS, Blamed
+from ragbench.views.basics.first_failures import STEPS, Blamed
 from ragbench.views.blame.shares import transitions
 from tests import measurements
 

@@ -117,13 +117,17 @@ class Style:
     def sentence(self, sentence: Sentence) -> str:
         """A sentence with its places filled."""
         return self.together(
-            self.phrase(sentence.places[token[1:-1]])
+            self.place(sentence.places[token[1:-1]])
             if token.startswith("{")
             else self.tag(token)
             if token.startswith("<")
             else self.said(token)
             for token in _TOKENS.split(sentence.text)
         )
+
+    def place(self, phrase: Phrase) -> str:
+        """What stands in a place of a sentence."""
+        return self.phrase(phrase)
 
     def tag(self, tag: str) -> str:
         """Where words of a sentence begin, or end, to stand out."""

@@ -169,7 +169,8 @@ class Question:
     source page, dialogue). `references` are all right answers where there are several, `reference` the first. `nuggets`
     maps what a good answer says to its importance, "vital" or "okay".
     `irrelevant` names chunks that were judged and found so, `pooled` those that a sample left out; `draft` says of a
-    question that a model wrote whether somebody has reviewed it.
+    question that a model wrote whether somebody has reviewed it, `graded_by` which models judged
+    passages of it in people's place.
     """
 
     id: str
@@ -188,6 +189,7 @@ class Question:
     irrelevant: tuple[str, ...] = ()
     pooled: tuple[str, ...] = ()
     draft: str | None = None
+    graded_by: str | None = None
 
     @property
     def judged(self) -> Mapping[str, float]:

@@ -35,4 +35,11 @@ _PLACES = {
     "widget": "label_widget",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)
-OFFERS = {"front": {"label": "ragbench.extras.labelling:label", "settle": "ragbench.extras.labelling:settle"}}
+OFFERS = {
+    "commands": {"review": "ragbench.extras.labelling.review_command:review"},
+    "front": {
+        "label": "ragbench.extras.labelling:label",
+        "review": "ragbench.extras.labelling.review:review",
+        "settle": "ragbench.extras.labelling:settle",
+    },
+}

@@ -1,15 +1,17 @@
-"""What the page of a data set says of its drafts: how many were made, what each filter dropped, with examples."""
+"""What the page of a data set says of its drafts: what each filter dropped, and how far they may be believed."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragbench.core.language import Translator
-from ragbench.core.parts import Content, Table, Text
+from ragbench.core.parts import Content, Number, Table, Text
 from ragbench.data import Dataset, places
-from ragbench.extras.testsets import candidates
+from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
 from ragbench.views.basics.entries import example, rows_of, with_examples
 from ragbench.views.basics.material import Material
@@ -18,7 +20,7 @@ from ragbench.views.basics.text import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-DRAFTS = "drafts"
+DRAFTS, BELIEF = "drafts", "belief"
 COLUMNS = ("id", "kind", "style", "judge", "dropped", "question", "why", "state")
 EXAMPLES = 3
 LONGEST = 240
@@ -31,7 +33,8 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
     """
     import pandas as pd
 
-    made = candidates.read(places.data(data.name) / data.name, data.language)
+    place = places.data(data.name) / data.name
+    made = candidates.read(place, data.language)
     states = {question.id: question.draft for question in data.questions}
     states |= {dialogue.id: dialogue.draft for dialogue in data.dialogues}
     rows = [
@@ -39,11 +42,17 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
          "" if each.dropped else states.get(each.id) or "")
         for each in made
     ]  # fmt: skip
-    return {DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}
+    told = believed.read(place, data.language)
+    more = {BELIEF: pd.DataFrame({"told": [json.dumps(told)]})} if told else {}
+    return ({DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}) | more
 
 
 def parts(material: Material) -> Content:
     """The drafts of a data set: by kind how many were kept and what dropped the others, and examples of each filter."""
+    return (_filtered(material), _believed(material))
+
+
+def _filtered(material: Material) -> Content:
     rows = rows_of(material.kept(DRAFTS))
     if not rows:
         return ()
@@ -63,6 +72,43 @@ def parts(material: Material) -> Content:
         heading = f"{filter_name(name, _)} ({_.integer(len(own))})"
         examined.append(with_examples(_, heading, [meaning(name, _)], examples))
     return (said, examined)
+
+
+def _believed(material: Material) -> Content:
+    """Whether drafts order systems as other questions do, as it was last said."""
+    kept = rows_of(material.kept(BELIEF))
+    if not kept:
+        return ()
+    _, told = material.text, json.loads(kept[0]["told"])
+    n, others = _.integer(told["n"]), _.integer(told["of_people"])
+    ends = _.interval(told["low"], told["high"], 2)
+    lead = _(
+        "In the run {run}, drafts ({n}) and other questions ({others}) order its systems by {metric} with a Kendall’s "
+        "τ of {tau} {interval}.",
+        run=told["run"], n=n, others=others, metric=told["metric"], tau=_.number(told["tau"], 2), interval=ends,
+    )  # fmt: skip
+    needed = told["needed"]
+    held = (
+        _("No number of drafts holds their order of the systems with a chance of 95%: some are equal.")
+        if needed is None
+        else _("Drafts for which their order of the systems holds with a chance of 95%: {n}.", n=_.integer(needed))
+    )
+    heads = [_("system"), (_("drafts"), "rb-number"), (_("others"), "rb-number"), (_("difference"), "rb-number")]
+    lines = [
+        [name, Number(told["drafted"][name]), Number(told["people"][name]), Number(told["levels"][name], signed=True)]
+        for name in told["systems"]
+    ]  # fmt: skip
+    names = {"words": _("words of a question"), "overlap": _("share of them in its passages"),
+             "different": _("different words among all")}  # fmt: skip
+    drafts, people = told["wording"]
+    texts = [
+        [name, *(Number(math.nan if side[key] is None else side[key], 2) for side in (drafts, people))]
+        for key, name in names.items()
+    ]
+    said = [Text(_("How far drafts may be believed"), "h2"), Text(f"{lead} {held}")]
+    return (
+        said, Table.of(_, _("Means of systems"), heads, lines), Table.of(_, _("Wording"), ["", *heads[1:3]], texts)
+    )  # fmt: skip
 
 
 def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
@@ -93,9 +139,9 @@ def kind_name(kind: str, _: Translator) -> str:
 def filter_name(name: str, _: Translator) -> str:
     """What dropped a draft, in few words."""
     return {
-        "reply": _("no usable reply"), "language": _("another language"), "quotes": _("a quote stands nowhere"),
-        "one_passage": _("one passage is enough"), "copied": _("copied words"), "duplicate": _("asked before"),
-        "not_answered": _("not answered"), "answered": _("answered after all"), "known": _("known without passages"),
+        "reply": _("no usable reply"), "language": _("another language"), "quotes": _("quote nowhere"),
+        "one_passage": _("one passage enough"), "copied": _("copied words"), "duplicate": _("asked before"),
+        "not_answered": _("not answered"), "answered": _("answered after all"), "known": _("known anyway"),
         "unclear": _("not clear alone"),
     }[name]  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -137,7 +137,7 @@ def compared(
 
 def in_families(
     made: Mapping[str, Sequence[Hypothesis]],
-    clusters: Sequence[str | None] | None,
+    clusters: Sequence[Hashable] | None,
     sureness: Sureness,
     primary: str = "",
 ) -> dict[str, list[Comparison]]:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -97,6 +98,7 @@ class Session:
         """Provenance that every page shows."""
         known_items = sum(question.kind == KNOWN_ITEM for question in self.dataset.questions)
         unreviewed = sum(question.draft == "unreviewed" for question in self.dataset.questions)
+        graded = Counter(question.graded_by for question in self.dataset.questions if question.graded_by)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -110,6 +112,7 @@ class Session:
             **({"known_items": known_items} if known_items else {}),
             **({withholding.MATCHING: withholding.matching(self.settings, self.systems)} if known_items else {}),
             **({"unreviewed": unreviewed} if unreviewed else {}),
+            **({"graded": dict(graded)} if graded else {}),
             **({"part_of_all": taken} if (taken := self.dataset.taken()) else {}),
         }
 

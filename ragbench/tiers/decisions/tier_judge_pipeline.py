@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ragbench import stats
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Question, Status
@@ -26,6 +26,7 @@ from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, 
 from ragbench.stats import Hypothesis
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness, in_families, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -45,6 +46,8 @@ DECISIONS = (
 )  # fmt: skip
 DECIDED = ("system", "sample", "question", "label", "decision", "score", "cell", "ms")
 """What is published of each decision, without texts; `question`: its number, which several cases have."""
+STATED = ("cost_shown", "cost_hidden", "primary", "level", "resamples", "seed")
+"""The facts that are parameters of what is stated."""
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
@@ -117,8 +120,39 @@ class PipelineRequest(Draws):
         return leading(self.primary, self.measures)
 
 
-@tier(PipelineRequest)
-def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """What decisions come to: measures and costs, comparisons with the first judge and with those that do not look,
+    McNemar's pairs, and from which score on showing costs least."""
+    import pandas as pd
+
+    facts, decided = evidence.facts, evidence.extra["decided"]
+    request = PipelineRequest(**{name: facts[name] for name in STATED})
+    by_system = dict(iter(decided.groupby("system", sort=False)))
+    judged = [_of_table(name, by_system[name]) for name in Design(evidence).systems if name in by_system]
+    cases = decided.drop_duplicates("sample")
+    groups = cases["question"].tolist()
+    clusters = frames.independent(groups) if facts["cluster_by"] == "question" else None
+    comparisons, constants = _comparisons(judged, clusters, request)
+    chosen = [made for judge in judged if (made := _threshold(judge, groups, request)) is not None]
+    return Findings(
+        tuple(each for judge in judged for each in _estimates(judge, clusters, request)),
+        tuple(comparisons),
+        (*constants, *(each for made in chosen for each in made.findings)),
+        {
+            "n_questions": len(cases),
+            "n_to_be_shown": int(cases["label"].sum()),
+            "n_clusters": None if clusters is None else len(set(clusters)),
+        },
+        {
+            "pairs": _pairs(judged, request.take(Sureness)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
+        },
+    )
+
+
+@tier(PipelineRequest, state)
+def tier_judge_pipeline(request: PipelineRequest) -> Evidence:
     """Let production judges decide on every labelled answer of the data set, and hold what they decide to the labels.
 
     judges: also functions `module:function` called with (question, answer, contexts), and files of logged decisions
@@ -144,7 +178,7 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
     names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
     names = names if cases else []
     decided = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
-    return measurement(session, cases, decided, request)
+    return evidence_of(session, cases, decided, request)
 
 
 @dataclass(frozen=True)
@@ -152,14 +186,11 @@ class _Judged:
     """A judge's decisions as arrays: cells (cases,), UNMEASURED where it had nothing to decide by, and scores (cases,),
     NaN for a failed call; truth (cases,): whether it should be shown."""
 
-    decider: Decider
+    name: str
     cells: NDArray[np.int64]
     scores: Array
     truth: NDArray[np.bool_]
-
-    @property
-    def name(self) -> str:
-        return self.decider.name
+    ms: Array
 
     @property
     def measured(self) -> NDArray[np.bool_]:
@@ -209,46 +240,31 @@ def cases_of(dataset: Dataset) -> list[Case]:
     ]
 
 
-def measurement(
+def evidence_of(
     session: Session, cases: Sequence[Case], decided: Sequence[Decider], request: PipelineRequest
-) -> Measurement:
-    """What the decisions of several judges come to, the first of them the baseline."""
-    import pandas as pd
-
+) -> Evidence:
+    """What several judges decided, the first of them the baseline."""
     truth = np.array([case.show for case in cases], dtype=bool)
     groups = [_plain(case.question) for case in cases]
     clusters = frames.independent(groups) if request.cluster_by == "question" else None
     judged = [_judged(decider, truth) for decider in decided]
-    comparisons, constants = _comparisons(judged, clusters, request)
-    chosen = [made for judge in judged if (made := _threshold(judge, truth, groups, request)) is not None]
-    return Measurement(
+    return Evidence(
         notebook=session.notebook,
-        facts=_facts(session, request, cases, judged, clusters),
-        scores=_scores(cases, judged),
+        facts=_facts(session, request, decided, judged, clusters),
+        scores=_scores(cases, decided, judged),
         questions=_questions(cases, clusters),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for judge in judged for each in _estimates(judge, clusters, request)),
-        comparisons=tuple(comparisons),
-        placed=(*constants, *(each for made in chosen for each in made.findings)),
-        extra={
-            "decisions": _decisions(cases, judged),
-            "decided": _decided(cases, judged, groups),
-            "pairs": _pairs(judged, request.take(Sureness)),
-            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
-            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
-        },
+        extra={"decisions": _decisions(cases, decided, judged), "decided": _decided(cases, decided, judged, groups)},
     )
 
 
-def _threshold(
-    judge: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
-) -> thresholds.Chosen | None:
+def _threshold(judge: _Judged, groups: Sequence[Hashable], request: PipelineRequest) -> thresholds.Chosen | None:
     """The threshold of a judge, of the cases that it had something to decide by."""
     there = judge.measured
     own = np.isin(judge.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
     labels = [group for group, inside in zip(groups, there, strict=True) if inside]
     how = request.costs, request.take(Sureness)
-    return thresholds.chosen_and_scored(judge.name, judge.scores[there], own, truth[there], labels, *how)
+    return thresholds.chosen_and_scored(judge.name, judge.scores[there], own, judge.truth[there], labels, *how)
 
 
 def _judged(decider: Decider, truth: NDArray[np.bool_]) -> _Judged:
@@ -258,24 +274,31 @@ def _judged(decider: Decider, truth: NDArray[np.bool_]) -> _Judged:
         for label, each in zip(truth, decider.decided, strict=True)
     ])  # fmt: skip
     scores = [np.nan if each.show is None or each.score is None else each.score for each in decider.decided]
-    return _Judged(decider, cells, np.array(scores, dtype=float), truth)
+    return _Judged(decider.name, cells, np.array(scores, dtype=float), truth, decider.ms)
 
 
-def _estimates(judge: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
+def _of_table(name: str, own: pd.DataFrame) -> _Judged:
+    """The same as it is kept."""
+    cells = np.array([Cell[said.upper()] if said else UNMEASURED for said in own["cell"]], dtype=np.int64)
+    scores = own["score"].where(own["decision"].notna()).to_numpy(dtype=float)
+    return _Judged(name, cells, scores, own["label"].to_numpy(dtype=bool), own["ms"].to_numpy(dtype=float))
+
+
+def _estimates(judge: _Judged, clusters: Sequence[Hashable] | None, request: PipelineRequest) -> list[NamedEstimate]:
     how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters}
     estimates = [NamedEstimate(judge.name, each.label, guarded(each, judge.cells, **how)) for each in METRICS]
     if request.priced:
         bounds = (0.0, max(request.costs.shown, request.costs.hidden))
         cost = stats.estimate(judge.costs(request.costs), bounds=bounds, **how)
         estimates.insert(0, NamedEstimate(judge.name, decision_cost.label, cost))
-    if not np.isnan(judge.decider.ms).all():
-        latency = stats.estimate(judge.decider.ms, bounds=(0.0, math.inf), **how)
+    if not np.isnan(judge.ms).all():
+        latency = stats.estimate(judge.ms, bounds=(0.0, math.inf), **how)
         estimates.append(NamedEstimate(judge.name, LATENCY, latency))
     return estimates
 
 
 def _comparisons(
-    judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
+    judged: Sequence[_Judged], clusters: Sequence[Hashable] | None, request: PipelineRequest
 ) -> tuple[list[NamedComparison], list[NamedComparison]]:
     """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
     measure that heads the page, in the family of that measure."""
@@ -315,7 +338,7 @@ def _comparisons(
 
 
 def _hypothesis(
-    measure: Metric, first: _Judged, second: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
+    measure: Metric, first: _Judged, second: _Judged, clusters: Sequence[Hashable] | None, request: PipelineRequest
 ) -> Hypothesis:
     how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, second.name)}
     single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
@@ -354,7 +377,7 @@ def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:
     return table.astype({"p": float, "p_adjusted": float})
 
 
-def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+def _decisions(cases: Sequence[Case], decided: Sequence[Decider], judged: Sequence[_Judged]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
@@ -363,31 +386,33 @@ def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame
             case.rationale, each.show, each.score, "" if place == UNMEASURED else Cell(place).name.lower(),
             each.status.value, kept(each.reason), ms,
         )
-        for judge in judged
-        for case, each, place, ms in zip(cases, judge.decider.decided, judge.cells, judge.decider.ms, strict=True)
+        for judge, decider in zip(judged, decided, strict=True)
+        for case, each, place, ms in zip(cases, decider.decided, judge.cells, judge.ms, strict=True)
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(DECISIONS))
     return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
 
 
-def _decided(cases: Sequence[Case], judged: Sequence[_Judged], groups: Sequence[str]) -> pd.DataFrame:
+def _decided(
+    cases: Sequence[Case], decided: Sequence[Decider], judged: Sequence[_Judged], groups: Sequence[str]
+) -> pd.DataFrame:
     numbers = {question: number for number, question in enumerate(dict.fromkeys(groups), 1)}
-    table = _decisions(cases, judged)
+    table = _decisions(cases, decided, judged)
     table["question"] = [numbers[group] for group in groups] * len(judged)
     return table[list(DECIDED)]
 
 
-def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+def _scores(cases: Sequence[Case], decided: Sequence[Decider], judged: Sequence[_Judged]) -> pd.DataFrame:
     """Two rows a case: what was decided (NaN where the call failed), and whether it agrees with the label (NaN where it
     is unmeasured)."""
     import pandas as pd
 
     rows = []
-    for judge in judged:
-        for case, each, right in zip(cases, judge.decider.decided, judge.right, strict=True):
-            decided = np.nan if each.show is None else float(each.show)
+    for judge, decider in zip(judged, decided, strict=True):
+        for case, each, right in zip(cases, decider.decided, judge.right, strict=True):
+            shown = np.nan if each.show is None else float(each.show)
             status = each.status if np.isnan(right) else Status.OK
-            for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
+            for metric, value, why in ((show_decision, shown, each.status), (accuracy, float(right), status)):
                 rows.append((judge.name, metric.label, case.id, value, why.value, kept(each.reason), judge.name))
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
@@ -403,7 +428,7 @@ def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.Data
 def _facts(
     session: Session,
     request: PipelineRequest,
-    cases: Sequence[Case],
+    decided: Sequence[Decider],
     judged: Sequence[_Judged],
     clusters: Sequence[str] | None,
 ) -> dict[str, Any]:
@@ -416,31 +441,28 @@ def _facts(
         "baseline": judged[0].name if judged else None,
         "primary": request.leading.label,
         "key_metrics": [*([decision_cost.label] if request.priced else []), *(each.label for each in METRICS)],
-        "n_questions": len(cases),
-        "n_to_be_shown": sum(case.show for case in cases),
         "cluster_by": request.cluster_by if clusters is not None else "none",
-        "n_clusters": None if clusters is None else len(set(clusters)),
         "cost_shown": request.costs.shown,
         "cost_hidden": request.costs.hidden,
         "systems": [
             {
                 "name": judge.name,
-                **{k: v for k, v in judge.decider.facts.items() if k not in ("name", "answered_by")},
+                **{k: v for k, v in decider.facts.items() if k not in ("name", "answered_by")},
                 **(
                     {}
                     if judge.measured.any()
-                    else {"undecided": Counter(each.status.value for each in judge.decider.decided)}
+                    else {"undecided": Counter(each.status.value for each in decider.decided)}
                 ),
             }
-            for judge in judged
+            for judge, decider in zip(judged, decided, strict=True)
         ],
         "judges": [
-            {"name": judge.name, **judge.decider.facts, **({"expense": asdict(expense)} if expense else {})}
-            for judge in judged
-            for expense in [judge.decider.expense]
+            {"name": decider.name, **decider.facts, **({"expense": asdict(expense)} if expense else {})}
+            for decider in decided
+            for expense in [decider.expense]
         ],
         "stand_ins": stand_ins.facts(
-            "judge", [judge.name for judge in judged if judge.decider.facts.get("stand_in")], own=True
+            "judge", [decider.name for decider in decided if decider.facts.get("stand_in")], own=True
         ),
     }
 

@@ -69,7 +69,7 @@ def check(made: Measurement) -> State:
     if state is None or not len(made.scores):
         raise BenchError(
             f"{made.notebook}: its findings are not made of values of single questions that are stored; parts can be "
-            "taken of pages that retrieve or answer (tiers 1, 2 and 3, real users, tables of answers)"
+            "taken of pages that retrieve or answer (tiers 1, 2 and 3, real users, tables of answers), and of decisions"
         )
     return cast("State", state)
 

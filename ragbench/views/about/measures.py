@@ -10,10 +10,10 @@ from ragbench.core.parts import Column, Content, Group, Link, Phrase, Row, Style
 from ragbench.views.basics import bands
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import link, metric_name
+from ragbench.views.basics.listed import has_items
 from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean
-from ragbench.views.items.kinds import has_items
 from ragbench.views.view import view
 
 COLUMNS = 6

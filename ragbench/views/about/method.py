@@ -12,12 +12,11 @@ from ragbench.tiers.basics.families import said as said_of
 from ragbench.tiers.basics.tabulation import interval_names
 from ragbench.views.about import asked, own_metrics
 from ragbench.views.about.provenance import IDENTITIES, flat, generator
-from ragbench.views.answers import who_judged
 from ragbench.views.basics.footnotes import BY_PEOPLE
 from ragbench.views.basics.links import metric_name
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.sentences import descriptions, doubts, judges, pieces
+from ragbench.views.sentences import descriptions, doubts, judges, pieces, who_judged
 from ragbench.views.view import view
 
 

@@ -19,7 +19,7 @@ from ragbench.views.basics.links import metric_name, row_anchor
 from ragbench.views.basics.marks import chip, named
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import shown
-from ragbench.views.comparison.headline import standing_in
+from ragbench.views.sentences.facts import standing_in
 from ragbench.views.view import view
 
 Facts = Mapping[str, Any]

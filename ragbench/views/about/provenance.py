@@ -11,7 +11,7 @@ from ragbench.core.stand_ins import names as names_of
 from ragbench.core.stand_ins import of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.comparison.headline import unit
+from ragbench.views.sentences.facts import unit
 from ragbench.views.sentences.judges import known
 from ragbench.views.view import view
 

@@ -12,11 +12,10 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import reasons
 from ragbench.tiers.basics.verdicts import doubted
 from ragbench.views.about.overview import Facts, Overview, href
-from ragbench.views.basics import bands, forest
+from ragbench.views.basics import bands, forest, stacked
+from ragbench.views.basics.first_failures import ANSWERABLE, Blamed
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.blame import stacked
-from ragbench.views.blame.parts import ANSWERABLE, Blamed
 from ragbench.views.view import view
 
 NAMED = 3

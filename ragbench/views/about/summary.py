@@ -8,7 +8,7 @@ from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.marks import chip, measured, series, shared_legend
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.comparison.headline import facts
+from ragbench.views.sentences.facts import facts
 from ragbench.views.sentences.findings import sentences
 from ragbench.views.view import view
 

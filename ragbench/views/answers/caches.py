@@ -30,10 +30,10 @@ from ragbench.views.answers.savings import savings
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left, link
+from ragbench.views.basics.listed import served_link
 from ragbench.views.basics.marks import named, series, shared_legend
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.items.turns import served_link
 from ragbench.views.sentences.continuity import kind_name
 from ragbench.views.view import view
 

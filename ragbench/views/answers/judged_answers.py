@@ -23,10 +23,10 @@ from ragbench.core.parts import (
     joined,
 )
 from ragbench.views.basics.hits import lowest
+from ragbench.views.basics.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
 from ragbench.views.basics.marks import value_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.items.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
 from ragbench.views.view import view
 
 Passages = Mapping[str, str]

@@ -11,11 +11,11 @@ from ragbench.core.parts import Column, Content, Phrase, Styled, Table, Text, jo
 from ragbench.core.types import Estimate
 from ragbench.tiers.basics.reasons import statuses as in_words
 from ragbench.views.basics.footnotes import Notes
+from ragbench.views.basics.judgements import reason, stored
+from ragbench.views.basics.judgements import rows as judgements
 from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.items.judgements import reason, stored
-from ragbench.views.items.judgements import rows as judgements
 from ragbench.views.sentences import judges
 from ragbench.views.view import view
 

@@ -74,6 +74,10 @@ class Web(Spoken):
         """A sentence of the catalogue, whose places are escaped already."""
         return markup
 
+    def place(self, phrase: Phrase) -> str:
+        """What stands in a place of a sentence: an interval is no quieter there than its number."""
+        return html.number(Spoken(self._).phrase(phrase)) if isinstance(phrase, Value) else self.phrase(phrase)
+
     def tag(self, tag: str) -> Markup:
         """Words that stand out in a sentence of the catalogue."""
         return Markup(tag)  # noqa: S704 - one of our own

@@ -9,11 +9,11 @@ from typing import Any
 from ragbench.core.parts import Content, Entry, Section, Text, bold, filled
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.entries import shortened
+from ragbench.views.basics.first_failures import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
 from ragbench.views.basics.hits import instead, relevant, wanted
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
-from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
 from ragbench.views.view import view
 
 ANSWER, REASON = 500, 300

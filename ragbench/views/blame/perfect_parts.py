@@ -9,10 +9,10 @@ from typing import Any
 
 from ragbench.core.parts import Content, Entries, Group, Phrase, Section, Styled, Table, Text, Value, filled
 from ragbench.views.basics.entries import one_by_one
+from ragbench.views.basics.first_failures import GOOD, Blamed
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.blame.parts import GOOD, Blamed
 from ragbench.views.view import view
 
 Row = Mapping[Any, Any]

@@ -23,11 +23,11 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.views.basics.compared import Compared
+from ragbench.views.basics.first_failures import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.marks import chip, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.blame.parts import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.views.blame.waterfall import unanswerable
 from ragbench.views.view import view
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ragbench.core.parts import Content, Entries, Figure, Phrase, Plot, Text, Value, filled, spoken
-from ragbench.views.basics import chart
+from ragbench.views.basics import chart, stacked
+from ragbench.views.basics.first_failures import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.views.basics.marks import named, series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.blame import stacked
-from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.views.sentences import refusing
 from ragbench.views.view import view
 

@@ -34,6 +34,7 @@ from ragbench.views.basics.links import link
 from ragbench.views.basics.marks import measured, named, value_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
+from ragbench.views.sentences.slice_names import dimension_name, slice_name
 from ragbench.views.view import view
 
 Slice = tuple[str, str | None]
@@ -196,23 +197,6 @@ def _questions(material: Material, metric: str, part: Slice) -> Section:
 def place(part: Slice) -> str:
     """The anchor of a slice's questions."""
     return f"slice--{part[0]}" if part[1] is None else anchor(f"slice-{part[0]}", part[1])
-
-
-def dimension_name(material: Material, dimension: str) -> str:
-    """What questions are sliced by, for people."""
-    _ = material.text
-    names = {"kind": _("Kind of question"), "language": _("Language"), "source": _("Source")}
-    return names.get(dimension, dimension)
-
-
-def slice_name(material: Material, part: Slice) -> str:
-    """The name of a slice: as the data has it, the kinds of the sample data in words."""
-    _ = material.text
-    dimension, value = part
-    if value is None:
-        return shown(_("not given"))
-    kinds = {"well_formed": _("well-formed"), "colloquial": _("colloquial"), "misspelt": _("misspelt")}
-    return shown(kinds.get(value, value) if dimension == "kind" else value, 60)
 
 
 def _text(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ragbench.core.segmentation import spans
 from ragbench.judge.words import FUNCTION_WORDS, stem, words
-from ragbench.views.items.judgements import KINDS
+from ragbench.views.basics.judgements import KINDS
 
 SHARE = 0.6
 """The part of a claim's words that a sentence must have, for the claim to be marked there."""

@@ -7,18 +7,11 @@ from collections.abc import Mapping, Sequence
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.listed import OUTCOMES, SHARES
 from ragbench.views.basics.material import Material
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 
-ORDER = (
-    Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE, Cell.TRUE_NEGATIVE,
-    Cell.TRUE_POSITIVE,
-)  # fmt: skip
-"""How a decision can fall, the worst first."""
-
-CELLS = [place.name.lower() for place in ORDER]
-SHARES = ("decision_cost", "balanced_accuracy", "accuracy", "decision_precision", "decision_recall", "f1_score")
-MEASURES = (*SHARES, "avg_latency_ms")
+CELLS = [place.name.lower() for place in OUTCOMES]
 
 
 def items(material: Material) -> Items:
@@ -41,11 +34,6 @@ def items(material: Material) -> Items:
     )
 
 
-def cell_link(place: Cell) -> str:
-    """What the column of outcomes is narrowed to for one cell of the matrix."""
-    return f"={ORDER.index(place)}"
-
-
 def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[Measured]:
     _, measured = material.text, measuring(material.systems, listed)
 
@@ -66,7 +54,7 @@ def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[M
         known = score(by_judge, judge)
         return None if known is None or not 0 <= known <= 1 else abs(known - float(by_judge[judge]["label"]))
 
-    words = [_outcome(material, place) for place in ORDER]
+    words = [_outcome(material, place) for place in OUTCOMES]
     made = [
         measured("accuracy", _("agrees with the label"), right, digits=0, words=(_("wrong"), _("right")), of=SHARES),
         measured("outcome", _("decision"), cell, digits=0, words=words, paired=False),

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.listed import MEASURES, PAGE, PASSAGE, page_id
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Section, measuring, number, told
 
-MEASURES = ("utilization_rate", "total_chunks", "used_chunks", "unused_chunks")
-PASSAGE, PAGE = "passage", "page"
 UNREACHED, MISSED, IDLE, UNNEEDED, FOUND = range(5)
 """What can be found of a source, the worst first."""
 
@@ -121,7 +120,7 @@ class _Sources:
             return len(self.needed(name))
 
         made = [
-            measured("finding", _("finding"), self.kind, digits=0, words=self.findings, of=MEASURES),
+            measured("finding", _("finding"), self.kind, digits=0, words=self.findings, of=MEASURES["sources"]),
             measured("missed", _("questions that need it and miss it"), missed, digits=0, lower=True),
             measured("retrieved", _("questions that retrieve it"), retrieved, digits=0, paired=False),
             measured("needed", _("questions that need it"), needed, digits=0, paired=False),
@@ -205,11 +204,6 @@ class _Sources:
             more = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
             listed.append(Entry(more))
         return listed
-
-
-def page_id(url: Any) -> str:
-    """The id of a page's row."""
-    return f"{PAGE}.{clean(url)}"
 
 
 def _plain(text: Any) -> str:

@@ -11,9 +11,9 @@ from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
 from ragbench.tiers.basics.reasons import statuses
 from ragbench.views.basics.hits import ranked, relevant, untold
+from ragbench.views.basics.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened
-from ragbench.views.comparison.slices import dimension_name, slice_name
 from ragbench.views.items.claims import Claim, claim
 from ragbench.views.items.contents import (
     APART,
@@ -28,7 +28,7 @@ from ragbench.views.items.contents import (
     number,
     told,
 )
-from ragbench.views.items.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
+from ragbench.views.sentences.slice_names import dimension_name, slice_name
 
 if TYPE_CHECKING:
     import pandas as pd

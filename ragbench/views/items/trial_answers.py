@@ -17,9 +17,8 @@ from ragbench.tiers.basics.reasons import statuses
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
-from ragbench.views.judges import words
+from ragbench.views.sentences import judge_words as words
 
-MEASURES = ("consistency_score", "error_rate")
 ANSWER, MADE, PAIR = "answer", "made", "pair"
 BETWEEN = ("repeats", "padding", "scale_order", "language", "prompt_language", "injected")
 """Probes that compare two scores of an answer."""

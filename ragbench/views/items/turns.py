@@ -8,17 +8,12 @@ from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
 from ragbench.tiers.basics.reasons import statuses
 from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.listed import CACHE, DIALOGUE, SERVINGS
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 
 SESSION = "session"
-CACHE = ("cache_hit_rate", "wrong_hit_rate")
-DIALOGUE = ("context_preservation", "multi_turn_consistency", "answer_consistency")
-MEASURES = (*CACHE, *DIALOGUE)
-ORDER = (Serving.WRONG, Serving.DOUBTFUL, Serving.UNKNOWN, Serving.RIGHT)
-"""What a served answer can be, the worst first; what is not served comes after all of them."""
-
 Pair = tuple[int, int]
 
 
@@ -116,12 +111,12 @@ class _Talks:
             row = entry.rows.get(system) if isinstance(entry, _Asked) else None
             if row is None:
                 return None
-            return ORDER.index(Serving(row["serving"])) if self.hit(row) else len(ORDER)
+            return SERVINGS.index(Serving(row["serving"])) if self.hit(row) else len(SERVINGS)
 
         def similarity(entry: _Asked | _Talk, system: str) -> float | None:
             return entry.similarity(system) if isinstance(entry, _Asked) else None
 
-        words = [*(self.word({"serving": each}) for each in ORDER), _("not served")]
+        words = [*(self.word({"serving": each}) for each in SERVINGS), _("not served")]
         nearest = _("cosine to the nearest cached question")
         cache = [
             measured("serving", _("out of the cache"), served, digits=0, words=words, paired=False, of=CACHE),
@@ -236,8 +231,3 @@ def items(material: Material) -> Items:
         partings=[talks.parting()],
         read=talks.read,
     )
-
-
-def served_link(serving: Serving) -> str:
-    """What the column of servings is narrowed to for one of them."""
-    return f"={ORDER.index(serving)}"

@@ -9,7 +9,7 @@ from ragbench.core.parts import Content, Section, Table, Text, beside, bold
 from ragbench.core.types import Estimate
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.judges import words
+from ragbench.views.sentences import judge_words as words
 from ragbench.views.view import view
 
 EACH = ("precision", "recall", "f1")

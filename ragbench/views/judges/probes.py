@@ -30,9 +30,9 @@ from ragbench.views.basics.links import behind, link
 from ragbench.views.basics.marks import SYMBOLS
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.judges import words
 from ragbench.views.judges.replies import calibration
-from ragbench.views.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.views.sentences import judge_words as words
+from ragbench.views.sentences.judge_words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
 from ragbench.views.view import view
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")

@@ -13,7 +13,7 @@ from ragbench.views.basics.entries import shortened
 from ragbench.views.basics.marks import chip
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
-from ragbench.views.judges import words
+from ragbench.views.sentences import judge_words as words
 from ragbench.views.view import view
 
 AGREEMENT = (

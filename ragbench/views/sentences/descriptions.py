@@ -10,8 +10,7 @@ from ragbench.tiers.basics.tabulation import interval_names
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.judges import trust
-from ragbench.views.sentences import continuity, examined
+from ragbench.views.sentences import continuity, examined, trust
 
 WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman and Rousseeuw 1990, table 2.4)
 

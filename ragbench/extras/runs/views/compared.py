@@ -29,7 +29,7 @@ from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import chip, measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import ELLIPSIS, clean, shown
-from ragbench.views.comparison.headline import standing_in
+from ragbench.views.sentences.facts import standing_in
 from ragbench.views.view import view
 
 EXCERPT = 160

@@ -36,7 +36,7 @@ from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.templates import drawn
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.basics.web import GLYPHS, Web
-from ragbench.views.comparison.headline import standing_in
+from ragbench.views.sentences.facts import standing_in
 from ragbench.views.view import view
 
 HEIGHT = 132

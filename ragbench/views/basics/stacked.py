@@ -7,8 +7,8 @@ from typing import Any
 
 from ragbench.core.language import DASH
 from ragbench.core.parts import Column, Content, Drawing, Entries, Phrase, Table, Text, Value
+from ragbench.views.basics.first_failures import ANSWERABLE, GOOD, UNMEASURED, Blamed
 from ragbench.views.basics.marks import named
-from ragbench.views.blame.parts import ANSWERABLE, GOOD, UNMEASURED, Blamed
 
 WRITTEN = 0.07
 """From this share of the width on a piece has room for its number."""

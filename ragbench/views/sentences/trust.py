@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from ragbench.core.parts import Content, Phrase, Text, filled
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.judges import words
-from ragbench.views.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.views.sentences import judge_words as words
+from ragbench.views.sentences.judge_words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
 
 GUESSING = 0.5
 """The share of choices that guessing makes right where one of two answers is better."""

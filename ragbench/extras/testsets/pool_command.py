@@ -1,0 +1,258 @@
+"""`ragbench pool`: what all systems found, judged by people or by a model; a new system asks only for what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.cli.console import consent, options
+from ragbench.core import terminal
+from ragbench.core.endings import Ending
+
+if TYPE_CHECKING:
+    from ragbench.core.measurement import Measurement
+    from ragbench.core.settings import Settings
+    from ragbench.data import QuestionRecord
+    from ragbench.extras.testsets.pool import Judgement, Pair, Pool
+    from ragbench.llm import Journal, Outlook, Tally
+
+NOTEBOOK = "tier1_retrieval"
+
+
+def pool(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The data set: kb, or kb:ru for one of its languages.")],
+    depth: Annotated[int, typer.Option(help="So many of the first passages of each system.")] = 10,
+    run_name: Annotated[
+        str, typer.Option("--run", help="The run whose Tier 1 retrieved them: a name, latest, or a folder.")
+    ] = "latest",
+    systems: Annotated[str, typer.Option("--systems", "-s", help="Of these alone, comma-separated; all if none.")] = "",
+    judge: Annotated[
+        str, typer.Option("--judge", help="A model of ragbench.toml that grades what is not judged.")
+    ] = "",
+    sheet: Annotated[
+        Path | None,
+        typer.Option(help="A CSV file for a person to grade what is not judged, 0 to 3.", callback=options.file),
+    ] = None,
+    take: Annotated[Path | None, typer.Option(help="Take the grades in from such a file.")] = None,
+    annotator: Annotated[str, typer.Option(help="Whose grades a file has.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="A sheet also has what a judge graded.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="What people would say, from their grades of some questions.")
+    ] = False,
+    sample: Annotated[float, typer.Option(help="Judge this share of the pool; infAP tells the rest.")] = 1.0,
+    level: Annotated[int, typer.Option(help="The smallest grade that counts as relevant.", min=1, max=3)] = 2,
+    limit: options.Limit = None,
+    plan: options.PlanOnly = False,
+    trusted: consent.Trust = False,
+) -> None:
+    """Pool what systems retrieved, say what of it nobody has judged, and have it judged.
+
+    The pool is the union of the first passages of all systems of a run. Grades are UMBRELA's: 3 holds the exact answer,
+    2 an answer among other things, 1 is on the topic, 0 is not. They are kept beside the data set, people's before a
+    judge's; its own labels stay as they are. Passages of --level and above become relevant, others irrelevant, so that
+    the next run reads them; what a model graded is said wherever its numbers are.
+
+    With `--sheet FILE --again --limit 50` people grade the pools of 50 questions drawn evenly, whatever a judge said;
+    `--estimate` corrects the judge by them, and gives nDCG, recall and MRR as people would have them, with intervals.
+
+    Example: ragbench pool kb --depth 10
+    Example: ragbench pool kb --judge mini --plan
+    Example: ragbench pool kb --sheet grades.csv && ragbench pool kb --take grades.csv --annotator anna
+    """
+    from ragbench import data
+    from ragbench.cli.console import outputs, plans
+    from ragbench.core import settings, trust
+    from ragbench.data.subsets import drawn
+    from ragbench.data.writing import change
+    from ragbench.extras.testsets import pool as room
+    from ragbench.extras.testsets.command import opened_journal
+    from ragbench.judge import asks_nobody
+    from ragbench.llm import run
+    from ragbench.report.keeping import kept
+    from ragbench.report.pages.assembly import Measurements
+    from ragbench.tiers.basics.choices import parted
+
+    if not 0 < sample <= 1:
+        raise typer.BadParameter(f"{sample:g}: above 0 and at most 1 is expected", param_hint="--sample")
+    if (take is None) != (not annotator.strip()):
+        raise typer.BadParameter("--take needs --annotator, whose grades they are, and --annotator needs --take")
+    if plan:
+        context.with_resource(trust.planned())
+    folder = trust.folder_of("data_folder")
+    place = data.place_of(name.partition(":")[0], folder)
+    language = data.language_in(place, name.partition(":")[2])
+    label = f"{place.name}:{language}"
+    records = data.Records.read(place, language)
+    measured = Measurements(kept.pages_of(run_name))
+    if NOTEBOOK not in measured.names():
+        raise typer.BadParameter(f"{run_name} has no Tier 1: `ragbench run {NOTEBOOK} -d {label}`", param_hint="--run")
+    made = measured[NOTEBOOK]
+    if made.facts.get("dataset") != label:
+        raise typer.BadParameter(f"{run_name} is of {made.facts.get('dataset')}, not of {label}", param_hint="--run")
+    passages = {chunk.id: chunk.text for chunk in records.chunks}
+    pooled = room.Pool.of(made, depth, records.questions, passages, parted(systems))
+    for what, count in pooled.strange.items():
+        terminal.say(f"left out: {count} results whose {what} the data set does not have any more", colour="yellow")
+    judgements = room.read(place, language)
+    gone = [j for j in judgements if j.passage not in passages or j.question not in {q.id for q in records.questions}]
+    if gone:
+        terminal.say(f"left out: {len(gone)} judgements of passages or questions that are gone", colour="yellow")
+        judgements = [judgement for judgement in judgements if judgement not in gone]
+    known = room.known_grades(records.questions, judgements)
+    if estimate:
+        _estimate(made, pooled, records.questions, judgements, level)
+        return
+    chosen = pooled.sampled(sample)
+    if again:
+        known = room.known_grades((), [judgement for judgement in judgements if judgement.people])
+    left = [pair for pair in pooled.pairs if pair in chosen and pair not in known]
+    left = left if limit is None else drawn(left, limit, lambda pair: pair[0])
+    texts = {question.id: question.text for question in records.questions}
+    new: list[Judgement] = []
+    if take is not None:
+        new = _taken(take, annotator.strip(), pooled.pairs)
+    elif sheet is not None:
+        _write_sheet(sheet, left, texts, passages)
+        terminal.say(f"{len(left)} passages to be graded are in {sheet}. Then: ragbench pool {name} --take {sheet}"
+                     " --annotator NAME")  # fmt: skip
+        return
+    elif judge:
+        if not asks_nobody(judge):
+            consent.required(trust.named(), trusted)
+        with opened_journal(settings.load()) as journal:
+            new, lost, outlooks, tally = run(_graded(judge, left, texts, passages, language, journal, settings.load()))
+        if plan:
+            plans.show(outlooks, settings.load().budget)
+            return
+        outputs.paid(tally)
+        for pair, why in list(lost.items())[:3]:
+            terminal.say(f"not graded: {pair[1]} for {pair[0]}: {why}", colour="yellow")
+        if lost:
+            terminal.say(f"{len(lost)} of {len(left)} have no grade, and stay unjudged", colour="yellow")
+    _tell(pooled, room.known_grades(records.questions, [*judgements, *new]), level)
+    if not new:
+        if left and not judge:
+            terminal.say(
+                f"{len(left)} passages are not judged. Next: ragbench pool {name} --judge NAME, or --sheet FILE"
+            )
+        elif left:
+            raise typer.Exit(Ending.UNMEASURED)
+        return
+    room.keep(place, language, new)
+    out = [pair for pair in pooled.pairs if pair not in chosen and pair not in known]
+    changed = room.labelled(records.questions, [*judgements, *new], out, level=level)
+    change(label, folder, data.Records(questions=changed))
+    terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels. "
+                 f"Next: ragbench run {NOTEBOOK} -d {label}")  # fmt: skip
+
+
+def _estimate(
+    made: Measurement, pooled: Pool, questions: Sequence[QuestionRecord], judgements: Sequence[Judgement], level: int
+) -> None:
+    """A line a system and metric: as people would have it, people's grades alone, the judge's alone."""
+    from ragbench.core.language import translator
+    from ragbench.extras.testsets import powered
+
+    english, rows = translator("en"), []
+
+    def told(value: float, ends: tuple[float | None, float | None]) -> str:
+        return f"{value:.3f} {english.interval(ends[0], ends[1], 3)}"
+
+    for mean in powered.estimates(made, pooled, questions, judgements, level=level):
+        own = mean.estimate
+        alone, machine = (own.intervals.get(name, (None, None)) for name in ("people", "judge"))
+        said = "the judge tells nothing" if own.method == "people" else ""
+        means = (told(own.value, (own.low, own.high)), told(mean.by_people, alone), told(mean.by_judge, machine))
+        rows.append((mean.system, mean.metric, *means, str(own.n), said))
+    titles = ("system", "metric", "as people would have it", "people alone", "judge alone", "graded by people", "")
+    terminal.table(titles, rows, left=titles[:2])
+
+
+async def _graded(
+    judge: str,
+    left: Sequence[Pair],
+    questions: dict[str, str],
+    passages: dict[str, str],
+    language: str,
+    journal: Journal,
+    known: Settings,
+) -> tuple[list[Judgement], dict[Pair, str], list[Outlook], Tally]:
+    from ragbench.core import trust
+    from ragbench.core.progress import Progress, is_watched
+    from ragbench.extras.testsets import grading
+    from ragbench.judge import open_judges
+    from ragbench.tiers.scoring.measure import live_line
+
+    with Progress("grading", len(left) if is_watched() else 0) as progress:
+        opened = open_judges(
+            known, [judge], journal=journal, language=language, on_change=live_line(progress),
+            rehearsed=trust.only_planned(),
+        )  # fmt: skip
+        async with opened:
+            made, lost = await grading.graded(
+                opened.judges[0], left, questions, passages, language, lambda: progress(1)
+            )
+            return made, lost, await opened.outlooks(), opened.tally
+
+
+def _tell(pooled: Any, judged: dict[Pair, float], level: int) -> None:
+    """Who found what, how much of it is judged, and what only one system found."""
+    rows = [
+        (system, f"{whole:,}", f"{done / whole:.0%}", f"{alone:,}", f"{hidden:,}")
+        for system, whole, done, alone, hidden in pooled.by_system(
+            {pair: grade if grade >= level or grade == 0 else 0.0 for pair, grade in judged.items()}
+        )
+    ]
+    titles = ("system", "pooled", "judged", "found by it alone", "of these relevant")
+    terminal.table(titles, rows, left=titles[:1])
+
+
+COLUMNS = ("item", "question", "passage", "grade")
+
+
+def _write_sheet(path: Path, left: Sequence[Pair], questions: dict[str, str], passages: dict[str, str]) -> None:
+    """The pairs without a grade, for a spreadsheet: no system and no rank is in it."""
+    import csv
+    import io
+
+    from ragbench.core.folders import write
+    from ragbench.data.spreadsheets import guarded
+
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for question, passage in left:
+        rows.writerow((_code((question, passage)), guarded(questions[question]), guarded(passages[passage]), ""))
+    write(path, text.getvalue().encode("utf-8-sig"))
+
+
+def _taken(path: Path, annotator: str, pairs: Sequence[Pair]) -> list[Judgement]:
+    """A person's grades. Raises DatasetError, naming file, line and value, for what is none of 0 to 3, and for rows of
+    another pool."""
+    from ragbench.data.files import DatasetError
+    from ragbench.data.rows import read_rows
+    from ragbench.extras.testsets.pool import HIGHEST, Judgement
+
+    known, made = {_code(pair): pair for pair in pairs}, []
+    for place, row in read_rows(path):
+        text = str(row.get("grade") or "").strip().removesuffix(".0")
+        if not text:
+            continue
+        if not text.isdecimal() or int(text) > HIGHEST:
+            raise DatasetError(f"{place}: grade = {text!r}: a whole number from 0 to {HIGHEST} is expected, or nothing")
+        pair = known.get(str(row.get("item", "")).strip())
+        if pair is None:
+            raise DatasetError(f"{place}: item = {row.get('item')!r} is not in this pool; the file is of another one")
+        made.append(Judgement(question=pair[0], passage=pair[1], grade=int(text), by=annotator, people=True))
+    return made
+
+
+def _code(pair: Pair) -> str:
+    """A short name that tells nothing of who found it."""
+    from hashlib import sha256
+
+    return sha256("\0".join(pair).encode()).hexdigest()[:12]

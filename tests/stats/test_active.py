@@ -1,0 +1,85 @@
+"""Labels drawn with unequal chances: the estimate is people's whatever a judge says, and narrower where it is good."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench import stats
+
+
+def test_chances_add_up_to_the_labels_and_none_is_above_one() -> None:
+    assert stats.chances([0, 0, 0, 0], 2).tolist() == [0.5, 0.5, 0.5, 0.5]
+    made = stats.chances([1, 0, 0, 1], 2)
+    assert made.tolist() == [0.75, 0.25, 0.25, 0.75], "half evenly, half by uncertainty"
+    assert stats.chances([100, 0, 0, 0], 3).max() == 1.0
+    assert stats.chances([100, 0, 0, 0], 3).sum() == pytest.approx(3)
+    with pytest.raises(ValueError, match="at most the 2 items"):
+        stats.chances([1, 1], 3)
+    with pytest.raises(ValueError, match="from 0 on"):
+        stats.chances([-1, 1], 1)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=40), st.floats(0.01, 1))
+def test_chances_of_any_uncertainty(unsure: list[float], share: float) -> None:
+    made = stats.chances(unsure, share * len(unsure))
+    assert ((made > 0) & (made <= 1)).all()
+    assert made.sum() == pytest.approx(share * len(unsure))
+
+
+def test_all_labelled_is_the_plain_mean() -> None:
+    y = np.random.default_rng(0).random(60)
+    made = stats.active_estimate(y, np.zeros(60), np.ones(60))
+    assert made.value == pytest.approx(y.mean())
+    assert made.low is not None
+    assert made.high is not None
+    assert made.high - made.low == pytest.approx(2 * 2.0010 * y.std(ddof=1) / np.sqrt(60), rel=1e-3), "t of 59"
+
+
+def covered(lies: bool, bounds: tuple[float, float] | None) -> tuple[float, float, float]:
+    """Of 400 samples: the share that holds the truth, the mean width, and that of people's labels alone."""
+    random, hits, widths, alone = np.random.default_rng(5), 0, [], []
+    for seed in range(400):
+        truth = random.beta(2, 3, 600)
+        f = 1 - truth if lies else np.clip(truth + random.normal(0, 0.1, 600), 0, 1)
+        pi = stats.chances(np.sqrt(f * (1 - f)), 80)
+        chosen = random.random(600) < pi
+        made = stats.active_estimate(np.where(chosen, truth, np.nan), f, pi, bounds=bounds, seed=seed)
+        assert made.low is not None
+        assert made.high is not None
+        hits += made.low <= 0.4 <= made.high
+        widths.append(made.high - made.low)
+        alone.append(2 * 1.99 * truth[chosen].std(ddof=1) / np.sqrt(chosen.sum()))
+    return hits / 400, float(np.mean(widths)), float(np.mean(alone))
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 1.0)])
+def test_it_covers_and_is_narrower_than_labels_alone(bounds: tuple[float, float] | None) -> None:
+    coverage, width, alone = covered(False, bounds)
+    assert 0.92 <= coverage <= 0.985
+    assert width < 0.75 * alone
+
+
+def test_a_judge_that_says_the_opposite_does_not_break_it() -> None:
+    coverage, _width, _alone = covered(True, (0.0, 1.0))
+    assert 0.92 <= coverage <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("labels", "predictions", "pi", "said"),
+    [([1.0], [1.0, 0.0], [1.0], "one of each"), ([1.0], [1.0], [0.0], "above 0 where there is a label"),
+     ([1.0], [1.0], [1.5], "from 0 to 1")],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(labels: list[float], predictions: list[float], pi: list[float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        stats.active_estimate(labels, predictions, pi)
+
+
+def test_few_labels_say_so() -> None:
+    made = stats.active_estimate([0.5, np.nan, np.nan], [0.4, 0.5, 0.6], [0.3, 0.3, 0.3])
+    assert (made.value, made.low, made.n, made.note) == (0.5, None, 1, "few")
+    nothing = stats.active_estimate([np.nan], [0.4], [0.3])
+    assert np.isnan(nothing.value)
+    assert nothing.note == "empty"
