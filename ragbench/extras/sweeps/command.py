@@ -12,7 +12,6 @@ import typer
 from ragbench.cli import run as running
 from ragbench.cli.console import consent, options
 from ragbench.core import terminal
-from ragbench.core.types.reason import read
 
 
 def sweep(
@@ -47,6 +46,7 @@ def sweep(
     from ragbench import report
     from ragbench.core import settings
     from ragbench.core.annexes import notebooks
+    from ragbench.core.types.reason import read
     from ragbench.extras.sweeps import ablation, table
     from ragbench.tiers.scoring.judged_metrics import Judging
 
@@ -86,6 +86,8 @@ def sweep(
 
 def _announce(sweeping: Any) -> None:
     """How many configurations there are, and which there are not."""
+    from ragbench.core.types.reason import read
+
     whole = sweeping.whole
     factors = "; ".join(f"{name}: {', '.join(values)}" for name, values in whole.factors.items())
     terminal.say(f"{len(whole.configurations)} configurations on {len(sweeping.asked)} questions ({factors})")
