@@ -18,7 +18,7 @@ FOLDER = re.compile(rf"\S*/{PREFIX}\w+/project/")
 sys.path.insert(0, str(HERE.parent))
 
 import ragbench  # noqa: E402
-from docs import docstrings  # noqa: E402
+from docs import docstrings, works  # noqa: E402
 from ragbench.report.keeping.files import notebook_format  # noqa: E402
 
 notebook_format()
@@ -130,6 +130,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", docstrings.written)
     app.connect("builder-inited", _prepare)
     app.connect("doctree-read", _without_folder)
+    app.connect("doctree-resolved", lambda app, tree, _name: works.link(app, tree))
 
 
 def _prepare(app: Any) -> None:

@@ -1,13 +1,18 @@
-"""`python -m tests.metrics_page`: docs/metrics.md, the catalogue as the declarations in the code have it."""
+"""`python -m tests.metrics_page`: docs/metrics.md and a page a metric, as the declarations in the code have them."""
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from docs.docstrings import pieces
-from ragbench.cli.metrics import FAMILIES, markdown
+from docs.works import linked
+from ragbench.cli.metrics import markdown
 from ragbench.core.language import translator
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import metrics
@@ -17,12 +22,15 @@ from ragbench.views.sentences import declared
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "metrics.md"
+FOLDER = ROOT / "docs" / "metrics"
+NAME = re.compile(r"(?<=\| )`(\w+)((?:@[\d,]+)?)`(?= \|)")
+"""A cell that names a metric, with its cut-offs."""
 HEAD = """# Metrics
 
 Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and
-formula; below them each one has its edge cases, its source, how its values are read, when it is of use, how far it may
-be trusted, and how it differs from what goes by the same name elsewhere. `ragbench metrics NAME` prints the same. A
-number that could not be measured is never 0: it is counted beside the mean, with its reason.
+formula. Each one has a page with its edge cases, a worked example, its source, how its values are read, when it is of
+use, how far it may be trusted, and how it differs from what goes by the same name elsewhere. `ragbench metrics NAME`
+prints the same. A number that could not be measured is never 0: it is counted beside the mean, with its reason.
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 
@@ -36,12 +44,18 @@ or its title in English or Russian."""
 
 
 def page() -> str:
-    """The whole catalogue."""
-    parts = [HEAD + goals_table() + markdown()]
-    for title, grain in FAMILIES:
-        parts.append(f"## {title}, one by one\n")
-        parts += [section(one) for one in catalogue().values() if one.grain == grain]
-    return "\n".join(parts)
+    """The whole catalogue: its tables, which lead to the pages of the metrics."""
+    whole = NAME.sub(_linked, HEAD + goals_table() + markdown())
+    return f"{whole}\n```{{toctree}}\n:hidden:\n:glob:\n\nmetrics/*\n```\n"
+
+
+def _linked(cell: re.Match[str]) -> str:
+    return f"[{cell[0]}](metrics/{cell[1]}.md)" if cell[1] in catalogue() else cell[0]
+
+
+def pages() -> dict[Path, str]:
+    """The page of every metric."""
+    return {FOLDER / f"{name}.md": section(one) for name, one in catalogue().items()}
 
 
 def goals_table() -> str:
@@ -59,10 +73,17 @@ def goals_table() -> str:
     return "\n".join([*lines, "", ""])
 
 
+@functools.cache
+def examples() -> dict[str, dict[str, Any]]:
+    """What docs/examples.toml works out, by metric."""
+    made: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "docs" / "examples.toml").read_text(encoding="utf-8"))
+    return made
+
+
 def section(one: Metric) -> str:
     """One metric, as a list of what its declaration says."""
     body = "".join(f"- **{name}**:{'' if text[0] == chr(10) else ' '}{text}\n" for name, text in told(one) if text)
-    return f"### `{one.name}`\n\n{prose(one)}\n\n{body}"
+    return f"# `{one.name}`\n\n{prose(one)}\n\n{body}"
 
 
 def prose(one: Metric) -> str:
@@ -74,6 +95,7 @@ def prose(one: Metric) -> str:
 def told(one: Metric) -> Iterator[tuple[str, str]]:
     """What stands in the list, by name."""
     yield "Formula", one.formula.replace("|", "&#124;")
+    yield "Worked example", examples().get(one.name, {}).get("said", "")
     yield "Edges", one.edges
     yield "Several references", one.several
     yield "Elsewhere", one.differs
@@ -86,7 +108,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     for title, lines in declared.told(one, translator("en")).items():
         yield title, "".join(f"\n  - {line}" for line in lines) if len(lines) > 1 else lines[0]
     yield "Signature", f"`{one.signature}`" if one.signature else ""
-    yield "Source", one.source
+    yield "Source", linked(one.source)
 
 
 def bands(one: Metric) -> Iterator[str]:
@@ -103,6 +125,11 @@ def bands(one: Metric) -> Iterator[str]:
 def write() -> None:
     """Write what the declarations say."""
     PAGE.write_text(page(), encoding="utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.md"):
+        path.unlink()
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from babel.messages.pofile import read_po
 
-from docs import docstrings
+from docs import docstrings, works
 from ragbench import load
 from ragbench.core import metric, settings
 from ragbench.metrics import catalogue
@@ -40,6 +40,13 @@ NOT_RUN = {
 LONG = ("run",)
 """Commands that execute notebooks; the slow test runs them."""
 OWN_TABLES = "assistant"
+MOST_WORDS = 1500
+LOOKED_UP = (
+    "commands.md", "settings.md", "parameters.md", "metrics.md", "faults.md", "licences.md", "differences.md",
+    "python.md", "statistics.md",
+)  # fmt: skip
+"""Pages in which something is looked up: made from the code, or, of statistics, held to it paragraph by paragraph."""
+UNCITED = ("licences.md", "CHANGELOG.md")
 BY_ITSELF = "from-voproshalych"
 """Pages that tests/test_voproshalych.py executes, with the files and the database that they are about."""
 GATE = (0, 1, 2)
@@ -219,11 +226,44 @@ def test_what_is_made_from_the_code_is_as_it_is(made: Any) -> None:
     assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"`python -m {made.__name__}` writes it anew"
 
 
+def test_every_metric_has_a_page_as_the_code_has_it() -> None:
+    written = {path: path.read_text(encoding="utf-8") for path in metrics_page.FOLDER.glob("*.md")}
+    assert written == metrics_page.pages(), "`python -m tests.metrics_page` writes them anew"
+
+
 def test_every_page_is_reached_and_every_link_leads_somewhere() -> None:
     for page in PAGES:
         text = fragments.FENCE.sub("", page.read_text(encoding="utf-8"))
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if "docs" in page.parts and page.parent != metrics_page.FOLDER],
+    ids=lambda one: one.name,
+)
+def test_a_page_that_is_read_is_short_enough_to_be_read(page: Path) -> None:
+    words = len(fragments.FENCE.sub("", page.read_text(encoding="utf-8")).split())
+    assert words < MOST_WORDS or page.name in LOOKED_UP, f"{page.name} has {words} words besides its code: part it"
+
+
+def test_every_work_that_is_cited_stands_in_the_table_with_where_it_is() -> None:
+    """Of pages and of metrics; a link leads to a DOI, to arXiv, the ACL anthology, or a page by https."""
+    pages = {page.name: page.read_text(encoding="utf-8") for page in PAGES if page.name not in UNCITED}
+    pages |= {f"metric {name}": one.source for name, one in catalogue().items()}
+    found = [(name, match) for name, text in pages.items() for match in works.CITED.finditer(text)]
+    cited = [(name, match, works.cited_by(match)) for name, match in found]
+    unknown = sorted({f"{name}: {' '.join(match[0].split())}" for name, match, work in cited if work is None})
+    assert not unknown, "docs/works.toml has the works that are cited"
+    assert len({work.cited for _, _, work in cited if work}) == len(works.works()), "and no others"
+    assert all(work.address.startswith("https://") for work in works.works().values() if work.address)
+    assert sum(not work.address for work in works.works().values()) <= 9
+    linked = works.linked("the interval is Wilson's (1927), after Järvelin & Kekäläinen 2002; DCG in 2002")
+    assert linked == (
+        "the interval is [Wilson's (1927)](https://doi.org/10.1080/01621459.1927.10502953), after "
+        "[Järvelin & Kekäläinen 2002](https://doi.org/10.1145/582415.582418); DCG in 2002"
+    )
 
 
 def test_docstrings_become_lists_of_arguments() -> None:

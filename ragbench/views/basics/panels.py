@@ -68,8 +68,11 @@ def _beside(plots: Sequence[Plot], _: Translator) -> dict[str, Any]:
         data += [_pointed(_placed(trace), renamed) for trace in plot.chart["data"]]
         for name, value in plot.chart["layout"].items():
             kind, own = name.rstrip("0123456789"), _pointed(value, renamed)
-            if kind in _AXES:
-                layout[renamed[name]] = own | {"domain": domains if kind == "scene" else domains[kind[0]]}
+            if kind == "scene":
+                layout[renamed[name]] = own | {"domain": domains}
+            elif kind in _AXES:  # without an anchor it would stand at the first chart's
+                anchor = renamed["y" if kind == "xaxis" else "x"]
+                layout[renamed[name]] = {"anchor": anchor} | own | {"domain": domains[kind[0]]}
             elif name in ("annotations", "shapes"):
                 layout[name] = [*layout.get(name, []), *(_pointed(_held(mark), renamed) for mark in value)]
             else:
