@@ -19,7 +19,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 from ragbench import tiers
-from ragbench.core import language
+from ragbench.core import annexes, language
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import Band
 from ragbench.metrics import catalogue
@@ -59,7 +59,7 @@ def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
 
 
 def texts_of_notebooks() -> Iterator[tuple[str, str]]:
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in [*sorted((ROOT / "notebooks").glob("*.ipynb")), *annexes.notebooks().values()]:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if cell["cell_type"] == "markdown":
                 for block in re.split(r"\n[ \t]*\n+", "".join(cell["source"]).strip()):
@@ -98,6 +98,9 @@ def texts_of_requests() -> Iterator[tuple[str, str]]:
         if (request := getattr(getattr(tiers, name), "request", None)) is not None:
             for parameter, field in request.parameters().items():
                 yield f"{name}: {parameter}", field.description
+    for name in annexes.offered("notebooks"):
+        for parameter, field in annexes.taken("notebooks", name).request.parameters().items():
+            yield f"{name}: {parameter}", field.description
 
 
 def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:

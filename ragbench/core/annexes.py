@@ -11,12 +11,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Seam = Literal["commands", "examined", "front", "load", "metrics", "page", "pool", "published", "readers", "scores"]
+Seam = Literal[
+    "commands", "examined", "front", "load", "metrics", "notebooks", "page", "pool", "published", "readers", "scores",
+    "tables", "views",
+]  # fmt: skip
 """commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
 of the data set and `parts` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
-metrics: modules whose metrics belong to the catalogue, and are measured where they are named. page, scores: what can
-be done with a page, and with scores, besides looking at them. pool: what the setting `cluster` needs. published: what
-there is to publish besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`."""
+metrics: modules whose metrics belong to the catalogue, and are measured where they are named. notebooks: what measures
+for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can be done with a page, and
+with scores, besides looking at them. pool: what the setting `cluster` needs. published: what there is to publish
+besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of ragbench.toml, which the
+annex reads itself. views: by name."""
 
 
 @functools.cache
@@ -39,3 +44,9 @@ def taken(seam: Seam, name: str) -> Any:
     module, _, attribute = place.partition(":")
     loaded = import_module(module)
     return getattr(loaded, attribute) if attribute else loaded
+
+
+def notebooks() -> dict[str, Path]:
+    """The notebooks that annexes bring, by name: each lies in the folder of its annex."""
+    folder = Path(__file__).parents[1] / "extras"
+    return {name: folder / place.split(".")[2] / f"{name}.ipynb" for name, place in offered("notebooks").items()}

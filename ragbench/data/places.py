@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragbench.core import settings
+from ragbench.core import annexes, settings
 from ragbench.core.settings import shipped, urls
 from ragbench.data.remotes import copies
 
@@ -38,8 +38,10 @@ def _pages(folder: Path) -> list[Path]:
 
 
 def notebook(file: str) -> Path | None:
-    """A notebook by its file's name, or a file beside one: the project's own, else ragbench's, else None."""
-    paths = (folder / Path(file).name for folder in (own_notebooks(), shipped.NOTEBOOKS))
+    """A notebook by its file's name, or a file beside one: the project's own, else ragbench's, else an annex's, else
+    None."""
+    paths = [folder / Path(file).name for folder in (own_notebooks(), shipped.NOTEBOOKS)]
+    paths += [path for path in annexes.notebooks().values() if path.name == Path(file).name]
     return next((path for path in paths if path.is_file()), None)
 
 

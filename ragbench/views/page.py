@@ -57,6 +57,8 @@ class Page:
     def view(self, name: str, **options: Any) -> View:
         """The view of that name; raises ValueError, naming those there are, for any other."""
         if name not in VIEWS:
+            annexes.taken("views", name)  # declares it
+        if name not in VIEWS:
             raise ValueError(f"there is no view {name!r}; there are {', '.join(sorted(VIEWS))}")
         return VIEWS[name](self, **options)
 

@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.core import folders, names
+from ragbench.core import annexes, folders, names
 from ragbench.core.language import Language
 from ragbench.core.settings import metrics, mistakes, shipped, urls
 from ragbench.core.settings.endpoints import (
@@ -228,7 +228,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        read = TomlConfigSettingsSource(settings_cls, read_path())
+        read = _Read(settings_cls, read_path())
         return (
             init_settings,
             env_settings,
@@ -437,6 +437,13 @@ class Settings(BaseSettings):
         filled: dict[str, Any] = {name: getattr(shared, name) for name in both - model.model_fields_set}
         merged = {name: {**getattr(shared, name), **getattr(model, name)} for name in ("headers", "query")}
         return model.model_copy(update=filled | merged)
+
+
+class _Read(TomlConfigSettingsSource):
+    """A project's file, without the tables that annexes read themselves."""
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__call__().items() if name not in annexes.offered("tables")}
 
 
 class _Sample(TomlConfigSettingsSource):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ragbench.core import annexes
 from ragbench.core.settings import Settings
 
 NAME = "ragbench.schema.json"
@@ -20,7 +21,14 @@ def schema() -> dict[str, Any]:
     In draft 7, which is what editors of TOML know. As in TOML nothing is null: what may be missing is not required.
     """
     made = Settings.model_json_schema()
-    return {"$schema": DIALECT, **_plain(made, made["$defs"])}
+    whole = _plain(made, made["$defs"])
+    for name in annexes.offered("tables"):
+        own = annexes.taken("tables", name).model_json_schema()
+        table = _plain(own, own.get("$defs", {}))
+        whole["properties"][name] = {
+            "type": "object", "description": own["description"], "additionalProperties": table,
+        }  # fmt: skip
+    return {"$schema": DIALECT, **whole}
 
 
 def text() -> str:

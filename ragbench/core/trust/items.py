@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ragbench.core import folders, settings
+from ragbench.core import annexes, folders, settings
 from ragbench.core.settings import shipped, urls
 from ragbench.core.settings.presets import PRESETS
 from ragbench.core.settings.tables import SLOT
@@ -129,7 +129,7 @@ def _sends(table: Mapping[str, Any], address: str) -> str:
 
 @lru_cache(maxsize=1)
 def _of_ragbench() -> frozenset[tuple[str, ...] | None]:
-    return frozenset(map(_code, shipped.NOTEBOOKS.glob("*.ipynb")))
+    return frozenset(map(_code, (*shipped.NOTEBOOKS.glob("*.ipynb"), *annexes.notebooks().values())))
 
 
 def _code(path: Path) -> tuple[str, ...] | None:

@@ -11,9 +11,9 @@ the value is up to .2 standard errors too low (`benchmarks/sweep_choices.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,18 @@ from ragbench import stats
 from ragbench.core.types import Array, Better, Estimate
 from ragbench.stats.draws import total_draws
 from ragbench.stats.histograms import by_content
-from ragbench.stats.intervals import normal_p
-from ragbench.stats.samples import Labels, as_codes, check_better, check_level, check_resamples
+from ragbench.stats.intervals import normal_p, stretched
+from ragbench.stats.samples import Labels, Units, as_codes, check_better, check_level, check_resamples
+from ragbench.stats.skew import ratios_together
 
 FOLDS = 5
 """Fewer choose from fewer questions, and choose worse (with two .6 standard errors too low); with more the value varies
 as much as that of the highest mean does, and more than with five (standard deviation 1.19 instead of 1.06 with ten)."""
 PARTINGS = 200
 """How often questions are parted anew: the mean over these moves by less than .02 standard errors with the seed."""
+MOST_STUDENTIZED = 2_000
+"""Draws of the studentized deviations of all from one, for each in turn; of 500 questions and 48 configurations they
+take some seconds."""
 METHOD = "chosen"
 """Of the interval of a value that was chosen for being the best."""
 
@@ -82,7 +86,7 @@ def winner(
     check_level(level)
     check_resamples(resamples)
     sign = 1.0 if better == "higher" else -1.0
-    sums, sizes = _by_unit(sign * matrix, codes)
+    sums, sizes, codes = _by_unit(sign * matrix, codes)
     often = _choices(sums, sizes, partings, seed)
     scores = np.einsum("ij,ij->i", often[codes], matrix) / partings
     means = matrix.mean(axis=0)
@@ -100,10 +104,9 @@ def winner(
 def _choices(sums: Array, sizes: Array, partings: int, seed: int) -> Array:
     """(units, configurations) how often others chose each configuration for a unit."""
     rng, number = np.random.default_rng(seed), len(sums)
-    folds, ordered = min(FOLDS, number), by_content(np.column_stack([sums, sizes]))
-    often, fold = np.zeros(sums.shape), np.empty(number, dtype=np.int64)
+    folds, often = min(FOLDS, number), np.zeros(sums.shape)
     for _parting in range(partings):
-        fold[ordered] = rng.permutation(number) % folds  # the order of the questions changes no number
+        fold = rng.permutation(number) % folds
         within = (fold[:, None] == np.arange(folds)).astype(np.float64)
         rest = sums.sum(axis=0) - np.einsum("ij,ik->jk", within, sums)
         best = np.argmax(rest / (sizes.sum() - within.T @ sizes)[:, None], axis=1)
@@ -128,11 +131,12 @@ def _ends(
     largest = (moved / np.where(errors > 0, errors, np.inf)).max(axis=1)
     critical = float(np.quantile(largest, (1 + level) / 2))
     stricter = max(level, min(2 * normal_p(critical) - 1, 1 - 1e-12))
-    how: dict[str, Any] = {"clusters": clusters, "bounds": bounds, "resamples": resamples, "seed": seed}
-    alone, together = (stats.estimate(column, level=at, **how) for at in (level, stricter))
-    ends = [(each.low, each.high) for each in ((together, alone) if sign > 0 else (alone, together))]
-    known = [end for end in (ends[0][0], ends[1][1]) if end is not None]
-    return (known[0], known[1]) if len(known) == 2 else None
+    alone = stats.estimate(column, clusters=clusters, bounds=bounds, level=level, resamples=resamples, seed=seed)
+    if alone.low is None or alone.high is None:
+        return None
+    low, high = stretched((alone.low, alone.high), alone.value, len(sums) - 1, level, stricter)
+    least, most = bounds or (-math.inf, math.inf)
+    return (max(low, least), alone.high) if sign > 0 else (alone.low, min(high, most))
 
 
 def _deviations(sums: Array, sizes: Array, resamples: int, seed: int) -> tuple[Array, Array]:
@@ -178,26 +182,31 @@ def behind_best(
     chapter 4), paired by question: for every configuration its distance to the best of the others.
 
     values, clusters: as of `winner`. Each configuration in turn is the control of a one-sided Dunnett comparison, whose
-    critical value is the quantile of the largest studentized deviation in bootstrap samples of whole clusters. With the
+    critical value is the quantile of the largest studentized deviation, each by its own standard error, in bootstrap
+    samples of whole clusters. With the
     chance `level` no interval misses, and the truly best one is among those that may be.
     """
     matrix, codes = _checked(values, clusters)
     check_better(better)
     check_level(level)
     check_resamples(resamples)
-    sums, sizes = _by_unit((1.0 if better == "higher" else -1.0) * matrix, codes)
+    sums, sizes, _codes = _by_unit((1.0 if better == "higher" else -1.0) * matrix, codes)
     means, width = sums.sum(axis=0) / sizes.sum(), matrix.shape[1]
     apart = means[:, None] - means[None, :]
     allowed = np.empty((width, width))  # how far the row may lie behind the column by chance, were it the best
-    moved, _errors = _deviations(sums, sizes, resamples, seed)
+    ones = np.ones(len(sums), dtype=np.int64)
     for place in range(width):
-        errors = _standard_errors(sums - sums[:, [place]], sizes)
-        ratios = (moved - moved[:, [place]]) / np.where(errors > 0, errors, np.inf)
+        units = Units(sums - sums[:, [place]], sizes, ones, True, np.zeros(width))
+        ratios, _seen = ratios_together(units, min(resamples, MOST_STUDENTIZED), seed)
+        errors = _standard_errors(units.sums, sizes)
         allowed[place] = max(float(np.quantile(ratios.max(axis=1), level)), 0.0) * errors
     np.fill_diagonal(apart, np.inf)
-    alike = np.abs(apart) <= 1e-12 * max(1.0, float(np.abs(means).max()))
-    upper = (apart + allowed).min(axis=1)
-    left = (upper > 0) | ((upper >= -1e-12) & alike.any(axis=1))
+    alike = (allowed == 0) & (
+        np.abs(apart) <= 1e-12 * max(1.0, float(np.abs(means).max()))
+    )  # the same at every question
+    upper = np.where(alike, np.inf, apart + allowed).min(axis=1)
+    left = upper > 0
+    upper[np.isinf(upper)] = 0.0  # all are the same
     found = []
     for place in range(width):
         others = left & (np.arange(width) != place)
@@ -238,7 +247,12 @@ def _checked(values: Array, clusters: Labels | None) -> tuple[Array, NDArray[np.
     return matrix, codes.astype(np.int64)
 
 
-def _by_unit(matrix: Array, codes: NDArray[np.int64]) -> tuple[Array, Array]:
-    """(units, configurations) sums, and (units,) how many questions each unit has."""
+def _by_unit(matrix: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, NDArray[np.int64]]:
+    """(units, configurations) sums, (units,) how many questions each unit has, and (questions,) the unit of each; units
+    in the order of their content, so that no number hangs on the order of the questions."""
     sizes = np.bincount(codes).astype(np.float64)
-    return np.column_stack([np.bincount(codes, weights=column) for column in matrix.T]), sizes
+    sums: Array = np.column_stack([np.bincount(codes, weights=column) for column in matrix.T]).astype(np.float64)
+    order = by_content(np.column_stack([sums, sizes]))
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return sums[order], sizes[order], places[codes]

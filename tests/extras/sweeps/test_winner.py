@@ -62,17 +62,15 @@ def test_copies_of_a_question_are_one_question_where_they_are_one_cluster() -> N
     assert alone.optimism < 0.1 * once.optimism, "copies choose for each other"
 
 
-@given(seed=st.integers(0, 50), shift=st.floats(-3, 3), size=st.integers(3, 12), width=st.integers(2, 5))
+@given(seed=st.integers(0, 50), size=st.integers(3, 12), width=st.integers(2, 5))
 @settings(max_examples=30, deadline=None)
-def test_no_number_hangs_on_the_order_of_questions(seed: int, shift: float, size: int, width: int) -> None:
+def test_no_number_hangs_on_the_order_of_questions(seed: int, size: int, width: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.standard_normal((size, width))
     order = rng.permutation(size)
     first, again = (winner(each, partings=10, resamples=100) for each in (values, values[order]))
     assert again.scores.tolist() == pytest.approx(first.scores[order].tolist())
     assert (again.value.low, again.value.high) == pytest.approx((first.value.low, first.value.high))
-    moved = winner(values + shift, partings=10, resamples=100)
-    assert moved.value.value == pytest.approx(first.value.value + shift)
     assert first.value.low is not None
     assert first.value.high is not None
     assert first.value.low <= first.value.value <= first.value.high
@@ -106,6 +104,8 @@ def test_equal_ones_cannot_be_told_apart() -> None:
     assert [each.may_be_best for each in found] == [True, True, False]
     assert [each.difference for each in found[:2]] == [0.0, 0.0]
     assert found[2].difference == pytest.approx(-1)
+    near = behind_best(np.hstack([column, column, column + np.array([0.1, -0.1] * 15)[:, None]]), resamples=200)
+    assert all(each.may_be_best and each.high > 0 for each in near)
 
 
 def test_a_lower_mean_is_better_where_it_is_meant_to_be() -> None:

@@ -1,0 +1,385 @@
+"""What a page of a sweep shows: the best configuration and what is left of it, effects, exchanges, and all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core.language import DASH, Translator
+from ragbench.core.types import Comparison, Verdict
+from ragbench.extras.sweeps import effects
+from ragbench.metrics.explanation import reason_in
+from ragbench.tiers.basics.families import adjusted
+from ragbench.views.basics import chart
+from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import chip, spread
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+from ragbench.views.comparison.headline import facts
+from ragbench.views.view import charted, view
+
+SHOWN = 12
+"""Rows of a table that are read at once; the others are folded."""
+
+
+def factor_name(name: str, _: Translator) -> str:
+    """The word for a factor."""
+    words = {
+        "chunker": _("chunker"), "embedder": _("embedder"), "retriever": _("retriever"), "fusion": _("fusion"),
+        "reranker": _("reranker"), "k": _("passages handed on"), "rewriter": _("rewriter"),
+        "generator": _("generator"), "prompt": _("prompt"),
+    }  # fmt: skip
+    return words.get(name, name)
+
+
+def _part_said(part: str, count: int, _: Translator) -> str:
+    """At how many questions of the baseline a part fails first."""
+    if part == "not_retrieved":
+        return _.plural(
+            "At {n} question of the baseline no passage with the answer is retrieved: most often this fails first.",
+            "At {n} questions of the baseline no passage with the answer is retrieved: most often this fails first.",
+            count,
+        )
+    if part == "too_low":
+        return _.plural(
+            "At {n} question of the baseline the passage with the answer stands too low to be handed on: most "
+            "often this fails first.",
+            "At {n} questions of the baseline the passage with the answer stands too low to be handed on: most "
+            "often this fails first.",
+            count,
+        )
+    return _.plural(
+        "At {n} question of the baseline the passage was read and the answer is wrong: most often this fails first.",
+        "At {n} questions of the baseline the passage was read and the answer is wrong: most often this fails first.",
+        count,
+    )
+
+
+def _better(comparison: Comparison) -> bool:
+    """Whether a difference goes the way that is good."""
+    return (comparison.difference > 0) == (comparison.better == "higher") and comparison.difference != 0
+
+
+@view("sweep_best")
+def best(material: Material, present: frozenset[str]) -> Markup:
+    """The best configuration, what is left of its value, and what of the plain means does not stand."""
+    _, sweep, metric = material.text, material.facts["sweep"], str(material.primary)
+    chosen, digits = str(sweep["chosen"]), material.digits(metric)
+    value = material.estimate(chosen, metric, choice="corrected")
+    rows = rows_of(material.kept("configurations"))
+    assert value is not None
+    sentences = [
+        _.html(
+            "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} {interval} "
+            "corrected for having been chosen for it.",
+            n=_.integer(len(rows)),
+            name=html.b(shown(chosen)),
+            metric=shown(metric),
+            seen=_.number(sweep["seen"], digits),
+            value=html.b(_.number(value.value, digits)),
+            interval=_.interval(value.low, value.high, digits),
+        )
+    ]
+    comparison = material.comparison(chosen, metric)
+    if comparison is None:
+        sentences.append(shown(_("That is the baseline itself: no exchange has a higher mean.")))
+    else:
+        sentences.append(
+            _.html(
+                "Over the baseline {baseline} it gains {seen} as it stands and {left} corrected; with all other "
+                "comparisons together, the difference is {interval}: {word}.",
+                baseline=html.b(shown(material.baseline)),
+                seen=_.number(sweep["seen_gain"], digits, signed=True),
+                left=_.number(sweep["gain"], digits, signed=True),
+                interval=_.interval(comparison.low, comparison.high, digits, signed=True),
+                word=html.b(material.verdict(comparison)),
+            )
+        )
+    sentences += [*map(shown, _taken_back(material, metric)), *_choices(material, rows)]
+    return html.all(html.div(html.all(*map(html.p, sentences)), "rb-says"), facts(material), *_not_there(sweep, _))
+
+
+def _taken_back(material: Material, metric: str) -> list[str]:
+    """How many configurations would be called better if each were compared alone, and how many are."""
+    _ = material.text
+    compared = [c for name in material.challengers if (c := material.comparison(name, metric)) is not None]
+    alone = [each for each in compared if _better(each) and each.p < 1 - each.level]
+    together = [each for each in compared if each.verdict in (Verdict.BETTER, Verdict.SLIGHTLY_BETTER)]
+    if not alone:
+        return [_("No configuration is better than the baseline, not even compared alone.")]
+    told = _.plural(
+        "Compared alone, {n} configuration would be called better than the baseline",
+        "Compared alone, {n} configurations would be called better than the baseline", len(alone),
+    )  # fmt: skip
+    kept = _.plural("{n} is left of them", "{n} are left of them", len(together))
+    how = adjusted(compared[0].family, _)
+    return [f"{told}; {kept} ({how})." if how else f"{told}; {kept}."]
+
+
+def _choices(material: Material, rows: Sequence[Mapping[Any, Any]]) -> list[Markup]:
+    """How many may be the best, and the quickest and the shortest of them."""
+    _ = material.text
+    may = [row for row in rows if row["may_be_best"]]
+    share = _.percent(float(material.facts["sweep"]["share"]))
+    said = [
+        shown(
+            _.plural(
+                "{n} configuration cannot be told from the best; the chosen one won {share} of the choices.",
+                "{n} configurations cannot be told from the best; the chosen one won {share} of the choices.",
+                len(may),
+                share=share,
+            )
+        )
+    ]
+    timed = [row for row in may if row["milliseconds"] == row["milliseconds"]]
+    if timed:
+        quick, short = min(timed, key=lambda row: row["milliseconds"]), min(may, key=lambda row: row["words"])
+        said.append(
+            _.html(
+                "Of these {quick} is the quickest ({ms} ms a question), {short} hands on the fewest words ({words}).",
+                quick=html.b(shown(quick["system"])), ms=_.number(quick["milliseconds"], 1),
+                short=html.b(shown(short["system"])), words=_.integer(round(short["words"])),
+            )
+        )  # fmt: skip
+    return said
+
+
+def _not_there(sweep: Mapping[str, Any], _: Translator) -> list[Markup]:
+    """What was left out of the grid, and what failed."""
+    lines = [
+        html.meta(
+            shown(
+                _.plural(
+                    "{n} configuration is not there: {why}", "{n} configurations are not there: {why}", count, why=why
+                )
+            )
+        )
+        for why, count in sweep["left_out"].items()
+    ]
+    lines += [
+        html.warning(
+            _.html(
+                "{name} has no part in the choice: {why}", name=html.b(shown(name)), why=shown(reason_in(str(why), _))
+            )
+        )
+        for name, why in sweep["failed"].items()
+    ]
+    if rounds := sweep["rounds"]:
+        told = ", ".join(_("{n} on {questions}", n=n, questions=questions) for n, questions in rounds)
+        lines.append(html.meta(shown(_("Configurations on questions, round by round: {rounds}.", rounds=told))))
+    return lines
+
+
+@view("sweep_effects")
+def exchanged(material: Material, present: frozenset[str]) -> Markup:
+    """Main effects of the parts, and their interactions, with intervals that hold together."""
+    _, metric = material.text, str(material.primary)
+    compared = [(str(one.where["exchange"]), one.comparison) for one in material.measurement.comparisons_by("exchange")]
+    main = [pair for pair in compared if " × " not in pair[0]]
+    crossed = [pair for pair in compared if " × " in pair[0]]
+    if not compared:
+        return Markup("")
+    lead = _(
+        "The mean over all pairs of configurations that differ in this part alone, paired by question; of two parts: "
+        "how much the effect of one differs with the other. All of them hold together ({how}).",
+        how=adjusted(compared[0][1].family, _) or _("a single comparison"),
+    )
+    ends = [end for _name, each in compared for end in (each.low, each.high, 0.0) if math.isfinite(end)]
+    scale = (min(ends), max(ends))
+    return html.all(
+        html.heading(_("What exchanging a part does"), 2),
+        html.lede(shown(lead)),
+        _effects(material, metric, main, scale),
+        html.fold(
+            _.plural("{n} interaction", "{n} interactions", len(crossed)), _effects(material, metric, crossed, scale)
+        )
+        if crossed
+        else "",
+    )
+
+
+def _effects(
+    material: Material, metric: str, rows: Sequence[tuple[str, Comparison]], scale: tuple[float, float]
+) -> Markup:
+    _ = material.text
+    low, width = scale[0], max(scale[1] - scale[0], 1e-9)
+
+    def place(value: float) -> float:
+        return round(2 + 96 * (value - low) / width, 2)
+
+    made = []
+    for name, each in rows:
+        words = " × ".join(factor_name(part, _) for part in name.split(" × "))
+        finite = math.isfinite(each.low) and math.isfinite(each.high)
+        ends = (place(each.low), place(each.high)) if finite else None
+        made.append(
+            html.row(
+                [
+                    html.row_head(html.two_lines(shown(words), shown(f"{each.baseline} → {each.challenger}"))),
+                    html.drawn_cell(html.reach(1, place(0.0), place(each.difference), ends)),
+                    html.cell(_("difference"), spread(material.difference(each, metric))),
+                    html.cell(_("p, adjusted"), html.number(_.p_value(each.p_adjusted))),
+                    html.cell(_("verdict"), chip(material, each), "rb-word"),
+                ]
+            )
+        )
+    heads = [html.head(text, kind) for text, kind in (
+        (_("exchange"), ""), ("", ""), (_("difference"), ""), (_("p, adjusted"), "rb-short"), (_("verdict"), "rb-word"),
+    )]  # fmt: skip
+    return html.table(_("What exchanging a part does"), heads, made, "rb-long")
+
+
+@view("sweep_exchanges")
+def exchanges(material: Material, present: frozenset[str]) -> Markup:
+    """The baseline with one part exchanged, and the exchange that helps most where it fails first."""
+    _, metric, sweep = material.text, str(material.primary), material.facts["sweep"]
+    rows = rows_of(material.kept("configurations"))
+    factors = list(sweep["factors"])
+    names = [str(row["system"]) for row in rows]
+    levels = [{name: str(row[name]) for name in factors} for row in rows]
+    if str(material.baseline) not in names:
+        return Markup("")
+    of = names.index(str(material.baseline))
+    made = []
+    for place, factor in effects.exchanges(levels, of):
+        comparison = material.comparison(names[place], metric)
+        if comparison is None:
+            continue
+        made.append(
+            html.row(
+                [
+                    html.row_head(shown(factor_name(factor, _))),
+                    html.cell(_("exchange"), shown(f"{levels[of][factor]} → {levels[place][factor]}")),
+                    html.cell(_("difference"), spread(material.difference(comparison, metric))),
+                    html.cell(_("p, adjusted"), html.number(_.p_value(comparison.p_adjusted))),
+                    html.cell(_("verdict"), chip(material, comparison), "rb-word"),
+                ]
+            )
+        )
+    heads = [html.head(text) for text in (_("part"), _("exchange"), _("difference"), _("p, adjusted"), _("verdict"))]
+    said = _helping(material, metric, sweep["exchange"])
+    return html.all(
+        html.heading(_("The baseline with one part exchanged"), 2),
+        html.lede(shown(said)) if said else "",
+        html.table(_("The baseline with one part exchanged"), heads, made, "rb-long") if made else "",
+    )
+
+
+def _helping(material: Material, metric: str, found: Mapping[str, Any]) -> str:
+    """Where the baseline fails first most often, and what helps there most."""
+    _ = material.text
+    if not found:
+        return ""
+    said = _part_said(str(found["part"]), int(found["count"]), _)
+    comparison = material.comparison(str(found.get("challenger", "")), metric)
+    if comparison is None:
+        return f"{said} {_('No exchange of one part that could mend it was measured.')}"
+    helps = _(
+        "Of the exchanges that may mend it, {factor} helps most: {name}, {difference}, {word}.",
+        factor=factor_name(str(found["factor"]), _), name=comparison.challenger,
+        difference=material.difference(comparison, metric), word=material.verdict(comparison),
+    )  # fmt: skip
+    return f"{said} {helps}"
+
+
+@view("sweep_configurations")
+def configurations(material: Material, present: frozenset[str]) -> Markup:
+    """Every configuration: its value, how far it is behind the best, its time and words, and which are on the front."""
+    _, metric = material.text, str(material.primary)
+    rows = _ordered(material, metric)
+    if not rows:
+        return Markup("")
+    lead = _(
+        "Behind the best: the distance to the best of the others, with intervals that hold for all together. A "
+        "configuration is on the front where no other one is as good, as quick and as short, and better in one of "
+        "these. ms: the median of questions that are asked one by one; words: of the passages that are handed on."
+    )
+    figure = _figure(material, metric)
+    label = _("{metric} against milliseconds a question", metric=metric)
+    return html.all(
+        html.heading(_("All configurations: good, quick, short"), 2),
+        html.lede(shown(lead)),
+        html.figure(shown(label), _legend(_), chart.plot(figure, label), shown(_("ms a question"))) if figure else "",
+        _table(material, metric, rows[:SHOWN]),
+        html.fold(_.plural("{n} more", "{n} more", len(rows) - SHOWN), _table(material, metric, rows[SHOWN:]))
+        if len(rows) > SHOWN
+        else "",
+    )
+
+
+def _ordered(material: Material, metric: str) -> list[Mapping[Any, Any]]:
+    """The best first."""
+    sign = 1 if material.lower_is_better(metric) else -1
+    rows = rows_of(material.kept("configurations"))
+    values = _values(material, metric)
+    return sorted(rows, key=lambda row: sign * values.get(str(row["system"]), -math.inf))
+
+
+def _values(material: Material, metric: str) -> dict[str, float]:
+    """The mean of every configuration that has one."""
+    estimates = {name: material.estimate(name, metric) for name in material.systems}
+    return {name: each.value for name, each in estimates.items() if each is not None}
+
+
+def _table(material: Material, metric: str, rows: Sequence[Mapping[Any, Any]]) -> Markup:
+    _, digits = material.text, material.digits(metric)
+    heads = [html.head(text) for text in (
+        _("configuration"), shown(metric), _("behind the best"), "ms", _("words"), _("front"),
+    )]  # fmt: skip
+    made = []
+    for row in rows:
+        estimate = material.estimate(str(row["system"]), metric)
+        behind = f"{_.number(row['behind'], digits, signed=True)} "
+        behind += _.interval(row["behind_low"], row["behind_high"], digits, signed=True)
+        ms = row["milliseconds"]
+        made.append(
+            html.row(
+                [
+                    html.row_head(
+                        html.two_lines(shown(row["system"]), _("cannot be told from the best"))
+                        if row["may_be_best"]
+                        else shown(row["system"])
+                    ),
+                    html.cell(metric, spread(material.value(estimate, metric)) if estimate is not None else DASH),
+                    html.cell(_("behind the best"), spread(behind)),
+                    html.cell("ms", html.number(_.number(ms, 1) if ms == ms else DASH)),
+                    html.cell(_("words"), html.number(_.integer(round(row["words"])))),
+                    html.cell(_("front"), "●" if row["front"] else ""),
+                ]
+            )
+        )
+    return html.table(_("All configurations: good, quick, short"), heads, made, "rb-long")
+
+
+def _legend(_: Translator) -> Markup:
+    return html.items([
+        html.sign(1, "●", _("cannot be told from the best")), html.sign(0, "○", _("worse than the best")),
+    ])  # fmt: skip
+
+
+@charted("sweep_configurations", "configurations")
+def _figure(material: Material, metric: str = "") -> dict[str, Any] | None:
+    """Value against milliseconds, a mark a configuration; the front's are joined."""
+    _, metric = material.text, metric or str(material.primary)
+    rows = [row for row in _ordered(material, metric) if row["milliseconds"] == row["milliseconds"]]
+    if len(rows) < 2:
+        return None
+    values = _values(material, metric)
+
+    def trace(some: Sequence[Mapping[Any, Any]], colour: str, symbol: str) -> dict[str, Any]:
+        return {
+            "type": "scatter", "mode": "markers", "x": [row["milliseconds"] for row in some],
+            "y": [values.get(str(row["system"])) for row in some],
+            "marker": {"color": colour, "size": 9, "symbol": symbol},
+            "text": [f"<b>{chart.plain(str(row['system']))}</b>" for row in some],
+            "hovertemplate": "%{text}<br>%{y:.3f}, %{x:.1f} ms<extra></extra>", "showlegend": False,
+        }  # fmt: skip
+
+    layout = chart.layout(_, 280, xaxis=chart.axis(type="log"), yaxis=chart.axis())
+    groups = (([r for r in rows if not r["may_be_best"]], "@series-0", "circle-open"),
+              ([r for r in rows if r["may_be_best"]], "@series-1", "circle"))  # fmt: skip
+    return {"data": [trace(*group) for group in groups if group[0]], "layout": layout}

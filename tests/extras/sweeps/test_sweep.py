@@ -1,0 +1,146 @@
+"""A sweep from end to end: what is kept, what fails, what is paid once, and its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+
+from ragbench.core import settings
+from ragbench.core.annexes import notebooks
+from ragbench.core.measurement import Measurement
+from ragbench.extras.sweeps import ablation, measuring
+from ragbench.extras.sweeps.ablation import AblationRequest, Sweeping
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.scoring.judged_metrics import Judging
+from ragbench.views import Page
+from tests.chat_server import ChatServer
+from tests.command_line import ragbench
+from tests.parameters import FOLDED, literal
+
+PAGES = ("harbour", "library", "canteen", "museum", "station", "garden", "theatre", "stadium")
+HOURS = ("seven", "eight", "nine", "ten", "eleven", "noon", "one", "two")
+
+
+def asked(**given: Any) -> AblationRequest:
+    return AblationRequest(**given)
+
+
+def project(folder: Path, database_folder: Path, more: str) -> None:
+    data = folder / "data" / "hours"
+    data.mkdir(parents=True)
+    (data / "dataset.toml").write_text('title = "Hours"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+    chunks, questions = [], []
+    for place, hour in zip(PAGES, HOURS, strict=True):
+        text = f"The {place} lies by the river. It opens at {hour}. Dogs stay outside. Tickets are free on Mondays."
+        chunks.append({"id": place, "text": text, "url": f"/{place}"})
+        for number, text in enumerate((f"When does the {place} open?", f"At which hour may one enter the {place}?")):
+            questions.append(
+                {
+                    "id": f"{place}{number}", "text": text, "relevant": {place: 1}, "reference": f"At {hour}.",
+                    "cluster": place,
+                }
+            )  # fmt: skip
+    for name, rows in (("chunks", chunks), ("questions", questions)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (data / f"{name}.en.jsonl").write_text(text, encoding="utf-8")
+    (folder / "reranking.py").write_text(
+        "def scores(question, texts):\n    raise OSError('no weights')\n", encoding="utf-8"
+    )
+    with (folder / "ragbench.toml").open("w", encoding="utf-8") as file:
+        file.write(
+            f'dataset = "hours"\n[database]\nfolder = "{database_folder}"\n[systems.bm25]\nretriever = "bm25"\n{more}'
+        )
+    settings.load.cache_clear()
+
+
+@pytest.mark.usefixtures("bare")
+def test_one_that_fails_is_named_and_the_others_are_measured_and_kept(tmp_path: Path, database_folder: Path) -> None:
+    project(
+        tmp_path, database_folder,
+        '[chunkers.short]\nsize = 6\n[rerankers.broken]\nkind = "callable"\ncallable = "reranking:scores"\n'
+        '[sweeps.parts]\nchunker = ["none", "short"]\nreranker = ["none", "broken"]\nk = [1, 3]\n',
+    )  # fmt: skip
+    request = asked(resamples=200, timed_questions=2)
+    sweeping = Sweeping.of(request)
+    found = ablation.run(sweeping, Judging())
+    failed = {name for name, outcome in found.outcomes.items() if outcome.failure}
+    assert failed == {f"{chunker} · broken · {k}" for chunker in ("none", "short") for k in (1, 3)}
+    assert all("no weights" in found.outcomes[name].failure for name in failed)
+    told: list[str] = []
+    again = ablation.run(sweeping, Judging(), told=lambda name, _outcome: told.append(name))
+    for name in set(found.outcomes) - failed:
+        assert np.array_equal(again.outcomes[name].values, found.outcomes[name].values)
+        assert np.array_equal(again.outcomes[name].words, found.outcomes[name].words)
+    assert len(told) == 8
+    made = ablation.stated(sweeping, found, request)
+    assert set(made.facts["sweep"]["failed"]) == failed
+    assert {row["system"] for row in made.extra["configurations"].to_dict("records")} == set(found.outcomes) - failed
+    assert made.facts["n_clusters"] == 8
+    words = dict(zip(made.extra["configurations"]["system"], made.extra["configurations"]["words"], strict=True))
+    assert words["none · none · 1"] == 18 < words["none · none · 3"]
+    assert words["short · none · 1"] <= 6
+    effects = {one.where["exchange"]: one.comparison for one in made.comparisons_by("exchange")}
+    assert set(effects) == {"chunker", "k", "chunker × k"}
+
+
+@pytest.mark.usefixtures("bare")
+def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_folder: Path) -> None:
+    with ChatServer(answer=lambda body: "At nine.").running() as server:
+        project(
+            tmp_path, database_folder,
+            f'[generators.model]\nkind = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n'
+            f'[embedders.paid]\nkind = "openai"\nmodel = "e"\nbase_url = "{server.url}"\n'
+            '[retrievers.dense]\nkind = "dense"\nembedder = "paid"\n'
+            '[sweeps.paid]\nretriever = ["bm25", "dense"]\nk = [1, 2]\ngenerator = ["model"]\nmetric = "token_f1"\n',
+        )  # fmt: skip
+        sweeping = Sweeping.of(asked(timed_questions=0))
+        half = sweeping.whole.configurations[:3]
+        measuring.measured(sweeping.session, sweeping.whole, sweeping.deciding, Judging(), only=half)
+        before = [json.dumps(one.body, sort_keys=True) for one in server.requests]
+        assert len(before) > 0
+        found = ablation.run(sweeping, Judging())
+        after = [json.dumps(one.body, sort_keys=True) for one in server.requests]
+        assert len(after) > len(before), "the last configuration asks something"
+        assert len(set(after)) == len(after), "nothing is asked twice"
+        ablation.run(sweeping, Judging())
+        assert len(server.requests) == len(after)
+    assert not any(outcome.failure for outcome in found.outcomes.values())
+
+
+@pytest.mark.usefixtures("bare")
+def test_halving_needs_questions_for_both_halves(tmp_path: Path, database_folder: Path) -> None:
+    project(tmp_path, database_folder, '[sweeps.k]\nk = [1, 2, 3, 4, 5, 6, 7, 8]\nsearch = "halving"\nfinalists = 2\n')
+    with pytest.raises(BenchError, match="10 of each are needed"):
+        Sweeping.of(asked())
+
+
+def test_the_parameters_of_the_notebook_are_those_of_its_request() -> None:
+    known, first = AblationRequest.parameters(), AblationRequest.first()
+    lines = {name: f"{name} = {literal(field.default)}  # {field.description}" for name, field in known.items()}
+    cells = {tag: cell.source for cell in nbformat.read(notebooks()["ablation"], 4).cells
+             for tag in cell.metadata.get("tags", ())}  # fmt: skip
+    assert cells["parameters"] == "\n".join(lines[name] for name in first)
+    assert cells["more-parameters"] == "\n".join([FOLDED, *(lines[name] for name in lines if name not in first)])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bare")
+def test_the_command_writes_a_page_in_both_languages(tmp_path: Path, database_folder: Path) -> None:
+    project(
+        tmp_path, database_folder,
+        '[retrievers.bm25light]\nb = 0.1\n[sweeps.parts]\nretriever = ["bm25", "bm25light"]\nk = [1, 3]\n',
+    )  # fmt: skip
+    done = ragbench("sweep", "parts", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "4 configurations on 16 questions" in done.stdout
+    [folder] = (tmp_path / "reports").glob("2*")
+    page = (folder / "ablation.html").read_text(encoding="utf-8")
+    assert "corrected for having been chosen for it" in page
+    measurement = Measurement.load(folder / "parts" / "ablation")
+    said: Any = Page(measurement, language="ru").view("sweep_best").words
+    assert "лучшая" in said
