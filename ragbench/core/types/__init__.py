@@ -213,10 +213,9 @@ class Sample:
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first. shown: whether the
-    production judge let its user see the response. nuggets: what a good answer says, each with its importance, "vital"
-    or "okay". citations: where in the response passages are cited, in its order; None where its marks tell, [1] for the
-    first. trajectory: an agent's messages, its calls among them; reference_tool_calls, reference_topics: what it should
-    call, and its only subjects. labels: what people gave the response, by their names.
+    production judge let its user see it. nuggets: what a good answer says, each "vital" or "okay". citations: where in
+    the response passages are cited, in order; None where its marks tell, [1] for the first. trajectory: an agent's
+    messages and calls; reference_tool_calls, reference_topics: what it should call, its subjects. labels: people's own.
     """
 
     id: str
