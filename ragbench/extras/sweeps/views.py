@@ -6,21 +6,38 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from ragbench.core.language import DASH, Translator
+from ragbench.core.language import Translator
+from ragbench.core.parts import (
+    Column,
+    Content,
+    Drawing,
+    Figure,
+    Lines,
+    Number,
+    P,
+    Phrase,
+    Plot,
+    Section,
+    System,
+    Table,
+    Text,
+    Value,
+    bold,
+    filled,
+    small,
+)
 from ragbench.core.types import Comparison, Verdict
 from ragbench.extras.sweeps import effects
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.families import adjusted
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip, spread
+from ragbench.views.basics.forest import Scale, scaled
+from ragbench.views.basics.marks import chip
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import shown
-from ragbench.views.comparison.headline import facts
-from ragbench.views.view import charted, view
+from ragbench.views.sentences.facts import facts
+from ragbench.views.view import view
 
 SHOWN = 12
 """Rows of a table that are read at once; the others are folded."""
@@ -65,42 +82,46 @@ def _better(comparison: Comparison) -> bool:
 
 
 @view("sweep_best")
-def best(material: Material, present: frozenset[str]) -> Markup:
+def best(material: Material, present: frozenset[str]) -> Content:
     """The best configuration, what is left of its value, and what of the plain means does not stand."""
     _, sweep, metric = material.text, material.facts["sweep"], str(material.primary)
     chosen, digits = str(sweep["chosen"]), material.digits(metric)
     value = material.estimate(chosen, metric, choice="corrected")
     rows = rows_of(material.kept("configurations"))
     assert value is not None
-    sentences = [
-        _.html(
-            "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} {interval} "
-            "corrected for having been chosen for it.",
+    sentences: list[Phrase] = [
+        filled(
+            _(
+                "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} {interval} "
+                "corrected for having been chosen for it."
+            ),
             n=_.integer(len(rows)),
-            name=html.b(shown(chosen)),
+            name=bold(shown(chosen)),
             metric=shown(metric),
             seen=_.number(sweep["seen"], digits),
-            value=html.b(_.number(value.value, digits)),
+            value=bold(_.number(value.value, digits)),
             interval=_.interval(value.low, value.high, digits),
         )
     ]
     comparison = material.comparison(chosen, metric)
     if comparison is None:
-        sentences.append(shown(_("That is the baseline itself: no exchange has a higher mean.")))
+        sentences.append(_("That is the baseline itself: no exchange has a higher mean."))
     else:
         sentences.append(
-            _.html(
-                "Over the baseline {baseline} it gains {seen} as it stands and {left} corrected; with all other "
-                "comparisons together, the difference is {interval}: {word}.",
-                baseline=html.b(shown(material.baseline)),
+            filled(
+                _(
+                    "Over the baseline {baseline} it gains {seen} as it stands and {left} corrected; with all other "
+                    "comparisons together, the difference is {interval}: {word}."
+                ),
+                baseline=bold(shown(material.baseline)),
                 seen=_.number(sweep["seen_gain"], digits, signed=True),
                 left=_.number(sweep["gain"], digits, signed=True),
                 interval=_.interval(comparison.low, comparison.high, digits, signed=True),
-                word=html.b(material.verdict(comparison)),
+                word=bold(material.verdict(comparison)),
             )
         )
-    sentences += [*map(shown, _taken_back(material, metric)), *_choices(material, rows)]
-    return html.all(html.div(html.all(*map(html.p, sentences)), "rb-says"), facts(material), *_not_there(sweep, _))
+    sentences += [*_taken_back(material, metric), *_choices(material, rows)]
+    return (Section([Text(said) for said in sentences], look="rb-says"), *facts(material), *_not_there(sweep, _))
 
 
 def _taken_back(material: Material, metric: str) -> list[str]:
@@ -120,152 +141,156 @@ def _taken_back(material: Material, metric: str) -> list[str]:
     return [f"{told}; {kept} ({how})." if how else f"{told}; {kept}."]
 
 
-def _choices(material: Material, rows: Sequence[Mapping[Any, Any]]) -> list[Markup]:
+def _choices(material: Material, rows: Sequence[Mapping[Any, Any]]) -> list[Phrase]:
     """How many may be the best, and the quickest and the shortest of them."""
     _ = material.text
     may = [row for row in rows if row["may_be_best"]]
     share = _.percent(float(material.facts["sweep"]["share"]))
-    said = [
-        shown(
-            _.plural(
-                "{n} configuration cannot be told from the best; the chosen one won {share} of the choices.",
-                "{n} configurations cannot be told from the best; the chosen one won {share} of the choices.",
-                len(may),
-                share=share,
-            )
+    said: list[Phrase] = [
+        _.plural(
+            "{n} configuration cannot be told from the best; the chosen one won {share} of the choices.",
+            "{n} configurations cannot be told from the best; the chosen one won {share} of the choices.",
+            len(may),
+            share=share,
         )
     ]
     timed = [row for row in may if row["milliseconds"] == row["milliseconds"]]
     if timed:
         quick, short = min(timed, key=lambda row: row["milliseconds"]), min(may, key=lambda row: row["words"])
         said.append(
-            _.html(
-                "Of these {quick} is the quickest ({ms} ms a question), {short} hands on the fewest words ({words}).",
-                quick=html.b(shown(quick["system"])), ms=_.number(quick["milliseconds"], 1),
-                short=html.b(shown(short["system"])), words=_.integer(round(short["words"])),
+            filled(
+                _(
+                    "Of these {quick} is the quickest ({ms} ms a question), {short} hands on the fewest words "
+                    "({words})."
+                ),
+                quick=bold(shown(quick["system"])),
+                ms=_.number(quick["milliseconds"], 1),
+                short=bold(shown(short["system"])),
+                words=_.integer(round(short["words"])),
             )
-        )  # fmt: skip
+        )
     return said
 
 
-def _not_there(sweep: Mapping[str, Any], _: Translator) -> list[Markup]:
+def _not_there(sweep: Mapping[str, Any], _: Translator) -> list[Text]:
     """What was left out of the grid, and what failed."""
     lines = [
-        html.meta(
-            shown(
-                _.plural(
-                    "{n} configuration is not there: {why}", "{n} configurations are not there: {why}", count, why=why
-                )
-            )
+        Text(
+            _.plural(
+                "{n} configuration is not there: {why}",
+                "{n} configurations are not there: {why}",
+                count,
+                why=reason_in(str(why), _),
+            ),
+            "rb-meta",
         )
         for why, count in sweep["left_out"].items()
     ]
     lines += [
-        html.warning(
-            _.html(
-                "{name} has no part in the choice: {why}", name=html.b(shown(name)), why=shown(reason_in(str(why), _))
-            )
+        Text(
+            filled(
+                _("{name} has no part in the choice: {why}"), name=bold(shown(name)), why=shown(reason_in(str(why), _))
+            ),
+            "rb-standin",
         )
         for name, why in sweep["failed"].items()
     ]
     if rounds := sweep["rounds"]:
         told = ", ".join(_("{n} on {questions}", n=n, questions=questions) for n, questions in rounds)
-        lines.append(html.meta(shown(_("Configurations on questions, round by round: {rounds}.", rounds=told))))
+        lines.append(Text(_("Configurations on questions, round by round: {rounds}.", rounds=told), "rb-meta"))
     return lines
 
 
 @view("sweep_effects")
-def exchanged(material: Material, present: frozenset[str]) -> Markup:
+def exchanged(material: Material, present: frozenset[str]) -> Content:
     """Main effects of the parts, and their interactions, with intervals that hold together."""
     _, metric = material.text, str(material.primary)
     compared = [(str(one.where["exchange"]), one.comparison) for one in material.measurement.comparisons_by("exchange")]
     main = [pair for pair in compared if " × " not in pair[0]]
     crossed = [pair for pair in compared if " × " in pair[0]]
     if not compared:
-        return Markup("")
+        return ()
     lead = _(
         "The mean over all pairs of configurations that differ in this part alone, paired by question; of two parts: "
         "how much the effect of one differs with the other. All of them hold together ({how}).",
         how=adjusted(compared[0][1].family, _) or _("a single comparison"),
     )
-    ends = [end for _name, each in compared for end in (each.low, each.high, 0.0) if math.isfinite(end)]
-    scale = (min(ends), max(ends))
-    return html.all(
-        html.heading(_("What exchanging a part does"), 2),
-        html.lede(shown(lead)),
+    scale = scaled(end for _name, each in compared for end in (each.low, each.high))
+    folded = Section(
+        [_effects(material, metric, crossed, scale)], _.plural("{n} interaction", "{n} interactions", len(crossed))
+    )
+    return (
+        Text(_("What exchanging a part does"), "h2"),
+        Text(lead, "rb-lede"),
         _effects(material, metric, main, scale),
-        html.fold(
-            _.plural("{n} interaction", "{n} interactions", len(crossed)), _effects(material, metric, crossed, scale)
-        )
-        if crossed
-        else "",
+        folded if crossed else (),
     )
 
 
-def _effects(
-    material: Material, metric: str, rows: Sequence[tuple[str, Comparison]], scale: tuple[float, float]
-) -> Markup:
-    _ = material.text
-    low, width = scale[0], max(scale[1] - scale[0], 1e-9)
-
-    def place(value: float) -> float:
-        return round(2 + 96 * (value - low) / width, 2)
-
+def _effects(material: Material, metric: str, rows: Sequence[tuple[str, Comparison]], scale: Scale) -> Table:
+    _, digits = material.text, material.digits(metric)
     made = []
     for name, each in rows:
         words = " × ".join(factor_name(part, _) for part in name.split(" × "))
         finite = math.isfinite(each.low) and math.isfinite(each.high)
-        ends = (place(each.low), place(each.high)) if finite else None
+        places = {"zero": scale.place(0.0), "value": scale.place(each.difference),
+                  "ends": (scale.place(each.low), scale.place(each.high)) if finite else None}  # fmt: skip
         made.append(
-            html.row(
-                [
-                    html.row_head(html.two_lines(shown(words), shown(f"{each.baseline} → {each.challenger}"))),
-                    html.drawn_cell(html.reach(1, place(0.0), place(each.difference), ends)),
-                    html.cell(_("difference"), spread(material.difference(each, metric))),
-                    html.cell(_("p, adjusted"), html.number(_.p_value(each.p_adjusted))),
-                    html.cell(_("verdict"), chip(material, each), "rb-word"),
-                ]
+            (
+                Lines([words, small(shown(f"{each.baseline} → {each.challenger}"))]),
+                Drawing("reach", {"series": 1, **places}) if math.isfinite(each.difference) else "",
+                Value.of(each, digits),
+                P.of(each),
+                chip(material, each),
             )
         )
-    heads = [html.head(text, kind) for text, kind in (
-        (_("exchange"), ""), ("", ""), (_("difference"), ""), (_("p, adjusted"), "rb-short"), (_("verdict"), "rb-word"),
-    )]  # fmt: skip
-    return html.table(_("What exchanging a part does"), heads, made, "rb-long")
+    columns = (
+        Column(_("exchange")),
+        Column("", look="rb-drawn"),
+        Column(_("difference"), "interval", signed=True),
+        Column(_("p, adjusted"), "p", head="rb-short"),
+        Column(_("verdict"), "verdict", look="rb-word"),
+    )
+    return Table(columns, tuple(made), _("What exchanging a part does"), language=_.language, look="rb-long")
 
 
 @view("sweep_exchanges")
-def exchanges(material: Material, present: frozenset[str]) -> Markup:
+def exchanges(material: Material, present: frozenset[str]) -> Content:
     """The baseline with one part exchanged, and the exchange that helps most where it fails first."""
     _, metric, sweep = material.text, str(material.primary), material.facts["sweep"]
-    rows = rows_of(material.kept("configurations"))
+    rows, digits = rows_of(material.kept("configurations")), material.digits(metric)
     factors = list(sweep["factors"])
     names = [str(row["system"]) for row in rows]
     levels = [{name: str(row[name]) for name in factors} for row in rows]
     if str(material.baseline) not in names:
-        return Markup("")
+        return ()
     of = names.index(str(material.baseline))
     made = []
     for place, factor in effects.exchanges(levels, of):
-        comparison = material.comparison(names[place], metric)
-        if comparison is None:
+        if (comparison := material.comparison(names[place], metric)) is None:
             continue
+        exchange = shown(f"{levels[of][factor]} → {levels[place][factor]}")
         made.append(
-            html.row(
-                [
-                    html.row_head(shown(factor_name(factor, _))),
-                    html.cell(_("exchange"), shown(f"{levels[of][factor]} → {levels[place][factor]}")),
-                    html.cell(_("difference"), spread(material.difference(comparison, metric))),
-                    html.cell(_("p, adjusted"), html.number(_.p_value(comparison.p_adjusted))),
-                    html.cell(_("verdict"), chip(material, comparison), "rb-word"),
-                ]
+            (
+                factor_name(factor, _),
+                exchange,
+                Value.of(comparison, digits),
+                P.of(comparison),
+                chip(material, comparison),
             )
         )
-    heads = [html.head(text) for text in (_("part"), _("exchange"), _("difference"), _("p, adjusted"), _("verdict"))]
-    said = _helping(material, metric, sweep["exchange"])
-    return html.all(
-        html.heading(_("The baseline with one part exchanged"), 2),
-        html.lede(shown(said)) if said else "",
-        html.table(_("The baseline with one part exchanged"), heads, made, "rb-long") if made else "",
+    columns = (
+        Column(_("part")),
+        Column(_("exchange")),
+        Column(_("difference"), "interval", signed=True),
+        Column(_("p, adjusted"), "p", head="rb-short"),
+        Column(_("verdict"), "verdict", look="rb-word"),
+    )
+    title, said = _("The baseline with one part exchanged"), _helping(material, metric, sweep["exchange"])
+    return (
+        Text(title, "h2"),
+        Text(said, "rb-lede") if said else (),
+        Table(columns, tuple(made), title, language=_.language, look="rb-long") if made else (),
     )
 
 
@@ -287,27 +312,26 @@ def _helping(material: Material, metric: str, found: Mapping[str, Any]) -> str:
 
 
 @view("sweep_configurations")
-def configurations(material: Material, present: frozenset[str]) -> Markup:
+def configurations(material: Material, present: frozenset[str]) -> Content:
     """Every configuration: its value, how far it is behind the best, its time and words, and which are on the front."""
     _, metric = material.text, str(material.primary)
     rows = _ordered(material, metric)
     if not rows:
-        return Markup("")
+        return ()
     lead = _(
         "Behind the best: the distance to the best of the others, with intervals that hold for all together. A "
         "configuration is on the front where no other one is as good, as quick and as short, and better in one of "
         "these. ms: the median of questions that are asked one by one; words: of the passages that are handed on."
     )
-    figure = _figure(material, metric)
-    label = _("{metric} against milliseconds a question", metric=metric)
-    return html.all(
-        html.heading(_("All configurations: good, quick, short"), 2),
-        html.lede(shown(lead)),
-        html.figure(shown(label), _legend(_), chart.plot(figure, label), shown(_("ms a question"))) if figure else "",
+    folded = Section(
+        [_table(material, metric, rows[SHOWN:])], _.plural("{n} more", "{n} more", max(len(rows) - SHOWN, 0))
+    )
+    return (
+        Text(_("All configurations: good, quick, short"), "h2"),
+        Text(lead, "rb-lede"),
+        _figure(material, metric),
         _table(material, metric, rows[:SHOWN]),
-        html.fold(_.plural("{n} more", "{n} more", len(rows) - SHOWN), _table(material, metric, rows[SHOWN:]))
-        if len(rows) > SHOWN
-        else "",
+        folded if len(rows) > SHOWN else (),
     )
 
 
@@ -325,49 +349,41 @@ def _values(material: Material, metric: str) -> dict[str, float]:
     return {name: each.value for name, each in estimates.items() if each is not None}
 
 
-def _table(material: Material, metric: str, rows: Sequence[Mapping[Any, Any]]) -> Markup:
+def _table(material: Material, metric: str, rows: Sequence[Mapping[Any, Any]]) -> Table:
     _, digits = material.text, material.digits(metric)
-    heads = [html.head(text) for text in (
-        _("configuration"), shown(metric), _("behind the best"), "ms", _("words"), _("front"),
-    )]  # fmt: skip
     made = []
     for row in rows:
-        estimate = material.estimate(str(row["system"]), metric)
-        behind = f"{_.number(row['behind'], digits, signed=True)} "
-        behind += _.interval(row["behind_low"], row["behind_high"], digits, signed=True)
-        ms = row["milliseconds"]
+        estimate, name = material.estimate(str(row["system"]), metric), shown(row["system"])
+        may = [small(_("cannot be told from the best"))] if row["may_be_best"] else []
+        ms = float(row["milliseconds"])
         made.append(
-            html.row(
-                [
-                    html.row_head(
-                        html.two_lines(shown(row["system"]), _("cannot be told from the best"))
-                        if row["may_be_best"]
-                        else shown(row["system"])
-                    ),
-                    html.cell(metric, spread(material.value(estimate, metric)) if estimate is not None else DASH),
-                    html.cell(_("behind the best"), spread(behind)),
-                    html.cell("ms", html.number(_.number(ms, 1) if ms == ms else DASH)),
-                    html.cell(_("words"), html.number(_.integer(round(row["words"])))),
-                    html.cell(_("front"), "●" if row["front"] else ""),
-                ]
+            (
+                Lines([name, *may]),
+                Value.of(estimate, digits) if estimate is not None else None,
+                Value(row["behind"], row["behind_low"], row["behind_high"], digits=digits, signed=True),
+                None if math.isnan(ms) else Number(ms, 1),
+                round(row["words"]),
+                "●" if row["front"] else "",
             )
         )
-    return html.table(_("All configurations: good, quick, short"), heads, made, "rb-long")
+    columns = (
+        Column(_("configuration")),
+        Column(shown(metric), "interval"),
+        Column(_("behind the best"), "interval", signed=True),
+        Column("ms", "number"),
+        Column(_("words"), "count"),
+        Column(_("front")),
+    )
+    title = _("All configurations: good, quick, short")
+    return Table(columns, tuple(made), title, language=_.language, look="rb-long")
 
 
-def _legend(_: Translator) -> Markup:
-    return html.items([
-        html.sign(1, "●", _("cannot be told from the best")), html.sign(0, "○", _("worse than the best")),
-    ])  # fmt: skip
-
-
-@charted("sweep_configurations", "configurations")
-def _figure(material: Material, metric: str = "") -> dict[str, Any] | None:
-    """Value against milliseconds, a mark a configuration; the front's are joined."""
-    _, metric = material.text, metric or str(material.primary)
+def _figure(material: Material, metric: str) -> Content:
+    """Value against milliseconds, a mark a configuration."""
+    _ = material.text
     rows = [row for row in _ordered(material, metric) if row["milliseconds"] == row["milliseconds"]]
     if len(rows) < 2:
-        return None
+        return ()
     values = _values(material, metric)
 
     def trace(some: Sequence[Mapping[Any, Any]], colour: str, symbol: str) -> dict[str, Any]:
@@ -380,6 +396,11 @@ def _figure(material: Material, metric: str = "") -> dict[str, Any] | None:
         }  # fmt: skip
 
     layout = chart.layout(_, 280, xaxis=chart.axis(type="log"), yaxis=chart.axis())
-    groups = (([r for r in rows if not r["may_be_best"]], "@series-0", "circle-open"),
-              ([r for r in rows if r["may_be_best"]], "@series-1", "circle"))  # fmt: skip
-    return {"data": [trace(*group) for group in groups if group[0]], "layout": layout}
+    groups = (
+        ([row for row in rows if not row["may_be_best"]], "@series-0", "circle-open"),
+        ([row for row in rows if row["may_be_best"]], "@series-1", "circle"),
+    )
+    label = _("{metric} against milliseconds a question", metric=metric)
+    plot = Plot({"data": [trace(*group) for group in groups if group[0]], "layout": layout}, label)
+    legend = [System(_("cannot be told from the best"), 1), System(_("worse than the best"), 0)]
+    return Figure(shown(label), [plot], legend, _("ms a question"))
