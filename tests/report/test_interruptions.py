@@ -26,8 +26,8 @@ RUNNER = """
 import sys
 from pathlib import Path
 from ragbench import report
-from ragbench.report.execution import run
-run.FORKED_FROM = int(sys.argv[2])
+from ragbench.report.execution import kernel_pool
+kernel_pool.FORKED_FROM = int(sys.argv[2])
 report.run([Path(sys.argv[1])])
 """
 KILLS = 20
