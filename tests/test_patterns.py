@@ -35,6 +35,7 @@ MADE_LATER = {
     "ragbench.core.terminal": "one class of characters",
     "ragbench.llm.mechanism": "the names of parameters, which stand there",
     "ragbench.data.beir": "the name of a split, in the names of files",
+    "ragbench.extras.testsets.drafting": "words of a quote, and of its passage the spaces between them",
 }
 """Modules whose patterns only a running function makes, and of what."""
 
