@@ -26,6 +26,7 @@ METRICS = [catalogue()[name] for name in ELEVEN]
 JUDGED = [each for each in catalogue().values() if "judge" in each.needs]
 SINGLE = [each for each in catalogue().values() if each.grain == "sample"]
 NEEDED = [(each, field) for each in SINGLE for field in each.fields]
+LOWEST_OF_ANNEXES = ("context_utilization", "nugget_score")
 NOTHING: dict[str, tuple[Any, ...]] = {
     "contexts": ((), (Chunk("c", " "),)),
     "reference_contexts": ((), (Chunk("c", " "),)),
@@ -152,7 +153,7 @@ def test_a_field_that_holds_nothing_is_unmeasured_and_nobody_is_asked() -> None:
         for nothing in NOTHING.get(field, ("", " \n")):
             asked = ScriptedJudge()
             (found,) = run([each], replace(SAMPLE, **{field: nothing}), asked)
-            counts = field == "response" and each.name in {*LOWEST, "nugget_score", "show_decision"}
+            counts = field == "response" and each.name in {*LOWEST, *LOWEST_OF_ANNEXES, "show_decision"}
             counts |= bool(nothing) and not isinstance(nothing, str) and each.name.endswith("_by_label")
             assert found.status is (Status.OK if counts else Status.EMPTY_INPUT), (each, field, found)
             assert not asked.calls, (each, field)
