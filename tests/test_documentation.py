@@ -28,10 +28,12 @@ RUN = ("sh", "python", "toml", "json", "yaml")
 NOT_RUN = {
     "README.md": 1,
     "docs/how-to/cluster.md": 5,
+    "docs/how-to/completeness.md": 1,
     "docs/how-to/data.md": 1,
     "docs/how-to/install.md": 2,
     "docs/how-to/judges.md": 1,
     "docs/how-to/runs.md": 1,
+    "docs/how-to/sweeps.md": 1,
     "docs/how-to/test-sets.md": 5,
     "docs/how-to/tools.md": 2,
     "docs/tutorial.md": 1,

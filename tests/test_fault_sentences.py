@@ -66,6 +66,8 @@ ONE_CAUSE = {
     "callable = {}: write it as module:function",
     "a gain is NaN: leave a document that nobody judged out of `relevant`",
     "an item must be {}; got {}",
+    "--questions {}: a whole number from 1 is expected",
+    "{} is of {}, not of {}",
 }
 """Said at several places because the same thing went wrong there."""
 

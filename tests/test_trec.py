@@ -232,7 +232,8 @@ def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
         trec.distinct_names([one, one])
 
 
-PEERS = {"mrr": "recip_rank", "average_precision": "map", "bpref": "bpref", "r_precision": "Rprec", "ndcg": "ndcg"}
+PEERS = {"mrr": "recip_rank", "average_precision": "map", "bpref": "bpref", "r_precision": "Rprec", "ndcg": "ndcg",
+         "inferred_ap": "infAP"}  # fmt: skip
 for _k in (1, 3, 5, 10):
     PEERS |= {f"recall@{_k}": f"recall_{_k}", f"precision@{_k}": f"P_{_k}"}
     PEERS |= {f"hit_rate@{_k}": f"success_{_k}", f"ndcg@{_k}": f"ndcg_cut_{_k}"}
@@ -253,7 +254,8 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
             found = rng.choice(names, rng.integers(1, 30), replace=False)
             scores = rng.choice([0.5, 0.5 + 1e-9, 1.0, 2.0, rng.normal(), rng.normal()], len(found))
             run[f"q{number}"] = {str(d): float(score) for d, score in zip(found, scores, strict=True)}
-    asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", *(f"{m}.1,3,5,10" for m in ("recall", "P", "success"))}
+    asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", "infAP"}
+    asked |= {f"{measure}.1,3,5,10" for measure in ("recall", "P", "success")}
     peer = pytrec_eval.RelevanceEvaluator(qrels, asked | {"ndcg_cut.1,3,5,10"}, relevance_level=level).evaluate(run)
     counted = trec.trec_eval_queries(
         {query: dict(known) for query, known in qrels.items()},

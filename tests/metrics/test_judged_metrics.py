@@ -11,7 +11,7 @@ import pytest
 
 from ragbench.core.language import translator
 from ragbench.core.metric import Metric
-from ragbench.core.types import Chunk, Prompt, Sample, Score, Status
+from ragbench.core.types import Chunk, Citation, Message, Prompt, Sample, Score, Status, ToolCall
 from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
@@ -26,10 +26,15 @@ METRICS = [catalogue()[name] for name in ELEVEN]
 JUDGED = [each for each in catalogue().values() if "judge" in each.needs]
 SINGLE = [each for each in catalogue().values() if each.grain == "sample"]
 NEEDED = [(each, field) for each in SINGLE for field in each.fields]
+LOWEST_OF_ANNEXES = ("context_utilization", "nugget_score")
 NOTHING: dict[str, tuple[Any, ...]] = {
     "contexts": ((), (Chunk("c", " "),)),
     "reference_contexts": ((), (Chunk("c", " "),)),
     "rubric": ({},),
+    "nuggets": ({},),
+    "trajectory": ((),),
+    "reference_topics": ((), (" ",)),
+    "reference_tool_calls": (),  # to call nothing is a reference like another
 }
 CHUNKS = tuple(Chunk(f"c{number}", f"Context {number}.") for number in range(5))
 SAMPLE = Sample(
@@ -40,6 +45,11 @@ SAMPLE = Sample(
     contexts=CHUNKS,
     reference_contexts=CHUNKS[:1],
     rubric={1: "bad", 2: "good"},
+    nuggets={"R one.": "vital", "T two.": "okay"},
+    citations=(Citation(0, 6, "c0"), Citation(7, 13, "c1")),
+    trajectory=(Message("user", "Q?"), Message("assistant", "R one.", (ToolCall("look", {"for": "Q"}, "{}"),))),
+    reference_tool_calls=(ToolCall("look", {"for": "Q"}, "{}"),),
+    reference_topics=("Q?",),
 )
 EMBEDDER = ScriptedEmbedder(
     {
@@ -143,7 +153,7 @@ def test_a_field_that_holds_nothing_is_unmeasured_and_nobody_is_asked() -> None:
         for nothing in NOTHING.get(field, ("", " \n")):
             asked = ScriptedJudge()
             (found,) = run([each], replace(SAMPLE, **{field: nothing}), asked)
-            counts = field == "response" and each.name in {*LOWEST, "show_decision"}
+            counts = field == "response" and each.name in {*LOWEST, *LOWEST_OF_ANNEXES, "show_decision"}
             counts |= bool(nothing) and not isinstance(nothing, str) and each.name.endswith("_by_label")
             assert found.status is (Status.OK if counts else Status.EMPTY_INPUT), (each, field, found)
             assert not asked.calls, (each, field)
@@ -175,7 +185,8 @@ def test_a_judge_that_fails_leaves_it_unmeasured(each: Metric, status: Status) -
     "each", [each for each in JUDGED if each.name not in ("aspect_critique", "simple_criteria")], ids=str
 )
 def test_the_offline_judge_can_answer_it_and_both_languages_explain_it(each: Metric) -> None:
-    (score,) = run([each], SAMPLE, LexicalJudge())
+    carried = replace(SAMPLE, contexts=(*CHUNKS, Chunk("t", "T one. T two.")))
+    (score,) = run([each], carried, LexicalJudge())
     assert score.status in (Status.OK, Status.EMPTY_DECOMPOSITION), score.reason
     if score.status is Status.OK:
         english, russian = explain(score), explain(score, translator("ru"))

@@ -21,7 +21,7 @@ from ragbench.tiers.basics.session import kept
 from ragbench.tiers.run import gates
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
-from ragbench.views.comparison import bands as marks
+from ragbench.views.basics import bands as marks
 from tests import small_project
 from tests.measurements import measurement
 

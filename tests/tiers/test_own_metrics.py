@@ -14,7 +14,7 @@ from ragbench.core import metric as declarations
 from ragbench.core import settings
 from ragbench.core.metric import parse
 from ragbench.core.notation import parted
-from ragbench.core.settings import ConfigurationError
+from ragbench.core.settings import ConfigurationError, metrics
 from ragbench.core.types import Status
 from ragbench.metrics import catalogue, records
 from ragbench.tiers.scoring import own_metrics
@@ -151,7 +151,7 @@ def test_tables_are_in_the_catalogue_and_follow_the_settings(
     assert parse("faithfulness").label == "faithfulness(variant=ragas)"
     assert parse("faithfulness").names == ("faithfulness(variant=ragas)", "faithfulness")
     assert parse("faithfulness(variant=specification)").label == "faithfulness(variant=specification)"
-    assert settings.thresholds.bands(settings.load())["politeness"].good == 0.4
+    assert metrics.bands(settings.load())["politeness"].good == 0.4
     server.requests.clear()
     found = rb.score(ROWS, ["politeness", "aspect_critique"])
     assert {row.score.judge for row in found.rows if row.metric.name == "politeness"} == {"second"}

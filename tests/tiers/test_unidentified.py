@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ragbench.views.comparison.bands import reached
 
 from ragbench import tiers, views
 from ragbench.core import unidentified
@@ -27,6 +26,7 @@ from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
+from ragbench.views.basics.bands import reached
 from ragbench.views.basics.material import Material
 from tests.measurements import value, values
 from tests.small_project import write_lines

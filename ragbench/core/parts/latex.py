@@ -118,7 +118,7 @@ class Latex(Spoken):
 
     def emphasis(self, markup: Markup) -> str:
         """A sentence with its bold words."""
-        parts = re.split(r"<b>(.*?)</b>", str(markup))
+        parts = re.split("</?b>", str(markup))
         texts = [kept_apart(part, latex(plain_of(part))) for part in parts]
         return "".join(rf"\textbf{{{text}}}" if place % 2 else text for place, text in enumerate(texts))
 

@@ -300,7 +300,7 @@ class Style:
 
     def table(self, grid: Grid) -> str:
         """A table with its notes."""
-        raise NotImplementedError(f"{type(self).__name__} writes cells, and no tables")
+        raise NotImplementedError("this style writes cells, and no tables")
 
     def figure(self, figure: Figure) -> str:
         """What is said of a figure where none can be drawn: its finding, and what is drawn of what."""

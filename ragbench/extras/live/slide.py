@@ -9,10 +9,12 @@ import ipywidgets
 
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.names import meant
+from ragbench.core.parts import Table
 from ragbench.views import Page
-from ragbench.views.basics.marks import named
+from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+from ragbench.views.basics.web import Web
 from ragbench.views.sentences.continuity import kind_name
 
 if TYPE_CHECKING:
@@ -95,15 +97,15 @@ class Slide(ipywidgets.VBox):
             [
                 named(material, each.system),
                 *([kind_name(material, str(each.where.get("asked", "")))] if several else []),
-                each.metric,
-                html.spread(_.number(each.estimate.value), _.interval(each.estimate.low, each.estimate.high)),
-                _.integer(each.estimate.n),
+                shown(each.metric),
+                measured(material, each.estimate, each.metric),
+                each.estimate.n,
             ]
             for each in here
         ]
         asked: Sequence[Any] = [(_("asked"), "rb-word")] if several else []
         heads = (_("system"), *asked, (_("metric"), "rb-word"), _("value"), _("n"))
-        return str(html.grid(_("At this place"), heads, rows))
+        return str(Web(_).block(Table.of(_, _("At this place"), heads, rows)))
 
     def __repr__(self) -> str:
         return f"{self.over} = {self.place:g} of {len(self.places)} places; .to_pandas() has all"

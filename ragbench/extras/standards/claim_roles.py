@@ -9,12 +9,13 @@ from typing import Any
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.core.waves import gather
-from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_in, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_in
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.references import best_of_references, lowest_of_references
 
 SOURCE = "Ru et al. 2024, arXiv:2408.08067 (RAGChecker)"
+RETRIEVED = ("user_input", "reference", "contexts")
 FIELDS = ("user_input", "response", "reference", "contexts")
 WITHOUT_CLAIMS = (
     "A text without claims, such as a refusal, is unmeasured; RAGChecker's program has 0. A missing verdict is asked "
@@ -57,7 +58,7 @@ async def _claims(inquiry: Inquiry, side: str) -> _Claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, neither[side])
     held, *by_context = await gather(
         [
-            verdicts_on(inquiry, statements, [other]),
+            verdicts_in(inquiry, statements, other),
             *(verdicts_in(inquiry, statements, one) for one in inquiry.contexts),
         ]
     )
@@ -70,7 +71,7 @@ async def _claims(inquiry: Inquiry, side: str) -> _Claims:
 
 @metric(
     source=SOURCE + ", claim recall",
-    fields=FIELDS,
+    fields=RETRIEVED,
     prompts=(CLAIMS, ENTAILMENT),
     formula="claims of the reference that a context supports / claims of the reference",
     edges=WITHOUT_CLAIMS,
@@ -85,7 +86,7 @@ async def claim_recall(sample: Sample, judge: Judge) -> Score:
 
     0 to 1; `detail["claims"]` keeps each claim with the contexts that support it.
     """
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *RETRIEVED)
     claims = await _claims(inquiry, "reference")
     counted = share(sum(claims.carried), len(claims.held))
     said = [sentence("Claims of the reference that a context supports: {part} of {whole}; {value}.", **counted)]
@@ -102,7 +103,9 @@ async def claim_recall(sample: Sample, judge: Judge) -> Score:
         "claims of the reference that a context and the answer support / claims of the reference that a context "
         "supports"
     ),
-    edges=WITHOUT_CLAIMS + " Where no context supports a claim of the reference there was nothing to use: unmeasured.",
+    edges="An empty answer has 0, without a question. "
+    + WITHOUT_CLAIMS
+    + " Where no context supports a claim of the reference there was nothing to use: unmeasured.",
     differs="RAGChecker's program has 0 where nothing of the reference was retrieved. " + SHARED,
     when=("Diagnosing generation: does the answer use the right claims that were retrieved?",),
     purposes=(Purpose("generation", "counts the retrieved right claims that the answer uses"),),
@@ -114,7 +117,7 @@ async def context_utilization(sample: Sample, judge: Judge) -> Score:
 
     0 to 1; `detail["claims"]` keeps each claim of the reference with the contexts that support it.
     """
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0)
     claims = await _claims(inquiry, "reference")
     there = [verdict for verdict, flag in zip(claims.held, claims.carried, strict=True) if flag]
     if not there:

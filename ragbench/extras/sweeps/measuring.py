@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.folders import content
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import Settings, project_folder
 from ragbench.core.types import Array, Hit, Question
@@ -251,7 +252,7 @@ def _parts(settings: Settings, name: str) -> dict[str, Any] | None:
         return None
     told: dict[str, Any] = {key: one.model_dump(mode="json") for key, one in tables.items()}
     if generator.prompt is not None:
-        told["prompt"] = hashlib.sha256((project_folder() / generator.prompt).read_bytes()).hexdigest()
+        told["prompt"] = hashlib.sha256(content(project_folder() / generator.prompt)).hexdigest()
     plain: dict[str, Any] = json.loads(json.dumps(told, default=str))
     return plain
 

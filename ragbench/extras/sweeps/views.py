@@ -84,7 +84,9 @@ def _better(comparison: Comparison) -> bool:
 @view("sweep_best")
 def best(material: Material, present: frozenset[str]) -> Content:
     """The best configuration, what is left of its value, and what of the plain means does not stand."""
-    _, sweep, metric = material.text, material.facts["sweep"], str(material.primary)
+    _, sweep, metric = material.text, material.facts.get("sweep"), str(material.primary)
+    if sweep is None:
+        return ()
     chosen, digits = str(sweep["chosen"]), material.digits(metric)
     value = material.estimate(chosen, metric, choice="corrected")
     rows = rows_of(material.kept("configurations"))
@@ -257,7 +259,9 @@ def _effects(material: Material, metric: str, rows: Sequence[tuple[str, Comparis
 @view("sweep_exchanges")
 def exchanges(material: Material, present: frozenset[str]) -> Content:
     """The baseline with one part exchanged, and the exchange that helps most where it fails first."""
-    _, metric, sweep = material.text, str(material.primary), material.facts["sweep"]
+    _, metric, sweep = material.text, str(material.primary), material.facts.get("sweep")
+    if sweep is None:
+        return ()
     rows, digits = rows_of(material.kept("configurations")), material.digits(metric)
     factors = list(sweep["factors"])
     names = [str(row["system"]) for row in rows]

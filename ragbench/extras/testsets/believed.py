@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from ragbench.core.folders import write
+from ragbench.core.folders import text, write
 from ragbench.core.measurement import without_nan
 from ragbench.core.types import Array
 from ragbench.data.files import DatasetError
@@ -144,7 +144,7 @@ def read(place: Path, language: str) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        told = json.loads(path.read_text("utf-8"))
+        told = json.loads(text(path))
         return {name: told[name] for name in KEPT}
     except (ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{path.name}: {error}: `ragbench drafts NAME` writes it anew") from None

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
+from ragbench.core.expectations import expectation
 from ragbench.core.folders import write
 from ragbench.core.settings import secrets
 from ragbench.data.files import DatasetError, read_lines
@@ -93,7 +94,7 @@ def read(place: Path, language: str) -> list[Candidate]:
         except ValidationError as error:
             fault = error.errors()[0]
             field = ".".join(map(str, fault["loc"]))
-            raise DatasetError(f"{path.name}, line {number}: {field}: {fault['msg']}") from None
+            raise DatasetError(f"{path.name}, line {number}: {field}: {expectation(fault)}") from None
     return candidates
 
 

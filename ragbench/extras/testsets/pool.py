@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, ValidationError
 
+from ragbench.core.expectations import expectation
 from ragbench.core.folders import write
 from ragbench.core.settings import secrets
 from ragbench.data.files import DatasetError, read_lines
@@ -135,7 +136,7 @@ def read(place: Path, language: str) -> list[Judgement]:
         except ValidationError as error:
             fault = error.errors()[0]
             place_of_fault = ".".join(map(str, fault["loc"]))
-            raise DatasetError(f"{path.name}, line {number}: {place_of_fault}: {fault['msg']}") from None
+            raise DatasetError(f"{path.name}, line {number}: {place_of_fault}: {expectation(fault)}") from None
     return judgements
 
 

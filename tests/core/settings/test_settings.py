@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from ragbench.core import settings
+from ragbench.core import annexes, settings
 from ragbench.core.settings import ConfigurationError, MetricSettings, MetricsSettings, Settings, schema
 from tests import settings_page
 
@@ -134,7 +134,9 @@ def test_the_reference_and_the_schema_are_what_the_models_say() -> None:
 def test_the_reference_has_every_key_with_its_type_default_and_bounds() -> None:
     page = settings_page.page()
     listed = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `")}
-    assert listed == {name for model in models() for name in model.model_fields} - {"database_url"}
+    added = annexes.offered("tables")
+    known = [*models(), *(model for name in added for model in models(annexes.taken("tables", name)))]
+    assert listed == {*added, *(name for model in known for name in model.model_fields)} - {"database_url"}
     assert "| `top_p` | number | not set | above 0 to 1 |" in page
     assert "| `ngrams` | list of 2 whole numbers | `[3, 5]` |" in page
     assert "| `model` | text | required |" in page.split("## `[judges.NAME]`")[1].split("\n## ")[0]

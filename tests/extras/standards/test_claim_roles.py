@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,6 +126,21 @@ def test_what_has_nothing_to_count_is_unmeasured() -> None:
     assert "no context supports a claim of the reference" in found.reason
     silent = ScriptedJudge(claims=claims(), entailment=entailment())
     assert {of(name, lost, silent).status for name in NAMES} == {Status.EMPTY_DECOMPOSITION}
+
+
+def test_silence_uses_nothing_and_does_not_hide_what_was_retrieved() -> None:
+    """What there was to read is known without an answer, which says none of it; it has no claims of its own."""
+    for silent in (replace(CASE.sample, response=" "), replace(CASE.sample, response=None)):
+        judge = CASE.judge()
+        found = {name: score(parse(name)(silent, judge=judge)) for name in NAMES[1:]}
+        assert not judge.calls
+        if silent.response is not None:
+            utilization = found.pop("context_utilization")
+            assert (utilization.value, utilization.reason) == (0.0, "empty answer")
+        missing = Status.MISSING_FIELD if silent.response is None else Status.EMPTY_INPUT
+        assert {one.status for one in found.values()} == {missing}
+        assert score(parse("claim_recall")(silent, judge=judge)).value == 2 / 4
+        assert len(judge.asked("entailment")) == len(CASE.contexts)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -20,6 +20,7 @@ from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
+from tests.measurements import measurement
 from tests.parameters import FOLDED, literal
 
 PAGES = ("harbour", "library", "canteen", "museum", "station", "garden", "theatre", "stadium")
@@ -144,3 +145,8 @@ def test_the_command_writes_a_page_in_both_languages(tmp_path: Path, database_fo
     measurement = Measurement.load(folder / "parts" / "ablation")
     said: Any = Page(measurement, language="ru").view("sweep_best").words
     assert "лучшая" in said
+
+
+@pytest.mark.parametrize("name", ["sweep_best", "sweep_effects", "sweep_exchanges", "sweep_configurations"])
+def test_a_page_of_another_kind_shows_nothing_of_a_sweep(name: str) -> None:
+    assert Page(measurement()).view(name).parts == []
