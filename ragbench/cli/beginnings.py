@@ -45,6 +45,8 @@ _RUN = re.compile(r"\S++\s++[Qq]0\s++\S++\s++\d++\s++\S++(\s.*+)?")
 OF_BEIR = ("corpus", "queries", "qrels")
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 URLS = ("postgresql://", "postgres://")
+READ_WHERE_THERE = ("asked_at", "stop_point")
+"""Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
 OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
@@ -350,7 +352,8 @@ class Beginning:
                 yield from ("", f"[databases.own.{table}]")
                 for name, field in model.model_fields.items():
                     if field.default is not None:
-                        yield _line(model, name, field.default)
+                        line = _line(model, name, field.default)
+                        yield f"# {line}" if name in READ_WHERE_THERE else line
             yield from ("", f"[embedders.{STORED}]", _line(EmbedderSettings, "kind", "database"))
             yield _line(EmbedderSettings, "database", "own")
             yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
