@@ -240,7 +240,7 @@ def _by_unit(matrix: Array, codes: NDArray[np.int64]) -> tuple[Units, NDArray[np
     """What is parted and drawn together, and (questions,) the unit of each; units in the order of their content, so
     that no number hangs on the order of the questions."""
     sizes = np.bincount(codes).astype(np.float64)
-    sums = np.column_stack([np.bincount(codes, weights=column) for column in matrix.T])
+    sums: Array = np.column_stack([np.bincount(codes, weights=column) for column in matrix.T]).astype(np.float64)
     order = by_content(np.column_stack([sums, sizes]))
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
