@@ -104,7 +104,14 @@ class Responses:
 
     def of(self, question: Question) -> tuple[Response, ...]:
         """What each system made of one of the questions."""
-        return tuple(response for response in self.responses if response.question.id == question.id)
+        return self._by_question.get(question.id, ())
+
+    @cached_property
+    def _by_question(self) -> dict[str, tuple[Response, ...]]:
+        groups: dict[str, list[Response]] = {}
+        for response in self.responses:
+            groups.setdefault(response.question.id, []).append(response)
+        return {question: tuple(group) for question, group in groups.items()}
 
     def found_by(self, question: Question) -> Counter[str]:
         """Passage → how many systems retrieved it, or a piece of it."""
@@ -115,22 +122,16 @@ class Responses:
         whether it is labelled so, None where the question has no labels. A system that failed has no rows here."""
         import pandas as pd
 
+        found_by = {question.id: self.found_by(question) for question in self.questions}
         rows = [
             (
-                response.question.text,
-                response.system,
-                rank,
-                hit.chunk.id,
-                hit.chunk.title,
-                hit.chunk.url,
-                hit.similarity,
-                self.found_by(response.question)[hit.chunk.passage],
-                relevant(response.question, hit.chunk),
-                hit.chunk.text,
+                response.question.text, response.system, rank, hit.chunk.id, hit.chunk.title, hit.chunk.url,
+                hit.similarity, found_by[response.question.id][hit.chunk.passage],
+                relevant(response.question, hit.chunk), hit.chunk.text,
             )
             for response in self.responses
             for rank, hit in enumerate(response.hits, 1)
-        ]
+        ]  # fmt: skip
         types: dict[str, Any] = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
 
