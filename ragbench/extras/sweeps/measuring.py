@@ -126,6 +126,16 @@ def measured(
 
 
 @dataclass(frozen=True)
+class _Retrieved:
+    """What all configurations that retrieve alike share. rank: as of `Outcome`."""
+
+    hits: Sequence[Sequence[Hit]]
+    errors: Mapping[str, str]
+    labelled: LabelledText
+    rank: Array
+
+
+@dataclass(frozen=True)
 class _Work:
     """Configurations that retrieve alike, and what they are asked."""
 
@@ -145,12 +155,12 @@ class _Work:
         found = {name: outcome for name, outcome in known.items() if outcome is not None}
         if missing:
             try:
-                rankings, errors = self._retrieved(store, opened)
+                retrieved = self._retrieved(store, opened)
             except Exception as error:  # whatever part of it fails, the other configurations go on
                 return found | {each.name: Outcome.failed(len(self.asked), _said(error)) for each in missing}
             for each in missing:
                 try:
-                    found[each.name] = self._one(each, rankings, errors)
+                    found[each.name] = self._one(each, retrieved)
                 except Exception as error:
                     found[each.name] = Outcome.failed(len(self.asked), _said(error))
                     continue
@@ -164,27 +174,31 @@ class _Work:
             return None
         return Outcome.of(store.arrays(about, dict))
 
-    def _retrieved(self, store: Store, opened: Opened | None) -> tuple[list[list[Hit]], Mapping[str, str]]:
+    def _retrieved(self, store: Store, opened: Opened | None) -> _Retrieved:
         from ragbench.systems import make
 
         system = make(self.group[0].name, self.session.settings, store, self.session.dataset, opened)
         retrieval = system.retrieve(self.asked, self.whole.depth)
-        return retrieval.hits, retrieval.errors
-
-    def _one(self, each: Configuration, rankings: Sequence[Sequence[Hit]], errors: Mapping[str, str]) -> Outcome:
-        handed = [list(hits[: each.k]) for hits in rankings]
-        first = evaluate(_ranking(self.session, self.asked, rankings, self.whole.depth), [parse(FIRST)])[FIRST]
+        labelled = LabelledText(self.session.dataset.chunks)
+        first = evaluate(self._ranking(retrieval.hits, labelled), [parse(FIRST)])[FIRST]
         with np.errstate(divide="ignore"):
-            rank = 1 / first
+            return _Retrieved(retrieval.hits, retrieval.errors, labelled, 1 / first)
+
+    def _ranking(self, hits: Sequence[Sequence[Hit]], labelled: LabelledText) -> Any:
+        rankings = {question.id: row for question, row in zip(self.asked, hits, strict=True)}
+        return ranking_arrays.from_questions(self.asked, rankings, depth=self.whole.depth, labelled=labelled)
+
+    def _one(self, each: Configuration, retrieved: _Retrieved) -> Outcome:
+        handed = [list(hits[: each.k]) for hits in retrieved.hits]
         words = np.array([sum(len(hit.chunk.text.split()) for hit in hits) for hits in handed], dtype=float)
         if self.whole.metric.grain == "ranking":
-            values = ranked(self.whole.metric, _ranking(self.session, self.asked, handed, self.whole.depth))
+            values = ranked(self.whole.metric, self._ranking(handed, retrieved.labelled))
             seconds, why = np.full(len(self.asked), np.nan), Counter[str]()
             if lacking := int(np.isnan(values).sum()):
                 why[kept(Reason("the metric has no value of this question"))] = lacking
         else:
-            values, seconds, why = self._answers(each, handed, errors)
-        return Outcome(values, rank, words, seconds, dict(why))
+            values, seconds, why = self._answers(each, handed, retrieved.errors)
+        return Outcome(values, retrieved.rank, words, seconds, dict(why))
 
     def _answers(
         self, each: Configuration, handed: Sequence[Sequence[Hit]], errors: Mapping[str, str]
@@ -220,12 +234,6 @@ class _Work:
 def ranked(metric: Metric, ranking: Any) -> Array:
     """(questions,) the values of a metric of rankings."""
     return functions.ranked(metric, ranking)[0] if metric.is_users else evaluate(ranking, [metric])[metric.label]
-
-
-def _ranking(session: Session, asked: Sequence[Question], hits: Sequence[Sequence[Hit]], depth: int) -> Any:
-    labelled = LabelledText(session.dataset.chunks)
-    found = {question.id: row for question, row in zip(asked, hits, strict=True)}
-    return ranking_arrays.from_questions(asked, found, depth=depth, labelled=labelled)
 
 
 def _parts(settings: Settings, name: str) -> dict[str, Any] | None:
