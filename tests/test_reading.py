@@ -26,9 +26,10 @@ from ragbench.tiers.basics import bands
 from ragbench.tiers.scoring import goals
 from ragbench.views import Page
 from ragbench.views.sentences import declared
-from tests import ragas_cases, test_trec
+from tests import ragas_cases
 from tests.command_line import one_line, ragbench
 from tests.measurements import measurement
+from tests.metrics.test_pytrec_eval import PEERS
 
 EN, RU = translator("en"), translator("ru")
 CATALOGUE = catalogue()
@@ -244,7 +245,7 @@ def test_the_command_tells_all_that_is_declared() -> None:
 
 
 SAME = {
-    "pytrec_eval": {parse(label).name for label in test_trec.PEERS},
+    "pytrec_eval": {parse(label).name for label in PEERS},
     "ragas 0.4.3": set(ragas_cases.MAKERS),
     "rouge-score": {"rouge1_f", "rouge2_f", "rougeL_f"},
     "sacrebleu": {"bleu", "corpus_bleu", "chrf"},
@@ -253,7 +254,7 @@ SAME = {
     "SciPy": {"avg_pairwise_distance", "std_pairwise_distance", "min_pairwise_distance", "max_pairwise_distance"},
 }  # fmt: skip
 WHERE = {
-    "pytrec_eval": ("test_trec.py", "test_1000_random_rankings_against_pytrec_eval"),
+    "pytrec_eval": ("metrics/test_pytrec_eval.py", "test_1000_random_rankings_against_pytrec_eval"),
     "ragas 0.4.3": ("metrics/test_ragas_values.py", "test_equal_to_ragas"),
     "rouge-score": ("metrics/test_overlap.py", "test_identical_to_the_libraries_on_random_texts"),
     "sacrebleu": ("metrics/test_strings.py", "test_chrf_is_the_librarys"),

@@ -21,6 +21,7 @@ from ragbench.core.types import Chunk, Question
 from ragbench.data.files import DatasetError, TooMuchError, read_lines, read_text
 from ragbench.data.records import (
     ChunkRecord,
+    Closed,
     Decision,
     Dialogue,
     DocumentRecord,
@@ -49,6 +50,7 @@ MODELS: Mapping[str, type[Record]] = {
 PART = "a run holds its whole data set; load a part of it by --sample"
 
 R = TypeVar("R", bound=Record)
+Line = TypeVar("Line", bound=Closed)
 
 
 @dataclass
@@ -284,7 +286,7 @@ def _described(place: Path) -> _About:
     return _About(titles, str(table.get("licence", "not stated")), languages, left_out)
 
 
-def lines_of_table(path: Path, model: type[R], *, held: bool = True) -> Iterator[tuple[str, R]]:
+def lines_of_table(path: Path, model: type[Line], *, held: bool = True) -> Iterator[tuple[str, Line]]:
     """(place, record) of each line of a table's file; none where it is not there. held: as for `read_lines`."""
     if not path.is_file():
         return
@@ -317,7 +319,7 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
         raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
 
 
-def _explain(error: ValidationError, model: type[Record]) -> str:
+def _explain(error: ValidationError, model: type[Closed]) -> str:
     fault = error.errors()[0]
     place = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":

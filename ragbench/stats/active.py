@@ -86,7 +86,7 @@ def active_estimate(
         )
     weight = np.where(given, 1 / np.where(given, pi, 1.0), 0.0)
     known = np.where(given, y, 0.0)
-    expected = _expected(known, f, pi, given, seed)
+    expected = _expected(known, f, weight, seed)
     terms = expected + (known - expected) * weight
     value = float(terms.mean())
     error = float(terms.std(ddof=1)) / math.sqrt(number)
@@ -115,15 +115,17 @@ def _freedom(residuals: Array) -> int:
     return max(2, min(number - 1, round(2 * number / max(kurtosis - 1, 1e-9)) - 1))
 
 
-def _expected(known: Array, f: Array, pi: Array, given: np.ndarray, seed: int) -> Array:
-    """c + λ f of every item, with c and λ from the labels of the other folds: the line of least variance."""
+def _expected(known: Array, f: Array, weight: Array, seed: int) -> Array:
+    """c + λ f of every item, with c and λ from the labels of the other folds: the line of least variance.
+
+    weight: 1 / π where there is a label, else 0."""
     random = np.random.default_rng(seed)
     folds = random.permutation(np.arange(len(f)) % FOLDS)
     expected = np.empty(len(f))
     # the variance of (y − c − λ f) ξ / π is E (y − c − λ f)² (1 / π − 1), so that is what is made least
-    importance = np.where(given, (1 / np.where(given, pi, 1.0)) * (1 / np.where(given, pi, 1.0) - 1 + 1e-6), 0.0)
+    importance = weight * (weight - 1 + 1e-6)
     for fold in range(FOLDS):
-        others = given & (folds != fold)
+        others = (weight > 0) & (folds != fold)
         w, own_y, own_f = importance[others], known[others], f[others]
         whole = float(w.sum())
         if not whole > 0:

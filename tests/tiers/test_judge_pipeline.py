@@ -1,75 +1,26 @@
-"""Show or don't show: what judges decide against labels, failed calls in n, thresholds held to the other half."""
+"""Show or don't show: what judges decide against labels and constants, and the page of it."""
 
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn import metrics as sklearn_metrics
 
 from ragbench import report, stats, tiers, views
-from ragbench.core import settings
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
-from ragbench.core.types import Status, Verdict
-from ragbench.metrics.decisions import Cell, accuracy, decision_cost, decision_recall, f1_score
+from ragbench.core.types import Verdict
+from ragbench.metrics.decisions import Cell, decision_cost
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.decisions.deciders import read, title
 from ragbench.tiers.decisions.decision_measures import METRICS, guarded
-from ragbench.tiers.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
+from ragbench.tiers.decisions.thresholds import Costs, chosen_and_scored
 from ragbench.views import Page
-from tests.chat_server import ChatServer
+from tests.decided_project import ROWS, cases, counts, estimate
 from tests.published import Published, same, site_of
 from tests.small_project import NOTEBOOKS, write_lines
-
-ROWS = 40
-JUDGE = '''
-def exact(question, answer, contexts):
-    """Right on every case: good answers say so."""
-    return "Yes" if answer.startswith("good") else "No: it was not good yesterday"
-
-def shaky(question, answer, contexts):
-    number = int(question.split()[1])
-    if number % 10 == 0:
-        raise TimeoutError("no reply")
-    sure = 0.9 if answer.startswith("good") else 0.2 + 0.5 * (number % 3 == 0)
-    return {"show": "yes", "score": sure, "reason": f"sure of it: {sure}"}
-
-async def later(question, answer, contexts):
-    return answer.startswith("good") and contexts == ["Text of a1."]
-
-def broken(question, answer, contexts):
-    raise RuntimeError("nobody is there")
-'''
-
-
-def cases() -> list[dict[str, object]]:
-    """Question 0 to 19, each with a good and a bad answer."""
-    return [
-        {"id": f"d{place:02d}", "question": f"Question {place // 2} ?", "answer": f"{kind} answer {place}",
-         "context": ["a1"], "show": kind == "good", "rationale": f"It is {kind}."}
-        for place, kind in enumerate(["good", "bad"] * (ROWS // 2))
-    ]  # fmt: skip
-
-
-@pytest.fixture
-def labelled(project: Path) -> Path:
-    write_lines(project / "data" / "small" / "decisions.en.jsonl", cases())
-    (project / "own_judge.py").write_text(JUDGE, encoding="utf-8")
-    return project
-
-
-def estimate(made: Measurement, system: str, metric: str) -> float:
-    return next(e.estimate.value for e in made.estimates if (e.system, e.metric) == (system, metric))
-
-
-def counts(made: Measurement, system: str) -> dict[str, int]:
-    table = made.extra["decisions"]
-    return dict(table[table["system"] == system]["cell"].value_counts())
 
 
 def test_own_functions_by_hand(labelled: Path) -> None:
@@ -109,32 +60,6 @@ def test_parts_of_decisions_are_stated_anew(labelled: Path, tmp_path: Path) -> N
     assert estimate(good, "own_judge:shaky", "accuracy") == 18 / 20
     assert estimate(good, "show-all", "accuracy") == 1.0
     assert estimate(good, "hide-all", "decision_cost") == 1.0
-
-
-def test_a_function_that_hangs_loses_that_decision_alone(labelled: Path) -> None:
-    (labelled / "slow_judge.py").write_text(
-        "import itertools, time\nturn = itertools.count()\n"
-        "def decide(question, answer, contexts):\n    if next(turn) == 3: time.sleep(30)\n    return 'yes'\n",
-        encoding="utf-8",
-    )
-    path = labelled / "ragbench.toml"
-    path.write_text("decision_seconds = 0.2\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
-    settings.load.cache_clear()
-    made = tiers.tier_judge_pipeline(judges="slow_judge:decide")
-    shown = made.scores[(made.scores["system"] == "slow_judge:decide") & (made.scores["metric"] == "show_decision")]
-    failed = shown[shown["value"].isna()]
-    assert list(failed["reason"]) == ["no answer within 0.2 s; look what it waits for, or raise decision_seconds"]
-    assert len(shown) == ROWS
-
-
-def test_the_measures_are_scikit_learns(labelled: Path) -> None:
-    made = tiers.tier_judge_pipeline(judges="own_judge:shaky")
-    table = made.extra["decisions"].query("system == 'own_judge:shaky'")
-    truth, said = table["label"].to_numpy(), table["decision"].fillna(value=False).to_numpy(dtype=bool)
-    assert estimate(made, "own_judge:shaky", "f1_score") == pytest.approx(sklearn_metrics.f1_score(truth, said))
-    assert estimate(made, "own_judge:shaky", "decision_recall") == pytest.approx(
-        sklearn_metrics.recall_score(truth, said)
-    )
 
 
 def test_every_two_judges_by_mcnemar(labelled: Path) -> None:
@@ -239,105 +164,6 @@ def test_either_constant_can_be_the_baseline(labelled: Path, baseline: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("file", "called"),
-    [("gpt-3.5-turbo.jsonl", "gpt-3.5-turbo"), ("logs/qwen2.5-7b.v1.csv.gz", "qwen2.5-7b.v1"), ("a.PARQUET", "a"),
-     ("own_judge:exact", "own_judge:exact")],
-)  # fmt: skip
-def test_a_file_is_called_by_its_name_without_its_ending_only(file: str, called: str) -> None:
-    assert title(file) == called
-
-
-def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
-    rows = [{"id": f"d{place:02d}", "show": "no, yesterday", "score": 0.1, "ms": 12.5} for place in range(30)]
-    write_lines(labelled / "said.jsonl", [*rows, {"id": "stranger", "show": "yes"}])
-    made = tiers.tier_judge_pipeline(judges="said.jsonl")
-    assert counts(made, "said") == {
-        "true_negative": 15, "false_negative": 15, "failed_positive": 5, "failed_negative": 5,
-    }  # fmt: skip
-    assert estimate(made, "said", "avg_latency_ms") == 12.5
-    assert math.isnan(estimate(made, "said", "decision_precision"))
-    assert made.facts["judges"][1]["unknown_cases"] == 1
-    html = views.answers.confusion(Page(made), 40).html()
-    assert "not in said.jsonl" in html
-
-
-def test_a_judge_that_decides_nothing_at_all_is_said_first_and_gets_no_verdict(labelled: Path) -> None:
-    """Forty unreadable replies were `worse than show-all`: they are no decisions, of which nothing can be said."""
-    path = labelled / "silent.jsonl"
-    write_lines(path, [{"id": row["id"], "show": "perhaps, perhaps not"} for row in cases()])
-    made = tiers.tier_judge_pipeline(judges="silent.jsonl, own_judge:exact")
-    assert {each.comparison.challenger for each in made.comparisons} == {"own_judge:exact"}
-    assert not [each for each in made.comparisons_by("constant") if each.comparison.challenger == "silent"]
-    silent = [each.estimate for each in made.estimates if each.system == "silent"]
-    assert all(math.isnan(one.value) and one.low is None and one.n_unmeasured == ROWS for one in silent)
-    for language, first in (
-        ("en", "silent gave no usable decision on any of 40 cases: a reply of the wrong shape (40)."),
-        ("ru", "silent не дал ни одного пригодного решения, всего случаев 40: ответ не той формы (40)."),
-    ):
-        text = re.sub(r"<[^>]+>", "", views.comparison.answer(Page(made, language=language)).html())
-        assert " ".join(text.split()).startswith(first)
-        assert "silent is worse" not in text
-        drawn = re.sub(r"<[^>]+>", "", views.answers.confusion(Page(made, language=language)).html())
-        assert first in " ".join(drawn.split())
-        assert "no passage" not in drawn
-
-
-def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: Path) -> None:
-    def reply(body: dict[str, Any]) -> Any:
-        text = str(body["messages"])
-        number = int(re.findall(r"answer (\d+)", text)[-1])
-        if number in (4, 5):
-            return "perhaps"
-        return {"reason": "its first word", "show": "yes" if "good answer" in text else "no", "likelihood": 90}
-
-    with ChatServer(answer=reply).running() as server:
-        configured = labelled / "ragbench.toml"
-        judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "tester"\nattempts = 2\n'
-        configured.write_text(configured.read_text(encoding="utf-8") + judge, encoding="utf-8")
-        settings.load.cache_clear()
-        made = tiers.tier_judge_pipeline()
-        asked = len(server.requests)
-        again = tiers.tier_judge_pipeline()
-        asked_anew = server.requests[asked:]
-    assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model", "hide-all"]
-    assert counts(made, "model") == {
-        "true_positive": 19, "true_negative": 19, "failed_positive": 1, "failed_negative": 1,
-    }  # fmt: skip
-    assert estimate(made, "model", "accuracy") == 38 / 40
-    assert set(made.extra["decisions"].query("system == 'model' and decision.isna()")["status"]) == {"parse_error"}
-    assert estimate(made, "model", "avg_latency_ms") > 0
-    anew = {int(re.findall(r"answer (\d+)", str(request.body["messages"]))[-1]) for request in asked_anew}
-    assert anew == {4, 5}, "what decided nothing is asked anew by the next run"
-    first, second = (one.extra["decisions"].query("system == 'model' and decision.notna()") for one in (made, again))
-    assert first.equals(second), "replies and their times come out of the journal"
-    timed = "avg_latency_ms"
-    assert repr([one for one in again.estimates if one.metric != timed]) == repr(
-        [one for one in made.estimates if one.metric != timed]
-    )
-    assert "model" in views.answers.judges(Page(made)).html()
-
-
-@pytest.mark.parametrize(
-    ("judges", "said"),
-    [
-        ("own_judge:nobody", r"there is no nobody; there are .*exact"),
-        ("no_module:f", r"no_module cannot be imported"),
-        ("own_judge:broken", r"own_judge:broken failed for all 40 cases: RuntimeError: nobody is there"),
-        ("nobody.jsonl", r"judges = 'nobody.jsonl'"),
-        ("gpt", r"no judge 'gpt'"),
-        ("strange.csv", r"none of the 40 cases is in it; it has x1"),
-        ("twice.csv", r"twice.csv, line 3: id = 'd00' stands there twice"),
-        ("strange.csv, strange.jsonl", r"two of them are called 'strange'"),
-    ],
-)
-def test_judges_that_cannot_be_used_are_named(judges: str, said: str, labelled: Path) -> None:
-    (labelled / "strange.csv").write_text("id,show\nx1,yes\n", encoding="utf-8")
-    (labelled / "twice.csv").write_text("id,show\nd00,yes\nd00,no\n", encoding="utf-8")
-    with pytest.raises(BenchError, match=said):
-        tiers.tier_judge_pipeline(judges=judges)
-
-
-@pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"baseline": "nobody"}, "baseline = 'nobody': it is show-all, hide-all or one of the judges: lexical"),
@@ -402,146 +228,6 @@ def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> Non
         Page(Measurement(**{**made.__dict__, "extra": {**made.extra, "decisions": evil}}))
     ).html()
     assert "<script>" not in html
-
-
-@pytest.mark.parametrize(
-    ("reply", "show", "score", "status"),
-    [
-        ({"show": "yes", "score": "0.7"}, True, 0.7, Status.OK),
-        ({"verdict": "нет", "confidence": 1}, False, 1.0, Status.OK),
-        ({"show": True, "score": float("nan")}, True, None, Status.OK),
-        ({"score": 0.7}, None, 0.7, Status.PARSE_ERROR),
-        ("Perhaps yes", None, None, Status.PARSE_ERROR),
-        (None, None, None, Status.PARSE_ERROR),
-    ],
-)
-def test_replies_of_functions(reply: object, show: bool | None, score: float | None, status: Status) -> None:
-    found = read(reply)
-    assert (found.show, found.score, found.status) == (show, score, status)
-
-
-def test_halves_never_part_a_cluster_and_are_even() -> None:
-    clusters = [f"c{place // 2}" for place in range(40)] + ["big"] * 9
-    for seed in range(20):
-        first = halves(clusters, seed)
-        for label in set(clusters):
-            places = [n for n, each in enumerate(clusters) if each == label]
-            assert len({bool(first[n]) for n in places}) == 1
-        assert abs(int(first.sum()) - int((~first).sum())) <= 9
-    assert halves(clusters, 1).tolist() == halves(clusters, 1).tolist()
-    assert halves(clusters, 1).tolist() != halves(clusters, 2).tolist()
-
-
-def test_the_cheapest_threshold_by_hand() -> None:
-    scores = np.array([0.1, 0.4, 0.6, 0.9, np.nan])
-    truth = np.array([False, True, False, True, True])
-    costs = Costs(shown=1.0, hidden=1.0)
-    assert candidates(scores).tolist() == pytest.approx([-math.inf, 0.25, 0.5, 0.75, math.inf])
-    assert mean_costs(scores, truth, costs, candidates(scores)) == pytest.approx([0.6, 0.4, 0.6, 0.4, 0.6])
-    assert cheapest(scores, truth, costs) == (pytest.approx(0.25), pytest.approx(0.4))
-    at = mean_costs(scores, truth, costs, np.array([0.4]))
-    assert at == pytest.approx([0.4]), "a score that equals the threshold is shown"
-    dear = Costs(shown=10.0, hidden=1.0)
-    assert cheapest(scores, truth, dear) == (pytest.approx(0.75), pytest.approx(0.4))
-    plateau = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 1.1])  # 0.2, 0.6 and 1.0 cost two errors of six each: the middle one
-    assert cheapest(plateau, np.array([False, True] * 3), costs) == (pytest.approx(0.6), pytest.approx(2 / 6))
-    assert cheapest(scores, truth, Costs(shown=1.0, hidden=100.0))[0] == pytest.approx(0.25)
-
-
-def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
-    made = tiers.tier_judge_pipeline(judges="own_judge:shaky")
-    [row] = made.extra["thresholds"].to_dict("records")
-    assert row["n_chosen"] + row["n_scored"] == ROWS
-    assert row["threshold"] == pytest.approx(0.8)
-    table = made.extra["decisions"].query("system == 'own_judge:shaky'").reset_index(drop=True)
-    first = halves([f"question {n // 2} ?" for n in range(ROWS)], 0)
-    rest = table[~first]
-    shown = (rest["score"] >= row["threshold"]) & rest["decision"].notna()
-    cost = {one.where["threshold"]: one.estimate.value for one in made.estimates_by("threshold")}
-    assert cost["chosen"] == pytest.approx(float((shown != rest["label"]).mean()))
-    assert cost["own"] > cost["chosen"]
-    [gain] = [one.comparison for one in made.comparisons_by("threshold")]
-    assert gain.difference == pytest.approx(cost["chosen"] - cost["own"])
-    assert "0.800" in views.answers.costs(Page(made)).html()
-
-
-def test_a_chosen_threshold_beside_both_constants_by_hand() -> None:
-    """Of 40 cases 28 should be shown: showing all of the other half costs 1 for each of its others, showing none 10."""
-    truth = np.arange(40) % 10 < 7
-    scores = np.where(truth, 0.8, 0.2)
-    costs, clusters = Costs(shown=1.0, hidden=10.0), [str(place) for place in range(40)]
-    made = chosen_and_scored("j", scores, np.zeros(40, dtype=bool), truth, clusters, costs, Sureness(0.95, 500, 0))
-    assert made is not None
-    share = float(truth[~halves(clusters, 0)].mean())
-    assert 0 < share < 1
-    name, threshold, n_chosen, n_scored, least, show_all, show_none = made.row
-    assert (name, n_chosen, n_scored, least) == ("j", 20, 20, 0.0)
-    assert threshold == pytest.approx(0.5)
-    assert (show_all, show_none) == (pytest.approx(1 - share), pytest.approx(10 * share))
-    own, chosen = (one.estimate for one in made.findings if isinstance(one, NamedEstimate))
-    assert (own.value, chosen.value) == (pytest.approx(10 * share), 0.0)
-    assert own.high is not None
-    assert own.value < own.high <= 10
-    [gain] = [one.comparison for one in made.findings if isinstance(one, NamedComparison)]
-    assert (gain.difference, gain.better, gain.verdict) == (pytest.approx(-10 * share), "lower", Verdict.BETTER)
-
-
-@pytest.mark.parametrize(("number", "is_enough"), [(20, True), (18, False)])
-def test_ten_cases_of_a_half_are_enough_to_choose_a_threshold(number: int, is_enough: bool) -> None:
-    scores = np.tile([0.1, 0.9], number // 2)
-    truth, clusters = scores > 0.5, [str(place) for place in range(number)]
-    made = chosen_and_scored("j", scores, truth, truth, clusters, Costs(1.0, 1.0), Sureness(0.95, 200, 0))
-    assert (made is not None) == is_enough
-
-
-def test_noise_chosen_on_one_half_shows_no_gain_on_the_other() -> None:
-    """What looks cheaper than showing all on the half of choice is not so on the other, on the average."""
-    chosen, scored = [], []
-    for seed in range(300):
-        rng = np.random.default_rng(seed)
-        scores, truth = rng.random(60), rng.random(60) < 0.5
-        first = halves(list(range(60)), seed)
-        threshold, least = cheapest(scores[first], truth[first], Costs(1.0, 1.0))
-        chosen.append(least)
-        scored.append(mean_costs(scores[~first], truth[~first], Costs(1.0, 1.0), np.array([threshold]))[0])
-    assert np.mean(chosen) < 0.42
-    assert np.mean(scored) == pytest.approx(0.5, abs=0.02)
-
-
-def drawn(rng: np.random.Generator, n: int, right: float) -> np.ndarray:
-    truth = rng.random(n) < 0.5
-    said = np.where(rng.random(n) < right, truth, ~truth)
-    return np.where(truth, np.where(said, Cell.TRUE_POSITIVE, Cell.FALSE_NEGATIVE),
-                    np.where(said, Cell.FALSE_POSITIVE, Cell.TRUE_NEGATIVE))  # fmt: skip
-
-
-def test_an_interval_never_has_no_width() -> None:
-    perfect = np.array([Cell.TRUE_POSITIVE] * 15 + [Cell.TRUE_NEGATIVE] * 15)
-    for metric in METRICS:
-        one = guarded(metric, perfect, level=0.95, resamples=1000, seed=0)
-        assert one.value == 1.0
-        assert one.low is not None
-        assert 0.6 < one.low < 1.0, metric.label
-        assert one.note
-    many = guarded(accuracy, drawn(np.random.default_rng(0), 400, 0.8), level=0.95, resamples=1000, seed=0)
-    assert (many.method, many.note) == ("bca", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("right", "n"), [(0.97, 60), (0.9, 60), (0.8, 120), (0.6, 40)])
-def test_intervals_cover(right: float, n: int) -> None:
-    targets = {metric.label: right for metric in METRICS}  # balanced truth and even errors: all four are the same
-    hits = dict.fromkeys(targets, 0)
-    for seed in range(400):
-        cells = drawn(np.random.default_rng([seed, n]), n, right)
-        for metric in METRICS:
-            one = guarded(metric, cells, level=0.95, resamples=1000, seed=seed)
-            assert one.low is not None
-            assert one.high is not None
-            hits[metric.label] += one.low <= targets[metric.label] <= one.high
-    for label, count in hits.items():
-        assert 0.91 <= count / 400 <= 0.99, (label, count)
-    assert {accuracy.label, decision_recall.label, f1_score.label} <= set(hits)
 
 
 @pytest.mark.slow

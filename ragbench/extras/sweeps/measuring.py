@@ -274,7 +274,8 @@ def clock(
     with session.store() as store:
         opened = once(store)
         for each in whole.configurations:
-            if outcomes[each.name].failure or not timed:
+            outcome = outcomes.get(each.name)  # halving leaves finalists alone
+            if outcome is None or outcome.failure or not timed:
                 found[each.name] = float("nan")
                 continue
             if each.search not in searches:
@@ -285,7 +286,7 @@ def clock(
                 )  # fmt: skip
                 searches[each.search] = rows.groupby("sample", sort=False)["ms"].sum().to_numpy(dtype=float)
             searching = searches[each.search]
-            seconds = outcomes[each.name].seconds
+            seconds = outcome.seconds
             written = float(np.nanmedian(seconds)) * 1000 if np.isfinite(seconds).any() else 0.0
             found[each.name] = (float(np.median(searching)) if len(searching) else float("nan")) + written
     return found

@@ -86,24 +86,24 @@ def winner(
     check_level(level)
     check_resamples(resamples)
     sign = 1.0 if better == "higher" else -1.0
-    sums, sizes, codes = _by_unit(sign * matrix, codes)
-    often = _choices(sums, sizes, partings, seed)
+    units, codes = _by_unit(sign * matrix, codes)
+    often = _choices(units, partings, seed)
     scores = np.einsum("ij,ij->i", often[codes], matrix) / partings
     means = matrix.mean(axis=0)
     place = int(np.argmax(sign * means))
     value = stats.estimate(scores, clusters=clusters, bounds=bounds, level=level, resamples=resamples, seed=seed)
-    ends = _ends(matrix[:, place], sums, sizes, sign, clusters, bounds, level, resamples, seed)
+    ends = _ends(matrix[:, place], units, sign, clusters, bounds, level, resamples, seed)
     known = replace(value, low=None, high=None, method="none", intervals={}, n_effective=None, design_effect=None)
     if ends is not None:
         low, high = min(ends[0], value.value), max(ends[1], value.value)
         known = replace(known, low=low, high=high, method=METHOD, intervals={METHOD: (low, high)}, note="")
-    shares = np.average(often, axis=0, weights=sizes) / partings
+    shares = np.average(often, axis=0, weights=units.sizes) / partings
     return Winner(place, float(means[place]), known, shares, scores)
 
 
-def _choices(sums: Array, sizes: Array, partings: int, seed: int) -> Array:
+def _choices(units: Units, partings: int, seed: int) -> Array:
     """(units, configurations) how often others chose each configuration for a unit."""
-    rng, number = np.random.default_rng(seed), len(sums)
+    rng, number, sums, sizes = np.random.default_rng(seed), units.number, units.sums, units.sizes
     folds, often = min(FOLDS, number), np.zeros(sums.shape)
     for _parting in range(partings):
         fold = rng.permutation(number) % folds
@@ -116,8 +116,7 @@ def _choices(sums: Array, sizes: Array, partings: int, seed: int) -> Array:
 
 def _ends(
     column: Array,
-    sums: Array,
-    sizes: Array,
+    units: Units,
     sign: float,
     clusters: Labels | None,
     bounds: tuple[float, float] | None,
@@ -125,34 +124,25 @@ def _ends(
     resamples: int,
     seed: int,
 ) -> tuple[float, float] | None:
-    """The interval of the mean of a column that was chosen; None where it has none. sums: by unit, of all, the
-    better the higher."""
-    moved, errors = _deviations(sums, sizes, resamples, seed)
+    """The interval of the mean of a column that was chosen; None where it has none. units: of all, the better the
+    higher."""
+    totals = total_draws(np.column_stack([units.residuals(), units.sizes]), units.counts, resamples, seed)
+    moved, errors = totals[:, :-1] / totals[:, [-1]], _standard_errors(units)
     largest = (moved / np.where(errors > 0, errors, np.inf)).max(axis=1)
     critical = float(np.quantile(largest, (1 + level) / 2))
     stricter = max(level, min(2 * normal_p(critical) - 1, 1 - 1e-12))
     alone = stats.estimate(column, clusters=clusters, bounds=bounds, level=level, resamples=resamples, seed=seed)
     if alone.low is None or alone.high is None:
         return None
-    low, high = stretched((alone.low, alone.high), alone.value, len(sums) - 1, level, stricter)
+    low, high = stretched((alone.low, alone.high), alone.value, units.number - 1, level, stricter)
     least, most = bounds or (-math.inf, math.inf)
     return (max(low, least), alone.high) if sign > 0 else (alone.low, min(high, most))
 
 
-def _deviations(sums: Array, sizes: Array, resamples: int, seed: int) -> tuple[Array, Array]:
-    """(resamples, configurations) means of bootstrap samples of whole units less the mean, and (configurations,) their
-    standard errors."""
-    off = sums - sums.sum(axis=0) / sizes.sum() * sizes[:, None]
-    totals = total_draws(np.column_stack([off, sizes]), np.ones(len(sums), dtype=np.int64), resamples, seed)
-    return totals[:, :-1] / totals[:, [-1]], _standard_errors(sums, sizes)
-
-
-def _standard_errors(sums: Array, sizes: Array) -> Array:
-    """(configurations,) of their means, by the C / (C − 1) sandwich; 0 where there is but rounding."""
-    number = len(sums)
-    off = sums - sums.sum(axis=0) / sizes.sum() * sizes[:, None]
-    errors = np.sqrt(np.sum(off**2, axis=0) * (number / (number - 1))) / sizes.sum()
-    return np.where(errors > 1e-12 * np.abs(sums).max(initial=1.0), errors, 0.0)
+def _standard_errors(units: Units) -> Array:
+    """(configurations,) of their means; 0 where there is but rounding."""
+    errors = np.sqrt(units.variances())
+    return np.where(errors > 1e-12 * np.abs(units.sums).max(initial=1.0), errors, 0.0)
 
 
 @dataclass(frozen=True)
@@ -190,15 +180,14 @@ def behind_best(
     check_better(better)
     check_level(level)
     check_resamples(resamples)
-    sums, sizes, _codes = _by_unit((1.0 if better == "higher" else -1.0) * matrix, codes)
-    means, width = sums.sum(axis=0) / sizes.sum(), matrix.shape[1]
+    units, _codes = _by_unit((1.0 if better == "higher" else -1.0) * matrix, codes)
+    means, width = units.means, matrix.shape[1]
     apart = means[:, None] - means[None, :]
     allowed = np.empty((width, width))  # how far the row may lie behind the column by chance, were it the best
-    ones = np.ones(len(sums), dtype=np.int64)
     for place in range(width):
-        units = Units(sums - sums[:, [place]], sizes, ones, True, np.zeros(width))
-        ratios, _seen = ratios_together(units, min(resamples, MOST_STUDENTIZED), seed)
-        errors = _standard_errors(units.sums, sizes)
+        differences = replace(units, sums=units.sums - units.sums[:, [place]])
+        ratios, _seen = ratios_together(differences, min(resamples, MOST_STUDENTIZED), seed)
+        errors = _standard_errors(differences)
         allowed[place] = max(float(np.quantile(ratios.max(axis=1), level)), 0.0) * errors
     np.fill_diagonal(apart, np.inf)
     alike = (allowed == 0) & (
@@ -247,12 +236,13 @@ def _checked(values: Array, clusters: Labels | None) -> tuple[Array, NDArray[np.
     return matrix, codes.astype(np.int64)
 
 
-def _by_unit(matrix: Array, codes: NDArray[np.int64]) -> tuple[Array, Array, NDArray[np.int64]]:
-    """(units, configurations) sums, (units,) how many questions each unit has, and (questions,) the unit of each; units
-    in the order of their content, so that no number hangs on the order of the questions."""
+def _by_unit(matrix: Array, codes: NDArray[np.int64]) -> tuple[Units, NDArray[np.int64]]:
+    """What is parted and drawn together, and (questions,) the unit of each; units in the order of their content, so
+    that no number hangs on the order of the questions."""
     sizes = np.bincount(codes).astype(np.float64)
     sums: Array = np.column_stack([np.bincount(codes, weights=column) for column in matrix.T]).astype(np.float64)
     order = by_content(np.column_stack([sums, sizes]))
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
-    return sums[order], sizes[order], places[codes]
+    ones = np.ones(len(order), dtype=np.int64)
+    return Units(sums[order], sizes[order], ones, True, np.zeros(matrix.shape[1])), places[codes]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
-from ragbench.core.expectations import expectation
-from ragbench.core.folders import write
-from ragbench.core.settings import secrets
-from ragbench.data.files import DatasetError, read_lines
 from ragbench.data.records import Closed, Dialogue, QuestionRecord, Turn
+from ragbench.extras.testsets import kept_lines
 
 Filter = Literal[
     "reply", "language", "quotes", "one_passage", "copied", "duplicate", "not_answered", "answered", "known", "unclear"
@@ -84,24 +78,9 @@ def path_of(place: Path, language: str) -> Path:
 
 def read(place: Path, language: str) -> list[Candidate]:
     """The drafts that are kept there; none where there is no file. Raises DatasetError, naming file and line."""
-    path = path_of(place, language)
-    if not path.is_file():
-        return []
-    candidates = []
-    for number, item in read_lines(path):
-        try:
-            candidates.append(Candidate.model_validate(item))
-        except ValidationError as error:
-            fault = error.errors()[0]
-            field = ".".join(map(str, fault["loc"]))
-            raise DatasetError(f"{path.name}, line {number}: {field}: {expectation(fault)}") from None
-    return candidates
+    return kept_lines.read(path_of(place, language), Candidate)
 
 
 def keep(place: Path, language: str, candidates: Iterable[Candidate]) -> None:
     """Write these among those that are kept already; a draft of the same id and attempt takes its place."""
-    known = {(each.id, each.attempt): each for each in (*read(place, language), *candidates)}
-    mask = secrets.exact_masker()
-    rows = (secrets.masked(known[key].model_dump(mode="json"), mask) for key in sorted(known))
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write(path_of(place, language), text.encode("utf-8"))
+    kept_lines.keep(path_of(place, language), Candidate, candidates, lambda draft: (draft.id, draft.attempt))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -134,6 +133,7 @@ def _by_model(
     from ragbench.extras.testsets import candidates, drafting, kinds
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
+    from ragbench.tiers.scoring.replies import in_database
 
     if asks_nobody(judge):
         raise typer.BadParameter(
@@ -162,7 +162,7 @@ def _by_model(
     def by(opened: Judge) -> drafting.Drafting:
         return drafting.Drafting(opened, records.chunks, spread, filters, records.questions, rehearsed=plan)
 
-    with opened_journal(known) as journal:
+    with in_database(known) as journal:
         made, outlooks, tally = run(_asked(by, left, whole, judge, known, journal, language))
     if plan:
         plans.show(outlooks, known.budget)
@@ -201,31 +201,13 @@ async def _asked(
     language: str,
 ) -> tuple[Drafting, list[Outlook], Tally]:
     """The drafts, what the judge would be asked where this is a plan, and what it took."""
-    from ragbench.core import trust
-    from ragbench.core.progress import Progress, is_watched
-    from ragbench.judge import open_judges
-    from ragbench.tiers.scoring.measure import live_line
+    from ragbench.extras.testsets.asking import watched
 
-    with Progress("drafting", len(tasks) if is_watched() else 0) as progress:
-        opened = open_judges(
-            known, [judge], journal=journal, language=language, on_change=live_line(progress),
-            rehearsed=trust.only_planned(),
-        )  # fmt: skip
-        async with opened:
-            made = by(opened.judges[0])
-            made.advance = lambda: progress(1)
-            await made.run(tasks, whole)
-            return made, await opened.outlooks(), opened.tally
-
-
-@contextlib.contextmanager
-def opened_journal(known: Settings) -> Iterator[Journal]:
-    """The journal in the project's database, in which every reply is kept."""
-    from ragbench.store import Store, server
-    from ragbench.store.journal import DatabaseJournal
-
-    with Store.open(known) as store:
-        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
+    async with watched("drafting", len(tasks), judge, known, journal, language) as (opened, progress):
+        made = by(opened.judges[0])
+        made.advance = lambda: progress(1)
+        await made.run(tasks, whole)
+        return made, await opened.outlooks(), opened.tally
 
 
 def _tell(made: Drafting, tasks: Sequence[Task], before: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,19 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from ragbench.core.expectations import expectation
-from ragbench.core.folders import write
-from ragbench.core.settings import secrets
-from ragbench.data.files import DatasetError, read_lines
+from ragbench.data.files import DatasetError
 from ragbench.data.records import Closed, QuestionRecord
+from ragbench.extras.testsets import kept_lines
+from ragbench.judge.relevance import HIGHEST
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
-
-HIGHEST = 3
-"""The best of the four grades of UMBRELA (Upadhyay et al. 2024), from 0."""
 
 
 class Judgement(Closed):
@@ -128,25 +123,12 @@ def path_of(place: Path, language: str) -> Path:
 
 def read(place: Path, language: str) -> list[Judgement]:
     """Those that are kept; none where there is no file. Raises DatasetError, naming file and line."""
-    path = path_of(place, language)
-    judgements = []
-    for number, line in read_lines(path) if path.is_file() else ():
-        try:
-            judgements.append(Judgement.model_validate(line))
-        except ValidationError as error:
-            fault = error.errors()[0]
-            place_of_fault = ".".join(map(str, fault["loc"]))
-            raise DatasetError(f"{path.name}, line {number}: {place_of_fault}: {expectation(fault)}") from None
-    return judgements
+    return kept_lines.read(path_of(place, language), Judgement)
 
 
 def keep(place: Path, language: str, judgements: Iterable[Judgement]) -> None:
     """Write these among those that are kept already; one of the same pair by the same name takes its place."""
-    known = {(j.question, j.passage, j.by): j for j in (*read(place, language), *judgements)}
-    mask = secrets.exact_masker()
-    rows = (secrets.masked(known[key].model_dump(mode="json"), mask) for key in sorted(known))
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write(path_of(place, language), text.encode("utf-8"))
+    kept_lines.keep(path_of(place, language), Judgement, judgements, lambda j: (j.question, j.passage, j.by))
 
 
 def labelled(

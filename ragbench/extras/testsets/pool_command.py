@@ -69,12 +69,12 @@ def pool(
     from ragbench.data.subsets import drawn
     from ragbench.data.writing import change
     from ragbench.extras.testsets import pool as room
-    from ragbench.extras.testsets.command import opened_journal
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
     from ragbench.report.keeping import kept
     from ragbench.report.pages.assembly import Measurements
     from ragbench.tiers.basics.choices import parted
+    from ragbench.tiers.scoring.replies import in_database
 
     if not 0 < sample <= 1:
         raise typer.BadParameter(f"{sample:g}: above 0 and at most 1 is expected", param_hint="--sample")
@@ -123,7 +123,7 @@ def pool(
     elif judge:
         if not asks_nobody(judge):
             consent.required(trust.named(), trusted)
-        with opened_journal(settings.load()) as journal:
+        with in_database(settings.load()) as journal:
             new, lost, outlooks, tally = run(_graded(judge, left, texts, passages, language, journal, settings.load()))
         if plan:
             plans.show(outlooks, settings.load().budget)
@@ -181,22 +181,12 @@ async def _graded(
     journal: Journal,
     known: Settings,
 ) -> tuple[list[Judgement], dict[Pair, str], list[Outlook], Tally]:
-    from ragbench.core import trust
-    from ragbench.core.progress import Progress, is_watched
     from ragbench.extras.testsets import grading
-    from ragbench.judge import open_judges
-    from ragbench.tiers.scoring.measure import live_line
+    from ragbench.extras.testsets.asking import watched
 
-    with Progress("grading", len(left) if is_watched() else 0) as progress:
-        opened = open_judges(
-            known, [judge], journal=journal, language=language, on_change=live_line(progress),
-            rehearsed=trust.only_planned(),
-        )  # fmt: skip
-        async with opened:
-            made, lost = await grading.graded(
-                opened.judges[0], left, questions, passages, language, lambda: progress(1)
-            )
-            return made, lost, await opened.outlooks(), opened.tally
+    async with watched("grading", len(left), judge, known, journal, language) as (opened, progress):
+        made, lost = await grading.graded(opened.judges[0], left, questions, passages, language, lambda: progress(1))
+        return made, lost, await opened.outlooks(), opened.tally
 
 
 def _tell(pooled: Any, judged: dict[Pair, float], level: int) -> None:
@@ -235,7 +225,8 @@ def _taken(path: Path, annotator: str, pairs: Sequence[Pair]) -> list[Judgement]
     another pool."""
     from ragbench.data.files import DatasetError
     from ragbench.data.rows import read_rows
-    from ragbench.extras.testsets.pool import HIGHEST, Judgement
+    from ragbench.extras.testsets.pool import Judgement
+    from ragbench.judge.relevance import HIGHEST
 
     known, made = {_code(pair): pair for pair in pairs}, []
     for place, row in read_rows(path):

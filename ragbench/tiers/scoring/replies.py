@@ -26,10 +26,16 @@ def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Itera
     ):
         yield None
         return
+    with in_database(settings.load()) as journal:
+        yield journal
+
+
+@contextlib.contextmanager
+def in_database(known: settings.Settings) -> Iterator[Journal]:
+    """The journal in the project's database, in which every reply is kept."""
     from ragbench.store import Store, server
     from ragbench.store.journal import DatabaseJournal
 
-    known = settings.load()
     with Store.open(known) as store:
         yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from ragbench.core.annexes import notebooks
 from ragbench.core.measurement import Measurement
 from ragbench.extras.sweeps import ablation, measuring
 from ragbench.extras.sweeps.ablation import AblationRequest, Sweeping
+from ragbench.systems import make, once
 from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.retrieval import timing
+from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
 from tests.chat_server import ChatServer
@@ -31,7 +35,7 @@ def asked(**given: Any) -> AblationRequest:
     return AblationRequest(**given)
 
 
-def project(folder: Path, database_folder: Path, more: str) -> None:
+def project(folder: Path, database_folder: Path, more: str, times: int = 1) -> None:
     data = folder / "data" / "hours"
     data.mkdir(parents=True)
     (data / "dataset.toml").write_text('title = "Hours"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
@@ -39,7 +43,8 @@ def project(folder: Path, database_folder: Path, more: str) -> None:
     for place, hour in zip(PAGES, HOURS, strict=True):
         text = f"The {place} lies by the river. It opens at {hour}. Dogs stay outside. Tickets are free on Mondays."
         chunks.append({"id": place, "text": text, "url": f"/{place}"})
-        for number, text in enumerate((f"When does the {place} open?", f"At which hour may one enter the {place}?")):
+        wordings = (f"When does the {place} open?", f"At which hour may one enter the {place}?")
+        for number, text in enumerate(wordings * times):
             questions.append(
                 {
                     "id": f"{place}{number}", "text": text, "relevant": {place: 1}, "reference": f"At {hour}.",
@@ -118,6 +123,45 @@ def test_halving_needs_questions_for_both_halves(tmp_path: Path, database_folder
     project(tmp_path, database_folder, '[sweeps.k]\nk = [1, 2, 3, 4, 5, 6, 7, 8]\nsearch = "halving"\nfinalists = 2\n')
     with pytest.raises(BenchError, match="10 of each are needed"):
         Sweeping.of(asked())
+
+
+@pytest.mark.usefixtures("bare")
+def test_halving_states_the_finalists_alone_and_effects_of_all(tmp_path: Path, database_folder: Path) -> None:
+    project(
+        tmp_path, database_folder, '[sweeps.k]\nk = [1, 2, 3, 4, 5, 6, 7, 8]\nsearch = "halving"\nfinalists = 2\n', 4
+    )  # fmt: skip
+    request = asked(resamples=200, timed_questions=2)
+    sweeping = Sweeping.of(request)
+    exploring, deciding = len(sweeping.exploring), len(sweeping.deciding)
+    assert exploring + deciding == 64
+    assert not {one.cluster for one in sweeping.exploring} & {one.cluster for one in sweeping.deciding}
+    found = ablation.run(sweeping, Judging())
+    assert found.rounds == ((8, exploring // 2), (4, exploring), (2, deciding))
+    made = ablation.stated(sweeping, found, request)
+    rows = made.extra["configurations"]
+    assert list(rows["system"]) == ["1", "2"]
+    assert (rows["milliseconds"] > 0).all()
+    assert made.facts["n_questions"] == deciding
+    effects = [one.comparison for one in made.comparisons_by("exchange")]
+    assert {one.challenger for one in effects} == set("2345678")
+    assert {one.n for one in effects} == {exploring // 2}
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_clock_is_the_median_of_retrieving_and_of_writing(tmp_path: Path, database_folder: Path) -> None:
+    project(tmp_path, database_folder, "[sweeps.k]\nk = [1, 2]\n")
+    sweeping = Sweeping.of(asked())
+    session, whole, questions = sweeping.session, sweeping.whole, sweeping.deciding
+    outcomes = dict(ablation.run(sweeping, Judging()).outcomes)
+    outcomes["2"] = replace(outcomes["2"], seconds=np.array([1.0, 2.0, 9.0] + [np.nan] * 13))
+    times = measuring.clock(session, whole, questions, outcomes, 5)
+    with session.store() as store:  # what the clock read is kept
+        system = make("1", session.settings, store, session.dataset, once(store))
+        rows = timing.latencies(
+            {"1": system}, store, questions, whole.depth, session.dataset.content_hash, Clock(5), session.progress
+        )
+    assert times["1"] == rows.groupby("sample")["ms"].sum().median()
+    assert times["2"] - times["1"] == pytest.approx(2000)
 
 
 def test_the_parameters_of_the_notebook_are_those_of_its_request() -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench.core.types import Array
+from ragbench import stats
+from ragbench.core.types import Array, Better
 from ragbench.extras.sweeps.winner import METHOD, behind_best, front, winner
 
 
@@ -49,6 +50,26 @@ def test_of_equal_configurations_the_value_as_it_stands_is_too_high_and_what_is_
     assert np.mean(seen) > error
     assert abs(np.mean(left)) < 0.5 * error
     assert np.mean(held) >= 0.9
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_the_end_on_the_side_of_luck_holds_for_all_and_the_other_one_is_that_of_the_chosen_one_alone(
+    better: Better,
+) -> None:
+    values: Array = np.random.default_rng(21).standard_normal((400, 20))
+    found = winner(values, better=better, partings=5)
+    column = values[:, found.place]
+    alone, error = stats.estimate(column), column.std(ddof=1) / 20
+    ends = (found.value.low, alone.low, found.value.high, alone.high)
+    assert None not in ends
+    low, alone_low, high, alone_high = (float(end or 0) for end in ends)
+    # of 20 independent normal means none is off by more than 3.02 errors on one side with the chance .975
+    if better == "higher":
+        assert high == alone_high
+        assert (found.seen - low) / error == pytest.approx(3.02, abs=0.1)
+    else:
+        assert low == alone_low
+        assert (high - found.seen) / error == pytest.approx(3.02, abs=0.1)
 
 
 def test_copies_of_a_question_are_one_question_where_they_are_one_cluster() -> None:
@@ -96,6 +117,19 @@ def test_the_best_is_told_from_all_others_where_it_is_clearly_better() -> None:
     for each in (found[0], found[4]):
         assert each.high == 0.0
         assert each.low < each.difference < 0
+
+
+def test_each_end_has_the_critical_value_of_its_own_control() -> None:
+    rng = np.random.default_rng(6)
+    values = np.column_stack([rng.standard_normal(400), 0.01 * rng.standard_normal((400, 3))])
+    values -= values.mean(axis=0)
+    apart = behind_best(values)[0]
+    error = values[:, 0].std(ddof=1) / 20
+    # held against the first, the three like ones are as one: 1.645; held against one of these, the first is independent
+    # of the two others, whose differences correlate by .5: 2.09
+    assert apart.difference == pytest.approx(0)
+    assert apart.high / error == pytest.approx(1.645, abs=0.1)
+    assert apart.low / error == pytest.approx(-2.09, abs=0.15)
 
 
 def test_equal_ones_cannot_be_told_apart() -> None:

@@ -14,8 +14,9 @@ from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets import grading, pool
+from ragbench.extras.testsets import pool
 from ragbench.extras.testsets.pool import Judgement, Pool, labelled
+from ragbench.judge.relevance import RELEVANCE
 from tests.chat_server import ChatServer
 from tests.command_line import invoke, one_line
 from tests.extras.testsets import writer
@@ -166,8 +167,8 @@ def test_a_larger_sample_holds_a_smaller_one() -> None:
 
 
 def test_the_prompt_is_built_alike_in_both_languages() -> None:
-    assert structure(grading.GRADE, "ru") == structure(grading.GRADE, "en")
-    assert structure(grading.GRADE, "en")["levels"] == ["3", "2", "1", "0"]
+    assert structure(RELEVANCE, "ru") == structure(RELEVANCE, "en")
+    assert structure(RELEVANCE, "en")["levels"] == ["0", "1", "2", "3"]
 
 
 def test_judgements_of_another_shape_are_refused_with_their_line(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""Runs and judgements of other forms than TREC's: fewer columns, a header, JSON, Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragbench.data import trec
+from tests.trec_files import written
+
+SHORT = {
+    "five columns": "q1 Q0 b 1 3.0\nq1 Q0 a 2 2.0\n",
+    "no placeholder": "q1 b 1 3.0 t\nq1 a 2 2.0 t\n",
+    "no placeholder, no tag": "q1\tb\t1\t3.0\nq1\ta\t2\t2.0\n",
+    "MS MARCO": "q1\tb\t1\nq1\ta\t2\n",
+    "scores alone": "q1 a 2.0\nq1 b 3.0\n",
+    "header": "qid Q0 docno rank score tag\nq1 Q0 b 1 3.0 t\nq1 Q0 a 2 2.0 t\n",
+    "header in another order": "score\tdoc_id\tquery_id\n3.0\tb\tq1\n2.0\ta\tq1\n",
+    "header with ranks": "query-id,doc-id,rank\nq1,a,2\nq1,b,1\n",
+    "commas, an index": ",query_id,doc_id,score\n0,q1,b,3.0\n1,q1,a,2.0\n",
+    "quoted": 'query_id,doc_id,score\n"q1","a",2.0\n"q1","b",3.0\n',
+    "dictionary": '{"q1": {"a": 2.0, "b": 3}}',
+    "lists": '{"q1": ["b", "a"]}',
+    "pairs": '{"q1": [["b", 3], ["a", 2]]}',
+    "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
+    "JSON Lines": '{"qid": "q1", "docid": "a", "score": 2}\n{"qid": "q1", "docid": "b", "score": 3}\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("text", SHORT.values(), ids=SHORT)
+def test_runs_of_other_forms_have_the_same_order(tmp_path: Path, text: str, zipped: bool, mark: bytes) -> None:
+    content = mark + text.encode()
+    run = trec.read_run(written(tmp_path, "r", gzip.compress(content) if zipped else content))
+    assert list(run.queries) == ["q1"]
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
+    assert trec.trec_eval_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
+
+
+JUDGED = {
+    "BEIR": "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0\nq2\tc\t2\n",
+    "three columns": "q1 a 1\nq1 b 0\nq2 c 2\n",
+    "header": "query_id iteration doc_id relevance\nq1 0 a 1\nq1 0 b 0\nq2 0 c 2\n",
+    "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
+    "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+}
+
+
+@pytest.mark.parametrize("text", JUDGED.values(), ids=JUDGED)
+def test_judgements_of_other_forms_are_the_same(tmp_path: Path, text: str) -> None:
+    assert trec.read_qrels(written(tmp_path, "q", text)) == {"q1": {"a": 1.0, "b": 0.0}, "q2": {"c": 2.0}}
+
+
+def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    table = {"query-id": [1, 1, 2], "corpus-id": ["a", "b", "c"], "score": [1, 0, 2]}
+    parquet.write_table(pa.table(table), tmp_path / "q.parquet")
+    assert trec.read_qrels(tmp_path / "q.parquet") == {"1": {"a": 1.0, "b": 0.0}, "2": {"c": 2.0}}
+    parquet.write_table(pa.table({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.5, 2.5]}), tmp_path / "r")
+    assert trec.listed_order(trec.read_run(tmp_path / "r").queries["q"]).documents.to_pylist() == ["b", "a"]
+    parquet.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "other")
+    with pytest.raises(trec.TrecError, match="has the columns a, b; expected columns like query_id, doc_id, score"):
+        trec.read_run(tmp_path / "other")
+    twice = pa.table({"query-id": ["q", "q"], "corpus-id": ["a", "a"], "score": [1, 2]})
+    parquet.write_table(twice, tmp_path / "twice")
+    with pytest.raises(trec.TrecError, match="query q and document a were judged 1 before and 2 here"):
+        trec.read_qrels(tmp_path / "twice")
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (trec.read_run, "q1\tb\t1\nq1\ta\n", "line 2: 2 columns instead of 3; expected QUERY DOCUMENT SCORE"),
+        (trec.read_run, "q1 0 a 1\n", "line 1: 4 columns instead of 6"),
+        (trec.read_run, "qid,docid,score\nq1,a,x\n", "line 2: 'x' is not a score"),
+        (trec.read_run, '{"q1": {"a": null}}', "query q1: None is not a score, a finite number"),
+        (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
+        (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
+        (trec.read_run, '{"q1": {', "is no JSON that can be read"),
+        (trec.read_run, "[1, 2]", "or rows with the fields query_id, doc_id, score"),
+        (trec.read_qrels, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n", "line 3: query q and document a were"),
+    ],
+)  # fmt: skip
+def test_other_forms_that_do_not_fit(tmp_path: Path, reader: Callable[[Path], Any], text: str, message: str) -> None:
+    with pytest.raises(trec.TrecError, match=message):
+        reader(written(tmp_path, "broken", text))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from([("q1", "a"), ("q1", "b"), ("q2", "a")]), st.floats(-9, 9), min_size=1),
+    st.permutations(["query_id", "doc_id", "score"]),
+)
+def test_no_order_of_columns_or_lines_changes_a_run(
+    tmp_path_factory: pytest.TempPathFactory, scores: dict[tuple[str, str], float], order: list[str]
+) -> None:
+    rows = [(query, document, score) for (query, document), score in scores.items()]
+    folder = tmp_path_factory.mktemp("forms")
+    plain = trec.read_run(
+        written(folder, "r", "".join(f"{query} Q0 {document} 1 {score!r} t\n" for query, document, score in rows))
+    )
+    named = [dict(zip(("query_id", "doc_id", "score"), row, strict=True)) for row in rows]
+    lines_ = [order, *([str(row[name]) for name in order] for row in named)]
+    tabs = trec.read_run(written(folder, "t", "".join("\t".join(line) + "\n" for line in lines_)))
+    nested: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        nested.setdefault(query, {})[document] = score
+    for other in (tabs, trec.read_run(written(folder, "j", json.dumps(nested)))):
+        assert list(other.queries) == list(plain.queries)
+        for query, row in plain.queries.items():
+            assert trec.listed_order(other.queries[query]).documents.equals(trec.listed_order(row).documents)

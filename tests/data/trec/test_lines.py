@@ -1,0 +1,176 @@
+"""Lines of TREC files as they really are: every form of one, what does not fit, and the quick way beside the strict."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragbench.data import trec
+from ragbench.data.trec import lines
+from tests.trec_files import QRELS, RUN, written
+
+
+@pytest.mark.fault("encodings", tried="forms of a file of runs", count=9)
+@pytest.mark.parametrize(
+    "form",
+    [
+        QRELS.encode(),
+        gzip.compress(QRELS.encode(), mtime=0),
+        QRELS.replace("\n", "\r\n").encode(),
+        QRELS.replace(" ", "\t").encode(),
+        b"\xef\xbb\xbf" + QRELS.encode(),
+        gzip.compress(b"\xef\xbb\xbf" + QRELS.replace("\n", "\r\n").encode(), mtime=0),
+        ("# judged in May\n\n" + QRELS.replace("\n", "\n  \n#\n")).encode(),
+        QRELS.rstrip("\n").encode(),
+        (QRELS + "q1 0 a 1\n").encode(),
+    ],
+    ids=["plain", "gzip", "crlf", "tabs", "bom", "gzip bom crlf", "comments", "no last newline", "repeated"],
+)
+def test_every_form_of_a_file_reads_the_same(tmp_path: Path, form: bytes) -> None:
+    expected = {"q1": {"a": 1.0, "b": 0.0, "c": 2.0}, "q2": {"a": 1.0}, "q3": {"z": 0.0}}
+    assert trec.read_qrels(written(tmp_path, "any.name", form)) == expected
+
+
+def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "bm25.run.gz", gzip.compress(RUN.encode())))
+    assert (run.name, run.tag) == ("bm25", "mine")
+    assert run.queries["q1"].documents.to_pylist() == ["b", "a", "c"]
+    assert list(run.queries["q1"].scores) == [3.0, 2.0, 2.0]
+    assert trec.read_run(written(tmp_path, "empty.run", "")).queries == {}
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (trec.read_qrels, "q1 0 a 1\nq1 0 a\n", r"line 2: 3 columns instead of 4; expected QUERY ITERATION"),
+        (trec.read_qrels, "q1 0 a one\n", r"line 1: 'one' is not a grade"),
+        (trec.read_qrels, "q1 0 a nan\n", r"line 1: 'nan' is not a grade"),
+        (trec.read_qrels, "q1 0 a 1\n\nq1 0 a 2\n", r"line 3: query q1 and document a were judged 1 before and 2"),
+        (trec.read_qrels, "# nothing\n", r"no judgements"),
+        (trec.read_qrels, b"q1 0 \xff\xfe 1\n", r"line 1: not UTF-8"),
+        (trec.read_qrels, "q" * 70_000, r"line 1: longer than 65536 bytes"),
+        (trec.read_qrels, gzip.compress(QRELS.encode() * 99, mtime=0)[:-20], r"broken gzip"),
+        (trec.read_run, "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 t\n", r"line 2: 5 columns instead of 6; expected QUERY Q0"),
+        (trec.read_run, "q1 Q0 a 1 inf t\n", r"line 1: 'inf' is not a score"),
+        (trec.read_run, "q1 Q0 a 1 1_0 t\n", r"line 1: '1_0' is not a score"),
+        (trec.read_run, QRELS, r"line 1: 4 columns instead of 6"),
+        (trec.read_run, " Q0 b 1 3.0 mine\n", r"line 1: 5 columns instead of 6"),
+    ],
+)
+def test_what_does_not_fit_names_file_line_and_form(
+    tmp_path: Path, reader: Callable[[Path], Any], text: str | bytes, message: str
+) -> None:
+    path = written(tmp_path, "broken.txt", text)
+    with pytest.raises(trec.TrecError, match=message) as caught:
+        reader(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(trec.TrecError, match="no such file"):
+        trec.read_run(tmp_path / "none.run")
+    with pytest.raises(trec.TrecError, match="is a folder"):
+        trec.read_qrels(tmp_path)
+
+
+@pytest.mark.fault("bombs", tried="a run that unpacks to no end", count=2)
+@pytest.mark.parametrize("text", [RUN, "# many\n" + RUN])
+def test_too_much_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(lines, "MOST_BYTES", 60)
+    with pytest.raises(trec.TrecError, match=r"more than 6e-08 GB of text, half of this machine's memory; split it"):
+        trec.read_run(written(tmp_path, "q.gz", gzip.compress(text.encode(), mtime=0)))
+
+
+def in_columns(found: lines.Columns | None) -> Any:
+    if found is None:
+        return None
+    texts = {name: column.to_pylist() for name, column in found.texts.items()}
+    return dict(found.queries), texts, {name: one.tolist() for name, one in found.numbers.items()}, dict(found.words)
+
+
+@pytest.mark.parametrize("text", [RUN, RUN.replace(" ", "\t"), RUN.replace("\n", "\r\n"), RUN.replace("a", "ё")])
+def test_a_plain_file_is_read_in_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(lines, "BLOCK", 40)
+    path = written(tmp_path, "r.run", text)
+    assert in_columns(lines._plain(path, trec.RUN)) == in_columns(lines._checked(path, trec.RUN))
+    one, two, three, other = text.splitlines(keepends=True)
+    scattered = written(tmp_path, "s.run", one + other + two + three)
+    assert in_columns(lines._plain(scattered, trec.RUN)) == in_columns(lines._checked(scattered, trec.RUN))
+    assert list(trec.read_run(scattered).queries["q1"].ranks) == [1.0, 2.0, 3.0]
+
+
+ODD = st.sampled_from(
+    [
+        *" \t\r\n\v\f#\"'\x1c\x1f\ufeff\u00a0\u2028\x85",
+        "  ",
+        "\n#",
+        " \n",
+        "\n ",
+        "\n\n",
+        "\r\n",
+        "ё",
+        "1_0",
+        "nan",
+        "-inf",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    gap=st.sampled_from([" ", "\t"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    odd=st.lists(st.tuples(st.integers(0, 60), ODD, st.booleans()), max_size=2),
+)
+def test_the_quick_way_says_what_the_strict_way_says_or_nothing(
+    tmp_path_factory: pytest.TempPathFactory, gap: str, end: str, odd: list[tuple[int, str, bool]]
+) -> None:
+    folder = tmp_path_factory.mktemp("trec")
+    for form, plain in ((trec.RUN, RUN), (trec.QRELS, QRELS)):
+        text = plain.replace(" ", gap).replace("\n", end)
+        for place, strange, instead in odd:
+            text = text[:place] + strange + text[place + instead :]
+        path = written(folder, "r", text.encode())
+        quick = in_columns(lines._plain(path, form))
+        assert odd or quick is not None
+        if quick is not None:
+            assert quick == in_columns(lines._checked(path, form))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff\ufeffq1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n",
+        "q1 Q0 a 1 2 t\n\ufeffq1 Q0 b 2 1 t",
+        "q1 Q0 a 1 2 t\n\ufeffq1 Q0 b 2 1 t\nq1 Q0 c 3 0 t\n",
+    ],
+)
+@pytest.mark.parametrize("block", [20, 1 << 25])
+def test_a_mark_of_byte_order_within_a_file_is_a_letter_to_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK", block)
+    run = trec.read_run(written(tmp_path, "r.run", text))
+    assert list(run.queries) == (["\ufeffq1", "q1"] if text.startswith("\ufeff") else ["q1", "\ufeffq1"])
+    assert run.queries["q1"].documents.to_pylist() == (
+        ["b"] if text.startswith("\ufeff") else ["a", "c"][: text.count("\n")]
+    )
+
+
+@pytest.mark.parametrize("gap", [" ", "\t"])
+def test_a_last_line_that_lacks_a_word_is_found_by_its_blank(tmp_path: Path, gap: str) -> None:
+    text = f"q1 Q0 a 1 2 t\nq1 Q0 b 2 1{gap}".replace(" ", gap)
+    with pytest.raises(trec.TrecError, match="line 2: 5 columns instead of 6"):
+        trec.read_run(written(tmp_path, "r.run", text))
+
+
+def test_the_quick_way_keeps_to_the_longest_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.run", RUN + f"q1 Q0 {'x' * 70_000} 4 1.0 mine\n")
+    with pytest.raises(trec.TrecError, match="line 5: longer than 65536 bytes"):
+        trec.read_run(path)
