@@ -164,13 +164,17 @@ def _differs(comparison: Comparison | None) -> bool:
 
 
 def _number(estimate: Estimate | None, digits: int) -> str:
-    return "" if estimate is None or math.isnan(estimate.value) else f"{round(estimate.value, digits) + 0.0:.{digits}f}"
+    return "" if estimate is None or math.isnan(estimate.value) else _fixed(estimate.value, digits)
 
 
 def _ends(estimate: Estimate | None, digits: int) -> tuple[str, str] | None:
     if estimate is None or estimate.low is None or estimate.high is None or math.isnan(estimate.value):
         return None
-    return f"{round(estimate.low, digits) + 0.0:.{digits}f}", f"{round(estimate.high, digits) + 0.0:.{digits}f}"
+    return _fixed(estimate.low, digits), _fixed(estimate.high, digits)
+
+
+def _fixed(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # -0.0 becomes 0.0
 
 
 def _marked(cell: _Cell, bold: str, dagger: str, ends: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -163,6 +164,19 @@ def test_a_view_is_written_for_every_output(language: str) -> None:
     estimate = page.material.estimate("v2", page.material.metrics[0])
     assert estimate is not None
     assert estimate.value in frame.iloc[:, 2].tolist(), "a column of groups, one of systems, then means"
+
+
+@pytest.mark.parametrize("name", ["table", "summary", "worst"])
+def test_what_a_style_sheet_sets_apart_is_apart_in_texts_too(name: str) -> None:
+    page = views.Page(measurement(("v1", "v2", "v3"), ("mrr", "faithfulness")))
+    shown = page.view(name)
+    for written in (str(shown), shown.markdown()):
+        assert not re.findall(r"\][A-Za-z0-9+−▲▼○]|\d(?:v[123]|good|attention)|(?:mrr|faithfulness)\**v1", written)
+    if name == "summary":
+        metric = page.material.key_metrics[0]
+        assert f"- {metric} v1 {material_value(page, 'v1')}; v2 {material_value(page, 'v2')}" in str(shown)
+        values = BeautifulSoup(shown.html(), "html.parser").select_one("ul.rb-keys .rb-row")
+        assert "; " not in values.get_text(), "the page's style sheet does it"
 
 
 def material_value(page: views.Page, system: str) -> str:

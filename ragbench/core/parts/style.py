@@ -55,6 +55,8 @@ class Style:
     nothing: str = DASH
     between = "\n\n"
     """What stands between parts."""
+    between_marks = "; "
+    """What stands between the marks of systems beside each other."""
 
     def cell(self, column: Column, cell: Any, digits: int) -> str:
         """A cell as its column's kind is written, or as the piece that it is."""
@@ -79,7 +81,10 @@ class Style:
             return self.count(phrase)
         if isinstance(phrase, Piece):
             return self.piece(phrase, digits, signed)
-        return self.together(self.phrase(part, digits, signed) for part in phrase)
+        written = [self.phrase(part, digits, signed) for part in phrase]
+        if self.between_marks and phrase and all(isinstance(part, Mark) for part in phrase):
+            return self.between_marks.join(written)
+        return self.together(written)
 
     def piece(self, piece: Piece, digits: int, signed: bool) -> str:
         """A piece of a phrase."""
@@ -317,9 +322,14 @@ class Style:
             return self.item(f"({entry.letter}) {self.phrase(entry.text)}")
         entry = entry.content if isinstance(entry, Item) else entry
         if not isinstance(entry, Entry):
-            return self.item(self.blocks(entry) if _is_blocks(entry) else self.phrase(entry))
+            return self.item(self.content(entry))
         said = " ".join(filter(None, (self.phrase(entry.summary), self.phrase(entry.marks or ""))))
         return self.item(said, *map(self.block, flat(entry.body)))
+
+    def content(self, entry: Any) -> str:
+        """What one of a list holds: a phrase, or parts."""
+        parts = isinstance(entry, Sequence) and any(isinstance(part, Part) for part in entry)
+        return self.blocks(entry) if parts else self.phrase(entry)
 
     def item(self, said: str, *more: str) -> str:
         """A list's entry, and below it what belongs to it."""
@@ -333,10 +343,6 @@ class Style:
     def section(self, section: Section) -> str:
         """Parts that belong together, under their title."""
         return self.blocks([*([Text(section.title, "h4")] if section.title else ()), *flat(section.parts)])
-
-
-def _is_blocks(entry: Any) -> bool:
-    return isinstance(entry, Sequence) and any(isinstance(part, Part) for part in entry)
 
 
 class Spoken(Style):

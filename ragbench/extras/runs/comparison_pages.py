@@ -20,6 +20,7 @@ from ragbench.core.measurement import (
     without_nan,
     without_rows,
 )
+from ragbench.core.parts import P
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types.reason import kept
 from ragbench.extras.runs import bare_numbers
@@ -208,10 +209,9 @@ def _summary(summary: Summarized) -> dict[str, Any]:
         known |= {f"{key}_{side}": getattr(value, key) for key in ("value", "low", "high", "n")}
     c = summary.comparison
     if c is not None:
-        p = c.p if c.p_adjusted is None else c.p_adjusted
         told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
         known |= {name: getattr(c, name) for name in told}
-        known |= {"p": p, "verdict": str(c.verdict), "withheld": kept(c.withheld)}
+        known |= {"p": P.of(c).value, "verdict": str(c.verdict), "withheld": kept(c.withheld)}
     return {key: known.get(key, "" if key in ("verdict", "withheld", "why") else math.nan) for key in SUMMARY}
 
 

@@ -152,7 +152,7 @@ def _cell(overview: Overview, page: Facts, metric: str, system: str) -> Phrase:
     by = overview.judged_by(page, metric) if c else ""
     words = [part for part in (exact(e, _), marked, chip(overview.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
-    under = Styled(joined(" · ", words), look="rb-words") if words else ""
+    under = (" ", Styled(joined(" · ", words), look="rb-words")) if words else ""
     return (Link(number, address), small(counted(e, _, digits)), under)
 
 

@@ -19,7 +19,9 @@ def summary(material: Material, present: frozenset[str], brief: bool = False) ->
     says = Section([one_by_one(material.text, sentences(material))], look="rb-says")
     if brief:
         return says
-    lines = [(bold(shown(metric)), Styled(_values(material, metric), look="rb-row")) for metric in material.key_metrics]
+    lines = [
+        (bold(shown(metric)), " ", Styled(_values(material, metric), look="rb-row")) for metric in material.key_metrics
+    ]
     return (says, Entries(shared_legend(material), "rb-legend"), Entries(lines, "rb-keys"), facts(material))
 
 

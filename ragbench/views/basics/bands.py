@@ -64,7 +64,7 @@ def marked(material: Material, reached: Met) -> Phrase:
 def below(material: Material, metric: str, estimate: Estimate, system: str) -> Phrase:
     """What stands below a number of a page: its band; empty where it has none."""
     words = marked(material, reached(material, metric, estimate, system, material.facts))
-    return Styled(words, look="rb-words") if words else ""
+    return (" ", Styled(words, look="rb-words")) if words else ""
 
 
 def limits(_: Translator, band: Band) -> tuple[str, str]:

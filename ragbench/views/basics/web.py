@@ -19,7 +19,6 @@ from ragbench.core.parts.blocks import (
     Group,
     Item,
     Note,
-    Part,
     Plot,
     Row,
     Section,
@@ -57,6 +56,7 @@ class Web(Spoken):
     """How parts are written on a page. script: whether one draws the figures; else they are drawn already."""
 
     between = ""
+    between_marks = ""  # its style sheet sets them apart
 
     def __init__(self, _: Translator, *, script: bool = True) -> None:
         super().__init__(_)
@@ -235,14 +235,9 @@ class Web(Spoken):
             return html.note(entry.anchor, entry.letter, self.phrase(entry.text))
         if not isinstance(entry, Entry):
             item = entry if isinstance(entry, Item) else Item(entry)
-            return html.item(self._item(item.content), item.look, item.anchor)
+            return html.item(self.content(item.content), item.look, item.anchor)
         marks = None if entry.marks is None else self.phrase(entry.marks)
         return html.entry(entry.anchor, self.phrase(entry.summary), marks, self.blocks(entry.body))
-
-    def _item(self, entry: Phrase | Sequence[Part]) -> str:
-        if isinstance(entry, Sequence) and any(isinstance(part, Part) for part in entry):
-            return self.blocks(entry)
-        return self.phrase(entry)  # type: ignore[arg-type]
 
     def drawn(self, drawn: Drawn) -> Markup:
         """What is made for a page."""

@@ -185,6 +185,7 @@ def _questions(material: Material, metric: str, part: Slice) -> Section:
     lines = [
         (
             Styled(shown(row["text"], 200)),
+            " ",
             Styled([value_of(material, name, metric, system) for system in material.systems], look="rb-marks"),
         )
         for name, row in rows.items()

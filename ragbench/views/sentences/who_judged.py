@@ -142,17 +142,14 @@ def _table(material: Material, judges: Sequence[Facts]) -> Content:
     if not paid:
         return table
     said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
-    if estimated := sum(
-        int(judge_facts["usage"].get("estimated") or 0) for judge_facts in judges if judge_facts.get("usage")
-    ):
+    usages = [judge["usage"] for judge in judges if judge.get("usage")]
+    if estimated := sum(int(usage.get("estimated") or 0) for usage in usages):
         said += " " + _.plural(
             "The endpoint reported no tokens for {n} reply; they are estimated.",
             "The endpoint reported no tokens for {n} replies; they are estimated.",
             estimated,
         )
-    if unpriced := sum(
-        int(judge_facts["usage"].get("unpriced") or 0) for judge_facts in judges if judge_facts.get("usage")
-    ):
+    if unpriced := sum(int(usage.get("unpriced") or 0) for usage in usages):
         said += " " + _.plural(
             "The cost of {n} reply is unknown, and in no sum: no price was set when it was asked for.",
             "The cost of {n} replies is unknown, and in no sum: no price was set when they were asked for.",

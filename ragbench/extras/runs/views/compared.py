@@ -222,7 +222,7 @@ def _across(material: Material, metrics: Sequence[str]) -> Content:
             value: Phrase = DASH if estimate is None else measured(material, estimate, metric)
             if difference is not None:
                 against = (material.difference(difference, metric), " ", chip(material, difference))
-                value = (value, Styled(against, look="rb-beside"))
+                value = (value, " ", Styled(against, look="rb-beside"))
             cells.append(value)
         rows.append(tuple(cells))
     estimates = (material.estimate(name, metric) for name in material.systems for metric in metrics)
