@@ -18,7 +18,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 MARK = ".ragbench"
 """The file in a folder that lists what ragbench wrote there, a line a file: nothing else is replaced or removed."""
@@ -39,6 +39,7 @@ MENDED = {
 """What helps where nothing can be written."""
 MOST_BYTES = 2**25
 """Of a file that is read whole, where its reader says nothing else."""
+BLOCK = 2**16
 MOST_CODE = 2**21
 """Of a Python file that is parsed: its tree takes some three hundred times as much."""
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux
@@ -52,10 +53,19 @@ def content(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a file. Raises TooLargeError for more than `most`, none of which is held: what a file says of its
     size is not asked, for that of a pipe or a device is no limit."""
     with path.open("rb") as file:
-        data = file.read(most + 1)
+        data = read(file, most + 1)
     if len(data) > most:
         raise TooLargeError(f"{path.name}: more than {most:,} bytes; a file of its kind has fewer")
     return data
+
+
+def read(file: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
+    """What is left of a file, `most` bytes of it at most; one call for so many would reserve them all, however short
+    the file is."""
+    data = io.BytesIO()
+    while block := file.read(min(BLOCK, most - data.tell())):
+        data.write(block)
+    return data.getvalue()
 
 
 def text(path: Path, most: int = MOST_BYTES, *, errors: str = "strict") -> str:

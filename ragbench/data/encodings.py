@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-PROBED_BYTES = 2**20
 READ_BYTES = 4_000
 """Of different words that are not ASCII; so much tells any two encodings of Russian apart."""
 UTF_8 = "utf-8-sig"

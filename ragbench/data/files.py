@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from ragbench.core import settings
+from ragbench.core import folders, settings
 from ragbench.core.expectations import kind
-from ragbench.data.encodings import PROBED_BYTES, UTF_8, UnknownEncodingError, encoding_of
+from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 from ragbench.data.limits import (
+    BLOCK_BYTES,
     FIELD_BYTES,
     LIST_BYTES,
     MAX_BYTES,
@@ -102,7 +103,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     encoding = _encoding(path)
     with _open(path) as stream:
         try:
-            raw = stream.read(limit + 1)
+            raw = folders.read(stream, limit + 1)
         except DAMAGED as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     if len(raw) > limit:
@@ -180,8 +181,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
                 raw = _line(stream, place)
 
 
-def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
-    """The text of a plain or gzipped file in blocks of about `size` bytes, without byte-order mark.
+def text_blocks(path: Path, size: int | None = None) -> Iterator[str]:
+    """The text of a plain or gzipped file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
 
     Raises DatasetError for what cannot be read, and for a byte that is not of the file's encoding.
     """
@@ -191,7 +192,7 @@ def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
         first, known = True, 0
         while True:
             try:
-                raw = stream.read(size)
+                raw = stream.read(size or BLOCK_BYTES)
             except DAMAGED as error:
                 raise DatasetError(f"{path.name}: cannot be read: {error}") from None
             begun = known - len(decoder.getstate()[0])
@@ -334,8 +335,8 @@ def _open(path: Path) -> io.BufferedIOBase:
 def _encoding(path: Path) -> str:
     with _open(path) as stream:
         try:
-            blocks = iter(lambda: stream.read(PROBED_BYTES), b"")
-            probed = itertools.islice(blocks, MAX_BYTES // PROBED_BYTES)  # what is packed may have no end
+            blocks = iter(lambda: stream.read(BLOCK_BYTES), b"")
+            probed = itertools.islice(blocks, MAX_BYTES // BLOCK_BYTES)  # what is packed may have no end
             return encoding_of(probed, lambda: settings.load().encoding)
         except UnknownEncodingError as error:
             raise DatasetError(f"{path.name}: {error}") from None

@@ -4,6 +4,8 @@ Memory is limited where something is held, never where rows go by. What goes by 
 a small packed file cannot fill a disk.
 """
 
+BLOCK_BYTES = 2**20
+"""Of a file that goes by, read at once."""
 MAX_BYTES = 96 * 2**20
 """Of a file that is held as a whole, unpacked: its text, its values and their copies stay below a gigabyte."""
 MAX_WEIGHT = 2**29

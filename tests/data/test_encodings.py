@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 
 from ragbench import data
 from ragbench.core import settings
-from ragbench.data import encodings
 from ragbench.data.encodings import RUSSIAN, UnknownEncodingError, encoding_of
 from ragbench.data.files import DatasetError, read_lines, read_text
 from tests.command_line import ragbench
@@ -132,8 +130,7 @@ def test_wide_texts_are_found_out(tmp_path: Path, encoding: str, mark: str) -> N
 
 @pytest.mark.fault("encodings", tried="a file that goes on in another encoding", count=1)
 def test_a_file_in_two_encodings_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (encodings, sys.modules["ragbench.data.files"]):
-        monkeypatch.setattr(module, "PROBED_BYTES", 256)
+    monkeypatch.setattr("ragbench.data.files.BLOCK_BYTES", 256)
     first, second = (ROWS * 3).encode("cp1251"), (ROWS * 3).encode()
     with pytest.raises(DatasetError, match="begins in cp1251 and goes on in UTF-8; save the whole file as UTF-8"):
         read_text(kept(tmp_path, first + second))
