@@ -276,7 +276,7 @@ def _line(name: str, known: Sequence[Trial]) -> str:
     counts: dict[str, int] = {}
     for one in known:
         counts[one.tried] = counts.get(one.tried, 0) + one.count
-    most_first = sorted(counts.items(), key=lambda pair: -pair[1])
+    most_first = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     tried = "; ".join(f"{_cell(text)} ({count})" for text, count in most_first) or "*not tried*"
     command = f"`python -m pytest --fault {name}`" if known else ""
     row = ROWS[name]
