@@ -94,6 +94,16 @@ def kendall(tables: Array) -> Array:
     return _over(2 * balance, np.sqrt(rows * columns))
 
 
+def order_tau(first: Array, second: Array) -> float:
+    """Kendall's τ-b of two lists of values, such as systems' means: pairs without one of them are left out, and values
+    that are equal to 12 decimals are tied. NaN where a side has fewer than two different values."""
+    from scipy.stats import kendalltau
+
+    known = ~(np.isnan(first) | np.isnan(second))
+    sides = first[known].round(12), second[known].round(12)
+    return float(kendalltau(*sides).statistic) if all(len(set(side)) > 1 for side in sides) else float("nan")
+
+
 def balances(tables: Array) -> Array:
     """(…, K, K) of an item in each cell with all others: how many pairs are concordant, less those that are not."""
     flipped = tables[..., ::-1, ::-1]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
 
 from ragbench import stats
+from ragbench.stats.coefficients import order_tau
 from tests.random_tables import on_random_tables
 
 FAST = {"resamples": 100}
@@ -545,3 +546,13 @@ def test_accuracy_and_bias_vary_by_clusters_and_a_missing_rating_is_in_none() ->
     assert (found["accuracy"].clusters, found["accuracy"].n_unmeasured) == (30, 1)
     alone = stats.agreement(a.tolist(), ratings_of_b, scale="ordinal", **FAST)["accuracy"]
     assert found["accuracy"].high - found["accuracy"].low > 1.5 * (alone.high - alone.low)  # type: ignore[operator]
+
+
+def test_the_order_of_means_has_ties_where_they_differ_by_rounding_alone() -> None:
+    """Of 3 systems: one pair in order, one reversed, one tied on a side: (1 − 1) / √(3 · 2); two in order, one tied on
+    a side: 2 / √(3 · 2)."""
+    people = np.array([1.0, 2.0, 3.0])
+    assert order_tau(np.array([0.1 + 0.2, 0.3, 0.9]), people) == pytest.approx(2 / math.sqrt(6))
+    assert order_tau(np.array([0.3, 0.9, 0.1 + 0.2]), people) == pytest.approx(0.0)
+    assert order_tau(np.array([0.5, math.nan, 0.9]), people) == 1.0
+    assert math.isnan(order_tau(np.array([0.3, 0.1 + 0.2, 0.3]), people))

@@ -13,6 +13,7 @@ from ragbench import stats
 from ragbench.core.types import Array, Estimate
 from ragbench.data.files import DatasetError
 from ragbench.data.rows import cut, decimal, read_rows
+from ragbench.stats.coefficients import order_tau
 
 Values = Mapping[tuple[str, str], float]
 """By run (system) and topic (question)."""
@@ -33,7 +34,7 @@ def by_run_and_topic(
     runs, topics = (sorted({place[axis] for place in places}) for axis in (0, 1))
     tables = [_table(values, places, runs, topics) for values in (judge, people)]
     drawn: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
-    within = [_tau(ours, theirs) for ours, theirs in zip(tables[0].T, tables[1].T, strict=True)]
+    within = [order_tau(ours, theirs) for ours, theirs in zip(tables[0].T, tables[1].T, strict=True)]
     pairs = ([people[place] for place in places], [judge[place] for place in places])
     whole = stats.agreement(*pairs, scale="interval", clusters=[topic for _, topic in places], **drawn)
     return {
@@ -76,21 +77,11 @@ def _table(values: Values, places: list[tuple[str, str]], runs: list[str], topic
     return found
 
 
-def _tau(first: Array, second: Array) -> float:
-    """τ-b; NaN where a side has fewer than two different values."""
-    from scipy.stats import kendalltau
-
-    known = ~(np.isnan(first) | np.isnan(second))
-    if len(set(first[known])) < 2 or len(set(second[known])) < 2:
-        return float("nan")
-    return float(kendalltau(first[known], second[known]).statistic)
-
-
 def _of_runs(judge: Array, people: Array, level: float, resamples: int, seed: int) -> Estimate:
     """Topics are drawn with replacement, since runs are given and topics are the sample."""
-    value = _tau(_means(judge), _means(people))
+    value = order_tau(_means(judge), _means(people))
     draws = np.random.default_rng(seed).integers(0, judge.shape[1], (resamples, judge.shape[1]))
-    found = [_tau(_means(judge[:, own]), _means(people[:, own])) for own in draws]
+    found = [order_tau(_means(judge[:, own]), _means(people[:, own])) for own in draws]
     known = np.array([one for one in found if one == one])
     ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist() if len(known) else [None, None]
     return Estimate(value, ends[0], ends[1], level, "percentile", judge.shape[0], seed=seed)

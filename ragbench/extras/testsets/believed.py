@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from ragbench.core.folders import text, write
 from ragbench.core.measurement import without_nan
 from ragbench.core.types import Array
 from ragbench.data.files import DatasetError
 from ragbench.data.wording import plain
+from ragbench.stats.coefficients import order_tau
 
 LEVEL = 0.95
 ENOUGH = 0.95
@@ -68,7 +68,7 @@ def compared(drafted: Mapping[str, Array], people: Mapping[str, Array], *, seed:
     means, others = first.mean(axis=1), second.mean(axis=1)
     random = np.random.default_rng(seed)
     drawn = [
-        _tau(
+        order_tau(
             *(table[:, random.integers(table.shape[1], size=table.shape[1])].mean(axis=1) for table in (first, second))
         )
         for _ in range(DRAWS)
@@ -76,7 +76,7 @@ def compared(drafted: Mapping[str, Array], people: Mapping[str, Array], *, seed:
     known = [tau for tau in drawn if not math.isnan(tau)]
     low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known else (math.nan, math.nan)
     return Belief(
-        names, _tau(means, others), float(low), float(high),
+        names, order_tau(means, others), float(low), float(high),
         {name: float(means[place] - others[place]) for place, name in enumerate(names)},
         dict(zip(names, means.tolist(), strict=True)), dict(zip(names, others.tolist(), strict=True)),
         needed(first, random), first.shape[1], second.shape[1],
@@ -154,7 +154,3 @@ def _whole(table: Mapping[str, Array], names: Sequence[str]) -> Array:
     """(systems, questions) of the questions that every system has a value of."""
     rows = np.array([np.asarray(table[name], dtype=float) for name in names])
     return rows[:, ~np.isnan(rows).any(axis=0)]
-
-
-def _tau(first: Array, second: Array) -> float:
-    return float(kendalltau(first.round(12), second.round(12)).statistic)

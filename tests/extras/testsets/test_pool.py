@@ -152,11 +152,18 @@ def test_labels_of_the_set_stay_and_people_go_before_judges() -> None:
     assert (made["q"].relevant, made["q"].irrelevant, made["q"].graded_by) == ({"a": 1.0}, ("b",), None)
     assert (made["r"].relevant, made["r"].irrelevant) == ({"b": 1.0}, ("a", "c")), "the set's one gain"
     assert (made["r"].pooled, made["r"].graded_by) == (("d",), "j")
+    assert made["q"].pooled == (), "what the set labels is none that a sample leaves out"
     strict = {question.id: question for question in labelled(QUESTIONS, given, level=3)}
     assert strict["r"].relevant == {}
     graded = [QuestionRecord(id="q", text="What?", relevant={"a": 1.0, "z": 2.0})]
     assert labelled(graded, [judgement("q", "b", 3)])[0].relevant["b"] == 3.0
     assert labelled(QUESTIONS, []) == []
+
+
+def test_what_is_known_of_a_pair_is_the_sets_then_peoples_then_a_judges() -> None:
+    given = [judgement("q", "b", 0, "anna", True), judgement("q", "a", 0), judgement("q", "b", 3),
+             judgement("r", "a", 3)]  # fmt: skip
+    assert pool.known_grades(QUESTIONS, given) == {("q", "a"): 1.0, ("q", "b"): 0, ("r", "a"): 0.0}
 
 
 def test_a_larger_sample_holds_a_smaller_one() -> None:

@@ -66,6 +66,13 @@ def test_labels_that_a_judge_put_into_the_set_are_not_taken_for_peoples() -> Non
     assert estimates(made, pool, changed, judgements) == before
 
 
+def test_a_question_is_peoples_once_they_graded_all_of_its_pool() -> None:
+    made, pool, judgements, _truth = world(False)
+    left = [each for each in judgements if not (each.people and each.question == "q000" and each.passage == "p2")]
+    whole, part = (estimates(made, pool, QUESTIONS, given)[0].estimate.n for given in (judgements, left))
+    assert (whole, part) == (58, 57)
+
+
 def test_without_people_nothing_is_estimated() -> None:
     made, pool, judgements, _truth = world(False)
     with pytest.raises(DatasetError, match="graded all of the pool for 0 questions, and the judge alone for 400"):
