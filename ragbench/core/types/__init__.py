@@ -215,7 +215,8 @@ class Sample:
     (`empty_input`). references: all right answers where there are several, `reference` the first. shown: whether the
     production judge let its user see it. nuggets: what a good answer says, each "vital" or "okay". citations: where in
     the response passages are cited, in order; None where its marks tell, [1] for the first. trajectory: an agent's
-    messages and calls; reference_tool_calls, reference_topics: what it should call, its subjects. labels: people's own.
+    messages and calls; reference_tool_calls, reference_topics: what it should call, its subjects. cost: what all of it
+    cost, in the money of whoever gave it. labels: people's own.
     """
 
     id: str
@@ -235,6 +236,7 @@ class Sample:
     trajectory: tuple[Message, ...] | None = None
     reference_tool_calls: tuple[ToolCall, ...] | None = None
     reference_topics: tuple[str, ...] | None = None
+    cost: float | None = None
     labels: Mapping[str, float] | None = None
 
 
