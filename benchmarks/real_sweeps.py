@@ -96,9 +96,9 @@ def tried(name: str, data: Path, folder: Path, most: int, jobs: int) -> None:
     print(f"\n{name}: {len(rows)} configurations, {measurement.facts['n_questions']} questions, {jobs} jobs: "
           f"{took[0]:.0f} s, again {took[1]:.1f} s")  # fmt: skip
     print(f"  above the baseline {len(higher)}, called better alone {len(alone)}, in the family {len(together)}")
-    print(f"  best {facts['chosen']}: {facts['seen']:.4f} seen, {value.value:.4f} left "
-          f"({value.low:.4f} to {value.high:.4f}); gain {facts['seen_gain']:+.4f} seen, {facts['gain']:+.4f} left; won {facts['share']:.0%} of choices, "
-          f"{int(rows['may_be_best'].sum())} may be the best")  # fmt: skip
+    print(f"  best {facts['chosen']}: {facts['seen']:.4f} seen, {value.value:.4f} left")
+    print(f"  ({value.low:.4f} to {value.high:.4f}); gain {facts['seen_gain']:+.4f} seen, {facts['gain']:+.4f} left")
+    print(f"  won {facts['share']:.0%} of choices, {int(rows['may_be_best'].sum())} may be the best")
     for each in alone:
         if each.verdict not in BETTER:
             exchanged = f" ({single[each.challenger]} alone)" if each.challenger in single else ""
