@@ -27,7 +27,7 @@ from ragbench.data import documents
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.rows import TABLES, cut_list, read_rows
+from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples
 from ragbench.data.vocabulary import FIELDS, Columns, spoken
 
@@ -115,7 +115,9 @@ class Beginning:
                 made._take_documents(place)
         taken = {*made.qrels, *made.runs}
         texts = [
-            entry.name for entry in folder.iterdir() if entry.suffix.lower() in documents.KINDS and entry not in taken
+            entry.name
+            for entry in folder.iterdir()
+            if entry.suffix.lower() in documents.KINDS and entry not in taken and not tabbed(entry)
         ]
         if texts and made.said and made.documents != folder:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
@@ -244,7 +246,7 @@ class Beginning:
             self._say(self.runs, path, "a run of TREC")
         elif _QRELS.fullmatch(line) and not ends & {".csv", ".json", ".jsonl"}:
             self._say(self.qrels, path, "judgements of TREC (qrels)")
-        elif ends & set(TABLES):
+        elif ends & set(TABLES) or tabbed(path):
             try:
                 self._take_table(path)
             except ValueError as error:

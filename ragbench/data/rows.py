@@ -78,10 +78,11 @@ def read_rows(
 
     JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
-    separated by commas, semicolons or tabs; its empty cells are left out of the row (keep_empty: they are empty texts,
-    and a row of nothing else is a row). Of Excel the first sheet with rows is read. All texts are in NFC; all but
-    Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows keeps them all, so that they must
-    fit into memory together; else they go by, in memory that does not grow with their number.
+    separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
+    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel the first sheet with rows is read.
+    All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows
+    keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
+    number.
     left_out: rows that cannot be read are counted there; without it one of them is an error.
     Raises DatasetError with file and place for what cannot be read.
     """
@@ -90,7 +91,7 @@ def read_rows(
         rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
     elif ".json" in endings:
         rows = _json(path, held, left_out, spread)
-    elif endings & {".csv", ".tsv"}:
+    elif endings & {".csv", ".tsv"} or tabbed(path):
         rows = _csv(path, keep_empty, held, left_out)
     elif ".parquet" in endings:
         rows = _parquet(path, held)
@@ -99,6 +100,19 @@ def read_rows(
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     return rows
+
+
+def tabbed(path: Path) -> bool:
+    """Whether a .txt is a table: its first two lines have as many tabs, one at least, and every column has a name."""
+    if path.suffix.lower() != ".txt":
+        return False
+    with path.open("rb") as file:
+        head, *rows = file.read(2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
+    return (
+        "\t" in head
+        and all(map(str.strip, head.split("\t")))
+        and any(row.count("\t") == head.count("\t") for row in rows)
+    )
 
 
 def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:

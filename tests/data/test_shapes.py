@@ -112,6 +112,13 @@ class TestCsv:
             ("a.csv, line 3", {"question": "When, then?", "answer": "8:00"})
         ]
 
+    def test_a_text_of_tabs_is_a_table_and_no_other_text_is(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "a.txt", "question\tanswer\nWhen?\t8:00\n")
+        assert [row for _, row in read_rows(path)] == [{"question": "When?", "answer": "8:00"}]
+        for number, text in enumerate(("Hours\n\nopen\tat 8\n", "a\t\tb\n1\t2\t3\n", "a\tb\n1\n", "a\tb\n", "")):
+            with pytest.raises(DatasetError, match="ends in none of"):
+                list(read_rows(written(tmp_path / f"{number}.txt", text)))
+
     def test_columns_without_a_name(self, tmp_path: Path) -> None:
         path = written(tmp_path / "a.csv", "question,answer,,\nWhen?,8:00,,\nWhere?,Hall\n")
         left_out = LeftOut()

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -145,6 +146,12 @@ def test_the_standard_error_of_kappa_agrees_with_statsmodels(seed: int) -> None:
         low, high = found.intervals["delta"]
         half = max(high - found.value, found.value - low)  # an end of it stops at the end of the scale
         assert half == pytest.approx(1.959963984540054 * peer.std_kappa, abs=1e-7)
+
+
+@pytest.mark.parametrize("ratings", [[1, 2, 3], [[1], [2]]])
+def test_ratings_of_fewer_than_two_raters_are_refused(ratings: Any) -> None:
+    with pytest.raises(ValueError, match="two raters at least; got shape"):
+        stats.icc(ratings)
 
 
 def test_icc_of_the_published_table() -> None:

@@ -209,6 +209,20 @@ def test_a_cluster_of_half_of_the_questions_leaves_less_freedom() -> None:
     assert least[150] < 1.5
 
 
+def test_a_tie_is_beyond_chance_by_students_t_of_the_weighted_correlation() -> None:
+    sizes = np.arange(1, 11)
+    codes = np.repeat(np.arange(10), sizes)
+    values = np.random.default_rng(5).normal(size=len(codes)) + 0.1 * sizes[codes]
+    units = units_of(values[:, None], codes)
+    means = np.bincount(codes, values) / sizes
+    weight = sizes / (1 + (sizes - 1) * units.alike)
+    first, second = means - np.average(means, weights=weight), sizes - np.average(sizes, weights=weight)
+    expected = np.sum(weight * first * second) / math.sqrt(np.sum(weight * first**2) * np.sum(weight * second**2))
+    p = 2 * scipy.stats.t.sf(abs(expected) * math.sqrt(8 / (1 - expected**2)), 8)
+    assert tie(units, 1.001 * p) == pytest.approx(expected)
+    assert tie(units, 0.999 * p) == 0
+
+
 def doubtful() -> Comparison:
     moved, codes = tied()
     return stats.compare(np.zeros(len(moved)), moved, clusters=codes)

@@ -103,3 +103,14 @@ def test_the_questions_it_would_take_are_those_of_two_samples() -> None:
     freedom = 2 * 399
     detectable = (scipy_stats.t.ppf(0.975, freedom) + scipy_stats.norm.ppf(0.8)) * error * math.sqrt(2)
     assert found.minimum_detectable == pytest.approx(detectable, rel=1e-6)
+
+
+@pytest.mark.parametrize(("value", "end"), [(0.9, 0.22), (0.1, -0.22)])
+def test_the_completion_that_speaks_against_the_word_has_the_larger_p(value: float, end: float) -> None:
+    """By hand: 80 values of mean .9 and 20 missing ones are .72 at least, .22 above .5; likewise below."""
+    known, lacking = Summary(0.5, n=100, bounds=(0.0, 1.0)), Summary(value, n=80, bounds=(0.0, 1.0), missing=20)
+    found = compare_summaries(known, lacking)
+    assert found is not None
+    assert (found.least if value > 0.5 else found.most) == pytest.approx(end)
+    assert found.p_worst is not None
+    assert found.p < found.p_worst < 0.05

@@ -89,6 +89,10 @@ def test_without_an_interval_nothing_holds() -> None:
     alone = replace(one, estimate=replace(one.estimate, low=None, high=None))
     _, check = decided(replace(report, estimates=(alone,)), metric="mrr", at_least=0.0)
     assert (check.outcome, check.why) == (Outcome.UNDECIDED, "there is no interval")
+    for n, missing, why in ((1, 0, "there is no interval"), (0, 20, "nothing was measured")):
+        few = replace(alone, estimate=replace(alone.estimate, n=n, n_unmeasured=missing))
+        _, check = decided(replace(report, estimates=(few,)), metric="mrr", at_least=0.0)
+        assert check.why == why
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ragbench.cli.console import consent, options
+from ragbench.cli.console.quantities import counted
 from ragbench.core import terminal
 from ragbench.core.endings import Ending
 
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
     from ragbench.core.types import Judge
-    from ragbench.data import Records
+    from ragbench.data import ChunkRecord, Records
     from ragbench.extras.testsets.drafting import Drafting
     from ragbench.extras.testsets.kinds import Task
     from ragbench.llm import Journal, Outlook, Tally
@@ -98,7 +99,7 @@ def draft(
         terminal.say("no model would be asked: no call, no cost")
         return
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)
-    made = known_items.draft(records.chunks, questions, recall, seed)
+    made = known_items.draft(_without_copies(records.chunks), questions, recall, seed)
     made = made if limit is None else drawn(made, limit, lambda question: question.id)
     for question in made[:SHOWN]:
         terminal.say(f"{question.id}  {question.text}  [{next(iter(question.relevant))}]")
@@ -111,6 +112,22 @@ def draft(
     terminal.say(
         f"{len(made)} known-item questions are in {place.name}. Next: ragbench run tier1_retrieval --dataset {name}"
     )
+
+
+def _without_copies(passages: Sequence[ChunkRecord]) -> list[ChunkRecord]:
+    """The first of each group of passages that are nearly the same, as a question to one is a question to all; the
+    others are counted and named."""
+    from ragbench.tiers.data.copies import groups
+
+    first = groups([passage.text for passage in passages])
+    copies = [(passages[place].id, passages[leader].id) for place, leader in enumerate(first) if place != leader]
+    if copies:
+        named = "; ".join(f"{copy} of {original}" for copy, original in copies[:SHOWN])
+        more = f"; {len(copies) - SHOWN} more" if len(copies) > SHOWN else ""
+        terminal.say(
+            f"{counted(len(copies), 'passage')} left out, near copies of others: {named}{more}", colour="yellow"
+        )
+    return [passage for place, passage in enumerate(passages) if first[place] == place]
 
 
 def _by_model(
@@ -143,7 +160,7 @@ def _by_model(
         )
     filters = drafting.Filters(asked["overlap"], language)
     shares, styles = kinds.shares_of(asked["kinds"]), kinds.styles_of(asked["styles"])
-    spread = kinds.Spread(records.chunks, asked["seed"])
+    spread = kinds.Spread(_without_copies(records.chunks), asked["seed"])
     drafting.require_language(spread.passages, language)
     tasks = kinds.tasks_of(shares, styles, min(asked["questions"], spread.most), asked["seed"])
     if len(tasks) < asked["questions"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,24 @@ def test_every_reader_is_told_that_nobody_asked_them() -> None:
 QUICK: dict[str, Any] = {
     "systems": "bm25,ngrams,okapi", "metrics": "mrr", "repeats": 1, "timed_questions": 0, "ef_searches": [],
 }  # fmt: skip
+
+
+def test_near_copies_are_left_out_counted_and_named(project: Path) -> None:
+    """A question to one of several copies would be a miss wherever another of them is found."""
+    text = "The library opens at nine and closes at eight on weekdays, and lends books for fourteen days. Version {n}."
+    rows = [{"id": f"a{n}", "text": text.format(n=n)} for n in range(3)]
+    rows.append({"id": "b", "text": "The canteen sells lunch for two hundred roubles between noon and three."})
+    folder = project / "data" / "copied"
+    folder.mkdir()
+    (folder / "dataset.toml").write_text('title = "C"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+    write_lines(folder / "chunks.en.jsonl", rows)
+    write_lines(folder / "questions.en.jsonl", [{"id": "q", "text": "When?"}])
+    done = invoke("draft", "copied", "--questions", "6")
+    assert "2 passages left out, near copies of others: a1 of a0; a2 of a0" in " ".join(done.output.split())
+    asked = [json.loads(line) for line in (folder / "questions.en.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert Counter(next(iter(row["relevant"])) for row in asked if row["id"] != "q") == {"a0": 3, "b": 3}
+
+
 SYSTEMS = """
 [retrievers.words]
 kind = "bm25"
