@@ -359,7 +359,7 @@ MODULES = {"shutil", "np", "numpy", "json", "nbformat", "toml"}
 DOOR = {
     "ragbench.core.folders": "it is the door",
     "ragbench.core.progress": "how far a run is, for as long as it runs",
-    "ragbench.store.cluster": "the server's own files, in a folder that gets its name when it is whole",
+    "ragbench.store.server": "the server's own files, in a folder that gets its name when it is whole",
     "ragbench.report.execution.unfinished": "a file that is locked while it is written",
 }
 WITHIN = {

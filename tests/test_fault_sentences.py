@@ -31,7 +31,7 @@ KEPT_FOR_PROGRAMMERS = {
     "tiers/scoring/functions.py": "what a metric of the user's own raised",
     "core/listeners.py": "what a listener of the user's own raised",
     "embed/objects.py": "what an embedder of the user's own raised, and its class where it is none",
-    "llm/function.py": "what a judge of the user's own raised",
+    "llm/endpoint.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
     "data/remotes/filesystems.py": "what a package of storage raised, that no sentence was written for",
     "extras/cluster/worker_pool.py": "what the environment of a worker raised while it was looked at",

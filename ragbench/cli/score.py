@@ -298,7 +298,7 @@ def _verdicts(scores: Scores) -> list[str]:
     """What is said first of several systems; of one the table says all."""
     if len(scores.systems) < 2:
         return []
-    from ragbench.views.sentences.scored import said
+    from ragbench.views.sentences.findings import said
 
     return said(scores, "en")
 

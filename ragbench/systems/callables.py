@@ -27,7 +27,6 @@ from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings import GeneratorSettings
 from ragbench.core.settings.secrets import excerpt
-from ragbench.core.trust import answers
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
@@ -119,7 +118,7 @@ def module(name: str) -> ModuleType:
     Raises ValueError where it cannot be imported.
     """
     try:
-        return Hands.shared().do(lambda: answers.imported(name, str(settings.project_folder())))
+        return Hands.shared().do(lambda: trust.imported(name, str(settings.project_folder())))
     except (Exception, SystemExit) as error:
         said = f"{error}; put it beside ragbench.toml, or install it"
         if not isinstance(error, ModuleNotFoundError):

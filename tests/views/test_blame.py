@@ -19,7 +19,7 @@ from ragbench.tiers.answers.perfect_parts import COLUMNS as PERFECT
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.run.overview import over
 from ragbench.views.basics.first_failures import STEPS, Blamed
-from ragbench.views.blame.shares import transitions
+from ragbench.views.blame.waterfall import transitions
 from tests import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")

@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from ragbench.core.settings.addresses import refuse_metadata, without_credentials
 from ragbench.core.settings.endpoints import MOST_AT_ONCE, Patience, Provider, WebSettings
 from ragbench.core.settings.tables import PARTS, SECRET, SLOT, IndexSettings, Table, filled, refuse_open_secrets
+from ragbench.core.settings.urls import refuse_metadata, without_credentials
 
 KINDS = ("embedder", "retriever", "callable", "results", "url")
 EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")

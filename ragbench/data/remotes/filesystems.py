@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ragbench.core.settings import secrets
-from ragbench.core.settings.addresses import is_metadata
-from ragbench.core.settings.urls import PACKAGES, Url
+from ragbench.core.settings.urls import PACKAGES, Url, is_metadata
 
 NAMED = 10
 """Neighbours that are named where something is not there."""

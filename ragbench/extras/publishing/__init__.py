@@ -11,5 +11,5 @@ OFFERS = {
         "markdown": "ragbench.report.papers:markdown",
         "typst": "ragbench.report.papers:typst",
     },
-    "scores": {"page": "ragbench.extras.publishing.pages:page_of", "said": "ragbench.views.sentences.scored:said"},
+    "scores": {"page": "ragbench.extras.publishing.pages:page_of", "said": "ragbench.views.sentences.findings:said"},
 }

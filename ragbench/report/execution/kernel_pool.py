@@ -1,9 +1,13 @@
-"""A process that has imported what notebooks need, and becomes a kernel for each: imports are paid once a run.
+"""A process that has imported what notebooks need, and becomes a kernel for each, which ends when the runner does.
 
 What not all need, a kernel pool of its own imports, itself a fork of the first: meanwhile the others are served.
 
 A fork has memory of its own, and all else that a kernel started anew would have: environment, folder, process group,
 signals. The kernel pool runs one thread and nothing of a project's, so that what is copied is always whole.
+
+The runner holds the writing end of the guard's input. A runner that is killed can end nothing any more, but its end of
+the pipe closes, and that wakes the guard. (A signal at the parent's death would come when the parent's thread ends, and
+reach the kernel alone.)
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeVar
 
-from ragbench.report.execution import concurrency, guard
+from ragbench.report.execution import concurrency
 
 _BEGIN = """
 import signal
@@ -157,13 +161,13 @@ def opened(kernels: int = FORKED_FROM) -> Iterator[KernelPool | None]:
             process = subprocess.Popen(  # noqa: S603
                 command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(),), start_new_session=True
             )
-        watcher = guard.watch(process.pid)  # while it imports, it does not see that the runner is gone
+        watcher = watch(process.pid)  # while it imports, it does not see that the runner is gone
         try:
             yield KernelPool(own)
         finally:
             process.kill()
             process.wait()
-            guard.release(watcher)
+            release(watcher)
 
 
 def main(handle: int) -> None:
@@ -269,3 +273,32 @@ def _become(start: _Start, told: Connection) -> list[str]:
         *start.arguments,
         f"--IPKernelApp.parent_handle={os.getppid()}",
     ]  # else read from what was there at the import
+
+
+_WORK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.stdin.buffer.read()
+try:
+    os.killpg(int(sys.argv[1]), signal.SIGKILL)
+except OSError:
+    pass
+"""
+
+
+def watch(group: int) -> subprocess.Popen[bytes] | None:
+    """Begin to watch over a process group; None where there are no process groups."""
+    if os.name != "posix":
+        return None
+    command = [sys.executable, "-I", "-S", "-c", _WORK, str(group)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
+
+
+def release(guard: subprocess.Popen[bytes] | None) -> None:
+    """End the guard; the group is no longer its business."""
+    if guard is None:
+        return
+    guard.kill()
+    guard.wait()
+    if guard.stdin is not None:
+        guard.stdin.close()

@@ -64,7 +64,7 @@ def plan(
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Of a folder that nobody has answered for, neither functions nor models are loaded: see
-    `ragbench.core.trust.answers`. Parameters and errors: see `ragbench.report.execution.run`.
+    `ragbench.core.trust`. Parameters and errors: see `ragbench.report.execution.run`.
     """
     sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False

@@ -30,7 +30,7 @@ from ragbench.report.execution import concurrency, execute, kernel_pool, unfinis
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import Read, prepared
 from ragbench.report.keeping import files, kept, results
-from ragbench.report.keeping.manifest import named, noted
+from ragbench.report.keeping.results import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.store import Store, StoreError, embeddings, pool
 from ragbench.tiers.basics.needs import Lack

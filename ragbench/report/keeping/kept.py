@@ -18,7 +18,7 @@ from ragbench.core.settings.urls import Url, is_url, target
 from ragbench.data.remotes import copies, deliveries
 from ragbench.llm import uses
 from ragbench.report.keeping import files, results
-from ragbench.report.keeping.manifest import Manifest, check, plain, text
+from ragbench.report.keeping.results import Manifest, check, plain, text
 from ragbench.report.pages.assembly import Measurements
 
 if TYPE_CHECKING:
@@ -109,12 +109,14 @@ def rename(run: str | Path, *, name: str | None = None, note: str | None = None)
 
     Raises StoreError for a name of none, ValueError for a name or note that no run can have.
     """
-    from ragbench.report.keeping import manifest as forms
     from ragbench.store import Store
     from ragbench.store.records import entitled
     from ragbench.store.runs import Runs
 
-    said = {"name": None if name is None else forms.named(name), "note": None if note is None else forms.noted(note)}
+    said = {
+        "name": None if name is None else results.named(name),
+        "note": None if note is None else results.noted(note),
+    }
     given = {key: text for key, text in said.items() if text is not None}
     folder = folder_of(run)
     if folder is None:
