@@ -23,8 +23,8 @@ from sqlalchemy.exc import DBAPIError
 from ragbench import report
 from ragbench.core import settings
 from ragbench.core.settings import ConfigurationError, Settings, secrets, urls
-from ragbench.data.remotes import filesystems
-from ragbench.data.remotes.filesystems import RemoteError
+from ragbench.data import remotes
+from ragbench.data.remotes import RemoteError
 from ragbench.extras.cluster import worker_identity
 from ragbench.llm import ModelError
 from ragbench.store import Source, Store, StoreError, server
@@ -142,8 +142,8 @@ class TestLinkLocalAddresses:
         with pytest.raises(ModelError, match=r"169\.254\.169\.254 is link-local"):
             ask(f"http://{name}/v1", ["a"], attempts=1)
         url = urls.Url.of(f"http://{name}/data")
-        storage, path = filesystems.opened(url)
-        with pytest.raises(RemoteError, match="link-local"), filesystems.refusing(url, "read"):
+        storage, path = remotes.opened(url)
+        with pytest.raises(RemoteError, match="link-local"), remotes.refusing(url, "read"):
             storage.cat_file(path)
         assert asked == [], "no socket was connected"
 
@@ -158,8 +158,8 @@ class TestLinkLocalAddresses:
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as near:
             threading.Thread(target=near.serve_forever, daemon=True).start()
             url = urls.Url.of(f"http://127.0.0.1:{near.server_port}/data")
-            storage, path = filesystems.opened(url)
-            with pytest.raises(RemoteError, match="link-local"), filesystems.refusing(url, "read"):
+            storage, path = remotes.opened(url)
+            with pytest.raises(RemoteError, match="link-local"), remotes.refusing(url, "read"):
                 storage.cat_file(path)
             near.shutdown()
         assert asked == []
@@ -173,8 +173,8 @@ class TestLinkLocalAddresses:
         assert [host for host in (*METADATA, *written) if not urls.is_metadata(host)] == []
         others = ["2130706433", "0x7f000001", "08", "0", "a9fe", "1.2.3.4.5", "[2001:db8::a9fe:a9fe]", "9999999999"]
         assert [host for host in others if urls.is_metadata(host)] == []
-        with pytest.raises(filesystems.MetadataAddressError):
-            filesystems.guarded((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
+        with pytest.raises(remotes.MetadataAddressError):
+            remotes.guarded((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch) -> list[Any]:

@@ -13,7 +13,7 @@ from ragbench.core.settings import secrets
 from ragbench.core.settings.endpoints import EmbedderSettings
 from ragbench.core.settings.urls import Url
 from ragbench.core.types import EmbeddingError
-from ragbench.data.remotes.filesystems import RemoteError, refusing
+from ragbench.data.remotes import RemoteError, refusing
 from ragbench.embed import model
 from ragbench.extras.publishing import tracking
 from ragbench.extras.runs import packs

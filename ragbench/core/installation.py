@@ -13,7 +13,7 @@ def install(extra: str) -> str:
     return INSTALL.format(extra=extra)
 
 
-_PACKAGE = Path(__file__).parents[2]
+_PACKAGE = Path(__file__).parents[1]
 NAME = "shipped"
 """The folder of an installed package that holds it; a checkout has it beside the package."""
 FOLDER = _PACKAGE / NAME if (_PACKAGE / NAME).is_dir() else _PACKAGE.parent

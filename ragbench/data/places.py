@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragbench.core import annexes, installation, settings
 from ragbench.core.settings import urls
-from ragbench.data.remotes import copies
+from ragbench.data import remotes
 
 
 def file(name: str | Path) -> Path:
@@ -15,7 +15,7 @@ def file(name: str | Path) -> Path:
     Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
     """
     if urls.is_url(name):
-        return copies.brought(urls.Url.of(str(name)))
+        return remotes.brought(urls.Url.of(str(name)))
     return settings.project_folder() / Path(name)
 
 
@@ -66,4 +66,4 @@ def remote_data(name: str) -> tuple[Path, str, str]:
     Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
     """
     url, language = urls.with_language(name)
-    return copies.brought(url, copies.DATASET), str(url), language
+    return remotes.brought(url, remotes.DATASET), str(url), language

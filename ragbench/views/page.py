@@ -25,7 +25,7 @@ from ragbench.tiers.basics import paired
 from ragbench.tiers.run.restated import check, restated
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.web import html
-from ragbench.views.items import chosen, explanation, frames, table
+from ragbench.views.items import chosen, explanation, table
 from ragbench.views.items.explanation import Explanation
 from ragbench.views.items.kinds import items_of
 from ragbench.views.sentences import facts
@@ -154,7 +154,7 @@ class Page:
         """
         if form not in FORMS:
             raise ValueError(f"form = {form!r}: {' or '.join(map(repr, FORMS))} is expected")
-        return frames.long(self.material) if form == "long" else frames.wide(self.material, items_of(self.material))
+        return chosen.long(self.material) if form == "long" else chosen.wide(self.material, items_of(self.material))
 
     @property
     def scores(self) -> pd.DataFrame:

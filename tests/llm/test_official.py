@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragbench.core.settings.presets import PRESETS
-from ragbench.llm.shares import line_of
 
 import ragbench
 from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings, load
+from ragbench.core.settings.endpoints import PRESETS
 from ragbench.core.trust import UntrustedError, answers
 from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
+from ragbench.llm.limiter import line_of
 from tests.chat_server import ChatServer, Raw
 from tests.llm_client import ask, open_client
 from tests.llm_shapes import request, settings

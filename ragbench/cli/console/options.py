@@ -66,11 +66,11 @@ def source_folder(text: str) -> Path:
 def url(text: str) -> str:
     """A URL that can be written to, or an empty text. Raises typer.BadParameter, also where its package is missing."""
     from ragbench.core.settings import urls
-    from ragbench.data.remotes import deliveries
+    from ragbench.data import remotes
 
     try:
         if text:
-            deliveries.check(urls.target(text))
+            remotes.check(urls.target(text))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return text.rstrip("/")
@@ -89,10 +89,10 @@ def _local(text: str, *, folder: bool) -> Path:
 
     if not urls.is_url(text):
         return Path(text)
-    from ragbench.data.remotes import copies
+    from ragbench.data import remotes
 
     try:
-        return copies.brought(urls.Url.of(text), copies.FOLDER if folder else copies.FILE)
+        return remotes.brought(urls.Url.of(text), remotes.FOLDER if folder else remotes.FILE)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import answer_of, count, label, moment, number, opened, passages_of, question_of
-from ragbench.extras.traces.attributes import kind_of
-from ragbench.extras.traces.spans import Rating, Span, Trace
+from ragbench.extras.traces.spans import Rating, Span, Trace, kind_of
 
 NAME = "Langfuse"
 MARKS = (

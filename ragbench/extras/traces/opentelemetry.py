@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import label, moment, number
-from ragbench.extras.traces.attributes import trace_of
-from ragbench.extras.traces.spans import Span, Trace
+from ragbench.extras.traces.spans import Span, Trace, trace_of
 
 NAME = "OpenTelemetry"
 MARKS = (

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import label, moment
-from ragbench.extras.traces.attributes import trace_of
 from ragbench.extras.traces.opentelemetry import flat
-from ragbench.extras.traces.spans import Span, Trace
+from ragbench.extras.traces.spans import Span, Trace, trace_of
 
 NAME = "Phoenix"
 MARKS = ({"context.trace_id", "context.span_id"}, {"context.trace_id", "span_kind", "parent_id"})

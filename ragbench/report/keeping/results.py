@@ -20,7 +20,7 @@ from ragbench.core.names import fault
 from ragbench.core.settings import secrets
 from ragbench.core.types.reason import Reason, read
 from ragbench.data import files as reading
-from ragbench.data.limits import LATEST, MAX_ROWS
+from ragbench.data.files import LATEST, MAX_ROWS
 from ragbench.data.rows import look_at_parquet
 from ragbench.metrics import published
 from ragbench.report.keeping import files

@@ -20,10 +20,10 @@ from ragbench.views.basics.marks import series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.basics.web import GLYPHS, drawn, html
+from ragbench.views.items.chosen import wide
 from ragbench.views.items.claims import SHARE
 from ragbench.views.items.contents import APART, Items
 from ragbench.views.items.data import BLOCK, Parts, slug
-from ragbench.views.items.frames import wide
 from ragbench.views.items.kinds import items_of
 from ragbench.views.view import view
 
