@@ -33,7 +33,7 @@ KEPT_FOR_PROGRAMMERS = {
     "embed/objects.py": "what an embedder of the user's own raised, and its class where it is none",
     "llm/endpoint.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
-    "data/remotes/__init__.py": "what a package of storage raised, that no sentence was written for",
+    "data/remotes.py": "what a package of storage raised, that no sentence was written for",
     "extras/cluster/worker_pool.py": "what the environment of a worker raised while it was looked at",
     "report/keeping/kept.py": "an error that no sentence was written for",
     "store/errors.py": "an error of the database's driver that says nothing else",

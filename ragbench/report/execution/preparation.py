@@ -283,13 +283,13 @@ def prepared(
     unread = tuple(path.stem for path in paths if not asking and trust.doubts(*trust.notebooks([path])))
     paths = [path for path in paths if path.stem not in unread]
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
-    defaults = {name: defaults(notebook, name) for name, notebook in sources.items()}
-    if language is not None and any("language" in names for names in defaults.values()):
+    declared = {name: defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in declared.values()):
         wanted.setdefault("language", language)
-    values = chosen(wanted, defaults)
-    _refuse_unfit(sources, {name: {**defaults[name], **values[name]} for name in sources}, values)
+    values = chosen(wanted, declared)
+    _refuse_unfit(sources, {name: {**declared[name], **values[name]} for name in sources}, values)
     known = settings.load()
-    asked = {name: requests(notebook, {**defaults[name], **values[name]}) for name, notebook in sources.items()}
+    asked = {name: requests(notebook, {**declared[name], **values[name]}) for name, notebook in sources.items()}
     named = str(wanted.get("dataset") or "")
     read = reader(known)
     left_out = lacks(asked, known, named, read)
@@ -299,11 +299,11 @@ def prepared(
         said = "\n".join(f"{absent.page} {absent.sentence(translator('en'))}" for absent in left_out)
         hints = " ".join(dict.fromkeys(filter(None, (_hint(absent) for absent in left_out))))
         raise BenchError(f"{said}. {hints}`ragbench doctor` lists the pages that the data allow")
-    every = [request for requests in asked.values() for request in requests]
+    every = [request for of_page in asked.values() for request in of_page]
     readiness.check(every, known, asking=asking)
     for name, notebook in sources.items():
         inject(notebook, values[name])
-    return Prepared(sources, defaults, values, left_out, every, read, reached, unread)
+    return Prepared(sources, declared, values, left_out, every, read, reached, unread)
 
 
 def _hint(absent: Lack) -> str:
