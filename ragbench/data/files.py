@@ -201,12 +201,13 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
 def text_blocks(path: Path, size: int | None = None) -> Iterator[str]:
     """The text of a plain or gzipped file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
 
-    Raises DatasetError for what cannot be read, and for a byte that is not of the file's encoding.
+    Raises DatasetError for what cannot be read, for a byte that is not of the file's encoding, and for more blanks in a
+    row than a text that is held may have letters: nobody who counts rows would see their end.
     """
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
     with _open(path) as stream:
-        first, known = True, 0
+        first, known, blanks = True, 0, 0
         while True:
             try:
                 raw = stream.read(size or BLOCK_BYTES)
@@ -218,6 +219,9 @@ def text_blocks(path: Path, size: int | None = None) -> Iterator[str]:
                 text = decoder.decode(raw, final=not raw)
             except UnicodeError as error:
                 raise _not_of(encoding, error, path.name, begun) from None
+            blanks = blanks + len(text) if not text or text.isspace() else 0
+            if blanks > MAX_BYTES:
+                raise DatasetError(f"{path.name}: more than {MAX_BYTES:,} blanks in a row once unpacked")
             if text:
                 yield text.removeprefix("\ufeff") if first else text
                 first = False

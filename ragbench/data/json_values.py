@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from ragbench.data.files import MAX_ELEMENT, DatasetError
 
 NEAR_THE_END = 16
 """Characters: a fault so close to the end of what was read may be none once more is read."""
+_SIGN = re.compile(r"[^ \t\r\n]")
 
 
 class Values:
@@ -54,10 +56,10 @@ class Values:
     def next(self) -> str:
         """The next sign that is no blank, not consumed; empty at the end of the file."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in " \t\r\n":
-                    return self._text[self._at]
-                self._at += 1
+            if sign := _SIGN.search(self._text, self._at):
+                self._at = sign.start()
+                return sign[0]
+            self._at = len(self._text)
             if not self._more():
                 return ""
 

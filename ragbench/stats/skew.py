@@ -200,7 +200,7 @@ def doubt_of_mean(units: Units, lean: float) -> str:
         sums, sizes = np.repeat(units.sums, units.counts, axis=0), np.repeat(units.sizes, units.counts)
         units = Units(sums, sizes, np.ones(len(sizes), dtype=np.int64), True, units.deviations)
     if known := tie(units, SURELY):
-        share = rounded(abs(known), 2)
+        share = rounded(abs(known), 1)  # to one place, so that numbers of one page share a sentence
         grows = Reason("the value grows with the size of the group (correlation {share})", share=share)
         falls = Reason("the value falls with the size of the group (correlation {share})", share=share)
         reasons.append(grows if known > 0 else falls)
@@ -222,7 +222,7 @@ def doubt(units: Units) -> str:
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
             reasons.append(Reason("few differences decide, and they are skewed"))
     if known := tie(units):
-        share = rounded(abs(known), 2)
+        share = rounded(abs(known), 1)  # to one place, so that numbers of one page share a sentence
         grows = Reason("the difference grows with the size of the group (correlation {share})", share=share)
         falls = Reason("the difference falls with the size of the group (correlation {share})", share=share)
         reasons.append(grows if known > 0 else falls)

@@ -69,11 +69,11 @@ def lying(path: Path) -> Path:
 
 
 BOMBS = {
-    "packed spaces": (lambda p: packed(p / "a.json.gz", b" " * 16 * MEGABYTE, 128), "bytes once unpacked"),
+    "packed spaces": (lambda p: packed(p / "a.json.gz", b" " * 16 * MEGABYTE, 128), "blanks in a row once unpacked"),
     "packed line": (lambda p: packed(p / "a.jsonl.gz", b" " * 16 * MEGABYTE, 128), "line 1: longer than"),
     "packed table": (lambda p: packed(p / "a.csv.gz", b"a,b\n" * MEGABYTE, 512), "more than 1,000,000 rows"),
     "a line of 1 GB": (lambda p: sparse(p / "a.jsonl", 1024 * MEGABYTE), "line 1: longer than"),
-    "a file of 1 GB": (lambda p: sparse(p / "a.json", 1024 * MEGABYTE), "bytes once unpacked"),
+    "a file of 1 GB": (lambda p: sparse(p / "a.json", 1024 * MEGABYTE), "not JSON"),
     "many values": (lambda p: packed(p / "v.json.gz", b"[]," * 4 * MEGABYTE, 7, b"[", b"1]"), "bytes of memory"),
     "one text": (lambda p: packed(p / "t.json.gz", b"x" * MEGABYTE, 95, b'[{"a":"\xf0\x9f\x98\x80', b'"}]'), "read"),
     "ten million rows": (

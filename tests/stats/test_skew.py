@@ -217,7 +217,7 @@ def doubtful() -> Comparison:
 def test_what_is_in_doubt_is_said_beside_the_word_in_both_languages() -> None:
     one = doubtful()
     assert one.verdict is Verdict.BETTER
-    share = f"{tie(units_of(tied()[0][:, None], tied()[1])):.2f}"
+    share = f"{tie(units_of(tied()[0][:, None], tied()[1])):.1f}"
     reason = Reason("the difference grows with the size of the group (correlation {share})", share=Decimal(share))
     assert one.doubt.endswith(reason)
     one = replace(one, doubt=reason)

@@ -459,12 +459,13 @@ def test_texts_are_cut_at_a_word_and_anchors_are_plain_and_stable() -> None:
 
 
 def test_every_view_is_a_function_of_its_topic_that_says_what_it_shows() -> None:
-    for name, one in VIEWS.items():
-        topic = importlib.import_module(one.__module__.rpartition(".")[0])
-        assert getattr(topic, one.__name__) is one, name
-        assert one.__name__ in topic.__all__, name
-        assert one.__doc__, name
-        assert next(iter(inspect.signature(one).parameters)) == "page", name
+    for name, view in VIEWS.items():
+        topic = importlib.import_module(view.__module__.rpartition(".")[0])
+        if topic.__name__.startswith("ragbench.views."):  # an annex's, once asked for, stand in modules of its own
+            assert getattr(topic, view.__name__) is view, name
+            assert view.__name__ in topic.__all__, name
+        assert view.__doc__, name
+        assert next(iter(inspect.signature(view).parameters)) == "page", name
     assert str(inspect.signature(views.comparison.worst)) == "(page: 'Page', count: 'int' = 10) -> 'View'"
 
 
