@@ -11,7 +11,7 @@ import pytest
 from ragbench.data import Brought, ChunkRecord, DatasetError
 from ragbench.extras.traces import opentelemetry, reading, tables
 from ragbench.extras.traces.assembly import Steps
-from ragbench.extras.traces.reading import FORMATS
+from ragbench.extras.traces.formats import FORMATS
 from ragbench.extras.traces.spans import Passage, Span, Trace
 
 FILES = Path(__file__).parents[1] / "trace_files"

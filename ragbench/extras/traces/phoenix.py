@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import label, moment
+from ragbench.extras.traces.attributes import trace_of
 from ragbench.extras.traces.opentelemetry import flat
-from ragbench.extras.traces.spans import Span, Trace, trace_of
+from ragbench.extras.traces.spans import Span, Trace
 
 NAME = "Phoenix"
 MARKS = ({"context.trace_id", "context.span_id"}, {"context.trace_id", "span_kind", "parent_id"})
@@ -32,4 +33,4 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
         error=(label(record.get("status_message")) or "an error without a message") if failed else None,
     )
     columns = {name.removeprefix(PREFIX): value for name, value in record.items() if name.startswith(PREFIX)}
-    yield trace_of(trace, span, flat(columns), kind=record.get("span_kind"))
+    yield trace_of(trace, span, flat(columns), kind=record.get("span_kind"), name=record.get("name"))
