@@ -33,6 +33,7 @@ from tests.chat_server import ChatServer
 from tests.heard_judges import findings
 from tests.published import Published, same, site_of
 from tests.small_project import write_lines
+from tests.tiers.test_stating import states_itself_again
 
 VIEWS = (
     "answer", "measures", "replies", "repeatability", "people", "classes", "reliability", "rivals", "panel",
@@ -449,6 +450,7 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
             for n in range(40)
         ]  # fmt: skip
         made = logged(rated, rows)
+    states_itself_again(made, rated / "kept")
     published = Published(site_of(rated, made))
     how, said = published.how, published["said"]
     sure = Sureness(**published.sure)

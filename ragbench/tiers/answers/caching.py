@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from ragbench.metrics.cache import (
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval.own_tables import REAL
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
 SHARE = (0.0, 1.0)
@@ -76,6 +79,16 @@ class Caching:
     def whole(self, values: NDArray[Any]) -> Array:
         """Values of the questions, with those that have no vector as unmeasured."""
         return np.append(values.astype(float), np.full(len(self.without), np.nan))
+
+    @classmethod
+    def of_rows(cls, rows: pd.DataFrame) -> Caching:
+        """As its rows of LOOKUPS tell it: without texts, and without the entries that were found."""
+        cells = zip(rows["sample"], rows["cluster"], strict=True)
+        asked = [Asked(str(sample), "", str(label)) for sample, label in cells]
+        there = rows[rows["serving"].notna()]  # those without a vector come last
+        servings = [Serving(told) for told in there["serving"]]
+        table = Nearest(there["similarity"].to_numpy(dtype=float), np.full(len(there), -1, dtype=np.int64), servings)
+        return cls(asked[: len(there)], table, asked[len(there) :])
 
 
 def cached(dataset: Dataset, score: int) -> list[PastQuestion]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
 from ragbench.core.types import Array
 from ragbench.judge import Rule
+from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.frames import independent
 from ragbench.tiers.judges import biases, classes, numbers
@@ -37,8 +38,9 @@ SAID = ("who", "kind", "sample", "variant", "repeat", "value", "status", "asked"
         "family", "stand_in")  # fmt: skip
 """What is published of everything that judges and people said, without texts: numbers on the judge's own scale, and
 people's as shares of theirs. kind: `people`, `score` (by its repeat), `turned`, `twin`, `prompt` (the variant is its
-language), `made` (by the variant), `choice` (the variant is the place in which the pair's first answer stood: +1 the
-first place won), and `label`, which answer of the pair is the better one. family, stand_in: of the judge."""
+language), `made` (by the variant), `faithfulness`, `choice` (the variant is the place in which the pair's first answer
+stood: +1 the first place won), and `label`, which answer of the pair is the better one. family, stand_in: of the
+judge."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Settled:
 def found(
     heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None, how: Settled
 ) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
-    """Findings at their place, and tables of what is counted, listed or drawn beside them, empty where nothing is.
+    """Findings at their place, and tables of what is counted or drawn beside them, empty where nothing is.
 
     Places: `trial` (coverage, repeatability, prompts, pairwise, calibration, ladder, rivals), `against` (person, mean),
     `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
@@ -99,12 +101,27 @@ def found(
         "coverage": _coverage(heard),
         "probes": _probes(probes),
         "panel": _panel(heard, tried, how),
-        "answers": _answers(heard, tried, given),
-        "said": _said(heard, tried, baseline, labels),
-        "texts": _texts(tried),
-        "trials": biases.trial_table(heard, tried),
         "effects": biases.effect_table(seen, heard, tried, how.limits),
         **counted,
+    }
+
+
+def listed(
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array | None,
+    faithfulness: Mapping[str, Sitting],
+) -> dict[str, pd.DataFrame]:
+    """What was tried and said: `said`, of which findings are made, and the texts and reasons beside it.
+
+    faithfulness: by judge, how faithful it found the answers.
+    """
+    return {
+        "answers": _answers(heard, tried, {judge.name: numbers.single(judge, tried.scale) for judge in heard}),
+        "said": _said(heard, tried, baseline, labels, faithfulness),
+        "texts": _texts(tried),
+        "trials": biases.trial_table(heard, tried),
     }
 
 
@@ -253,7 +270,13 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
     return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
 
 
-def _said(heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None) -> pd.DataFrame:
+def _said(
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array | None,
+    faithfulness: Mapping[str, Sitting],
+) -> pd.DataFrame:
     """Rows of SAID: all that intervals and p are made from; the baseline is among the judges."""
     import pandas as pd
 
@@ -287,6 +310,8 @@ def _said(heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: 
             take(judge, "made", scores, tempted, variant)
         for place, choices in zip(("first", "second"), () if judge.choices is None else judge.choices.T, strict=False):
             take(judge, "choice", choices, of_pairs or rated, place)
+        if judge.name in faithfulness:
+            take(judge, "faithfulness", faithfulness[judge.name].scores[:, 0], rated)
     take("", "label", labels, of_pairs or rated)
     table = pd.DataFrame(rows, columns=list(SAID))
     return table.astype({"value": float, "seconds": float, "asked": bool, "stand_in": bool})
