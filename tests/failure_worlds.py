@@ -17,6 +17,7 @@ import pytest
 
 from ragbench.core import settings
 from ragbench.store import server
+from ragbench.store.engine import written
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
 from tests.small_disk import fill, small_disk
@@ -87,7 +88,7 @@ def signed_by_itself(project: Path) -> Iterator[str]:
 def half_embedded(project: Path) -> Iterator[str]:
     """A table of somebody's own, one of whose two rows has no vector."""
     server.start(settings.load())
-    address = server.address(settings.load()).set(drivername="postgresql").render_as_string(hide_password=False)
+    address = written(server.address(settings.load()))
     with psycopg.connect(address, autocommit=True) as connection, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OWN_URL", address)
         connection.execute("CREATE SCHEMA half")

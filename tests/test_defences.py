@@ -45,7 +45,15 @@ class TestTheDatabase:
         assert CANARY not in "".join(known.values())
         assert not {"FAR_API_KEY", "PGOPTIONS", "LD_LIBRARY_PATH", "HOME"} & known.keys()
 
-    def test_its_files_are_closed_whatever_the_umask(self) -> None:
+    def test_its_files_are_closed_whatever_the_umask(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        begun: list[int] = []
+        real = cluster.Cluster.run
+
+        def run(own: cluster.Cluster, program: str, *words: str, **more: Any) -> Any:
+            begun.extend(path.stat().st_mode & 0o077 for path in own.folder.glob("new-*"))
+            return real(own, program, *words, **more)
+
+        monkeypatch.setattr(cluster.Cluster, "run", run)
         before = os.umask(0)
         try:
             with own_database("pg") as own:
@@ -53,6 +61,7 @@ class TestTheDatabase:
                 data = server.cluster_of(own).data
                 open_to_others = [path.name for path in data.rglob("*") if path.lstat().st_mode & 0o077]
                 assert data.stat().st_mode & 0o077 == 0
+                assert begun == [0], "nobody reaches it before initdb closes it"
         finally:
             os.umask(before)
         assert set(open_to_others) <= {"ragbench.conf"}, "PostgreSQL closes its own; what is in ours is no secret"

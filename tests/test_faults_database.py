@@ -20,6 +20,7 @@ from sqlalchemy import text
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk, Vectors
 from ragbench.store import EmbeddingError, Store, StoreError, server
+from ragbench.store.engine import written
 from ragbench.store.errors import told_plainly
 from tests.own_database import own_database
 
@@ -116,7 +117,7 @@ def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
 @pytest.mark.fault("database", tried="a database that is not there", count=1)
 def test_a_database_that_is_not_there_is_no_server_that_went_away(own: Settings) -> None:
     with Store.open(own) as store:
-        nowhere = store.engine.url.set(database="nowhere").render_as_string(hide_password=False)
+        nowhere = written(store.engine.url.set(database="nowhere"))
     with (
         pytest.raises(StoreError, match=r'^while opening it: the server refuses the connection \(database "nowhere"'),
         told_plainly("opening it"),

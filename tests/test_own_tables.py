@@ -17,6 +17,7 @@ from ragbench.core import settings
 from ragbench.core.types import Embedder
 from ragbench.core.types.reason import read
 from ragbench.store import EmbeddingError, Source, StoreError, server
+from ragbench.store.engine import written
 from ragbench.tiers import BenchError
 from ragbench.tiers.retrieval import own_tables
 from tests.command_line import one_line, ragbench
@@ -41,7 +42,7 @@ def own(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Conn
     """A database with the tables of somebody's assistant, one of them named by a reserved word, and its settings."""
     server.start(settings.load())
     url = server.address(settings.load())
-    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    plain = written(url)
     with psycopg.connect(plain, autocommit=True) as connection:
         connection.execute('DROP SCHEMA IF EXISTS "Own Data" CASCADE')
         connection.execute('CREATE SCHEMA "Own Data"')

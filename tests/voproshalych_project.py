@@ -23,6 +23,7 @@ from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings
 from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.store import server
+from ragbench.store.engine import written
 
 SITE = "https://confluence.example"
 LONG = f"{SITE}/download/attachments/105/{'%D0%9F%D0%BE%D1%80%D1%8F%D0%B4%D0%BE%D0%BA-' * 12}2026.pdf?version=3&api=v2"
@@ -304,8 +305,7 @@ def database(schema: str, logged: int = 10, embedded: int | None = None) -> Iter
     logged: rows of question_answer, of which the first `embedded` (None: all) have a vector.
     """
     server.start(settings.load())
-    url = server.address(settings.load()).set(drivername="postgresql")
-    address = url.render_as_string(hide_password=False)
+    address = written(server.address(settings.load()))
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
         connection.execute(f"CREATE SCHEMA {schema}")

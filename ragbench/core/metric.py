@@ -35,7 +35,7 @@ Grain = Literal["ranking", "sample", "turns", "table"]
 GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
 
 FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric", "nuggets",
-          "trajectory", "reference_tool_calls", "reference_topics")  # fmt: skip
+          "trajectory", "reference_tool_calls", "reference_topics", "cost")  # fmt: skip
 """What a metric can need of a sample."""
 HOUSE, ANNEXES = "ragbench.", "ragbench.extras."
 """What the modules of the house begin with; a metric of any other is its user's own. Those of annexes among them."""

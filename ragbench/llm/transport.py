@@ -291,7 +291,20 @@ def _proxy(url: str, proxies: Mapping[str, str]) -> str | None:
     parts = urlsplit(url)
     if proxy_bypass_environment(parts.netloc, proxies):
         return None
-    return proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy:
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if (spoken := urlsplit(proxy).scheme.lower()) not in ("http", "https"):
+        raise Fault(
+            "fatal",
+            Reason(
+                "a proxy is named that speaks {what}, and only http and https are spoken to one: name one of these in "
+                "HTTPS_PROXY or HTTP_PROXY, or the host in NO_PROXY",
+                what=spoken,
+            ),
+        )
+    return proxy
 
 
 def own_client(who: str, settings: Patience) -> Any:

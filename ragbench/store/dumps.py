@@ -19,7 +19,7 @@ from sqlalchemy import URL, Connection, Engine, text
 from ragbench.core.folders import whole
 from ragbench.store.cluster import installation
 from ragbench.store.copying import cursor_of
-from ragbench.store.engine import make_schema, of_version, version_of
+from ragbench.store.engine import make_schema, of_version, version_of, written
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.tables import SCHEMA, VERSION, array_block, array_set, collection, version
 
@@ -158,7 +158,7 @@ def _run(engine: Engine, program: str, *arguments: str) -> str:
     environment = {"PATH": os.defpath, "LC_ALL": "C"}
     if url.password is not None:
         environment["PGPASSWORD"] = url.password
-    target = (f"--dbname={shown.render_as_string()}",) if "--file=-" not in arguments else ()
+    target = (f"--dbname={written(shown)}",) if "--file=-" not in arguments else ()
     command = [str(installation() / "bin" / program), "--no-password", *target, *arguments]
     done = subprocess.run(  # noqa: S603 - our own binaries, no shell
         command,

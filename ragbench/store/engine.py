@@ -161,17 +161,23 @@ def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
     return url.set(drivername="postgresql+psycopg", query=query)
 
 
+def written(url: URL, *, hide_password: bool = False) -> str:
+    """A URL as libpq reads it, where a blank is %20, and a plus a plus."""
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=hide_password)
+    place, mark, query = plain.partition("?")
+    return place.replace(" ", "%20") + mark + query.replace("+", "%20")
+
+
 def masked(text: object, url: URL | None = None) -> str:
     """`text` with `••••` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
     if isinstance(text, URL):
-        # libpq takes a plus for a plus
-        return masked(text.render_as_string(hide_password=True).replace("***", MASK).replace("+", "%20"), text)
+        return masked(written(text, hide_password=True).replace("***", MASK), text)
     shown = str(text)
     if url is None:
         return shown
     secrets = [str(url.password)] if url.password else []
     secrets += [str(url.query[name]) for name in SECRET_PARAMETERS if name in url.query]
     for secret in secrets:
-        for written in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
-            shown = shown.replace(written, MASK)
+        for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
+            shown = shown.replace(form, MASK)
     return shown

@@ -17,6 +17,7 @@ from ragbench.cli.beginnings import Beginning
 from ragbench.core import settings
 from ragbench.core.settings import Settings, schema
 from ragbench.store import server
+from ragbench.store.engine import written
 from tests.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
 
@@ -192,7 +193,7 @@ def test_a_databases_address_goes_into_no_file_and_on_no_screen(empty: Path) -> 
 
 def test_the_database_of_the_environment_is_looked_at(empty: Path, database_settings: Settings) -> None:
     server.start(database_settings)
-    url = server.address(database_settings).set(drivername="postgresql").render_as_string(hide_password=False)
+    url = written(server.address(database_settings))
     look, *_ = begun(empty, RAGBENCH_DATABASE_URL=url)
     assert look == "ragbench load database own --dry-run"
     with psycopg.connect(url, autocommit=True) as connection:

@@ -15,6 +15,7 @@ from ragbench.core.types import EmbeddingError, Vectors
 from ragbench.store import Store, cluster, embeddings, search, server
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import vector_rows
+from ragbench.store.engine import written
 from ragbench.store.search import Index
 
 
@@ -97,9 +98,9 @@ def test_a_graph_fits_into_the_memory_that_is_asked_for(store: Store, database_s
     rows, width, index = 3000, 256, Index("hnsw", 16, 40)
     needed = search._graph_bytes(rows, width, index) - search.SHARE
     vectors = np.random.default_rng(0).standard_normal((rows, width)).astype(np.float32)
-    address = server.address(database_settings).set(drivername="postgresql")
+    address = written(server.address(database_settings))
     said: list[str] = []
-    with psycopg.connect(address.render_as_string(hide_password=False), autocommit=True) as owner:
+    with psycopg.connect(address, autocommit=True) as owner:
         owner.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
         row = owner.execute("SELECT current_setting('ragbench.build_memory')").fetchone()
         assert row is not None

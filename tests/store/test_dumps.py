@@ -20,7 +20,7 @@ from ragbench.core import settings as settings_room
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk
 from ragbench.store import Store, StoreError, dumps, server
-from ragbench.store.engine import connect
+from ragbench.store.engine import connect, written
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import RunRecord, Runs
 from ragbench.store.tables import VERSION, metadata
@@ -47,7 +47,7 @@ def databases(store: Store, database_settings: Settings) -> Iterator[Callable[[s
         run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
         run(f'CREATE DATABASE "{name}" OWNER ragbench')
         made.append(name)
-        own = url.set(database=name, drivername="postgresql").render_as_string()
+        own = written(url.set(database=name))
         engine = connect(url.set(database=name), DatabaseSettings())
         with engine.begin() as connection:
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))

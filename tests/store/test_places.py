@@ -16,7 +16,7 @@ from sqlalchemy import URL
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import StoreError, server
 from ragbench.store.cluster import Cluster, is_root
-from ragbench.store.engine import masked
+from ragbench.store.engine import masked, written
 
 
 @pytest.fixture
@@ -65,3 +65,7 @@ def test_the_address_of_a_folder_with_blanks_is_read_by_libpq() -> None:
     url = URL.create("postgresql", "ragbench", None, None, 5432, "ragbench", {"host": "/tmp/a b+c"})
     assert "+" not in masked(url)
     assert psycopg.conninfo.conninfo_to_dict(masked(url))["host"] == "/tmp/a b+c"
+    own = written(url.set(drivername="postgresql+psycopg", password="a b+?c", host="h"))
+    assert psycopg.conninfo.conninfo_to_dict(own) == {
+        "host": "/tmp/a b+c", "user": "ragbench", "password": "a b+?c", "port": "5432", "dbname": "ragbench",
+    }  # fmt: skip

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import Store, StoreError, server
 from ragbench.store.cluster import LONGEST_SOCKET_PATH, PORT, Cluster
-from ragbench.store.engine import masked, own_server
+from ragbench.store.engine import masked, own_server, written
 from ragbench.store.errors import told_plainly
 from tests.own_database import own_database
 
@@ -342,7 +342,7 @@ def test_your_own_server_is_neither_started_nor_stopped() -> None:
 @pytest.mark.slow
 def test_a_url_of_the_embedded_server_works_as_your_own(own: Settings) -> None:
     server.start(own)
-    url = server.address(own).render_as_string(hide_password=False)
+    url = written(server.address(own))
     other = Settings(database_url=SecretStr(url), database=own.database)
     with Store.open(other) as store:
         assert "Store(postgresql" in repr(store)

@@ -464,7 +464,12 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
         each for one in heard
         for each in numbers.placed(one.name, numbers.specified(one, tried.answers.clusters, how["delta"], sure))
     ]  # fmt: skip
-    faithful = [each for each in made.estimates if each.metric == "avg_faithfulness"]
+    ratings = said[said["kind"] == "faithfulness"]
+    assert len(ratings) == (len(tried.answers.samples) if source == "asked" else 0)
+    faithful = [
+        each for name, own in ratings.groupby("who")
+        for each in numbers.placed(name, numbers.faithful(own["value"].to_numpy(), tried.answers.clusters, sure))
+    ]  # fmt: skip
     assert published.holds([*four, *faithful, *placed], 1e-9) > 60
     for again, kept in zip(tables["probes"].to_dict("records"), published["probes"].to_dict("records"), strict=True):
         assert all(same(again[key], kept[key], 1e-9) for key in ("judge", "probe", "p", "p_adjusted", "verdict")), kept

@@ -387,7 +387,7 @@ class Settings(BaseSettings):
         """How that system finds passages; None for one that does it itself."""
         chosen = self.systems[system]
         if chosen.embedder is not None:
-            index = chosen.model_dump(include=set(IndexSettings.model_fields))
+            index = chosen.model_dump(include=set(IndexSettings.model_fields), exclude_unset=True)
             return RetrieverSettings(kind="dense", embedder=chosen.embedder, **index)
         return None if chosen.retriever is None else self.retrievers[chosen.retriever]
 

@@ -44,7 +44,7 @@ runpy.run_module("ipykernel_launcher", run_name="__main__")
 """A kernel that is interrupted before it is one would print a trace; once it works on a cell it listens by itself."""
 BEGIN = (sys.executable, "-P", "-c", _KERNEL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-PROJECT_LAST = "__import__('ragbench.core.trust').trust.join_path()"
+PROJECT_LAST = "__import__('importlib').import_module('ragbench.core.trust').join_path()"
 """A notebook's own modules lie beside ragbench.toml; found last, and after ragbench, none of them takes the place of
 another; of a folder that is not trusted none is found."""
 ALONE = ("--IPKernelApp.ignore_cwd=True", f"--IPKernelApp.exec_lines={PROJECT_LAST}")

@@ -131,13 +131,21 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
+    answers = answers_of(request)
+    return scored(request, answers, scoring.applicable(tuple(answers.samples), parted(request.metrics) or None))
+
+
+def answers_of(request: RagMetricsRequest) -> AnswerTable:
+    """The answers that are asked for, or the sample of them. Raises BenchError, DatasetError or ValueError."""
     known = configuration.load()
-    asking = request.answering(known)
-    answers = find_answers(request.answers, request.dataset, known, request.language, asking)
+    answers = find_answers(request.answers, request.dataset, known, request.language, request.answering(known))
     answers = answers.of(parted(request.systems))
-    answers = answers if request.limit is None else answers.drawn(request.limit)
-    samples = tuple(answers.samples)
-    metrics = scoring.applicable(samples, parted(request.metrics) or None)
+    return answers if request.limit is None else answers.drawn(request.limit)
+
+
+def scored(request: RagMetricsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
+    """The answers by these metrics, as a measurement. Raises BenchError or ValueError, before anything is paid for."""
+    known, samples = configuration.load(), tuple(answers.samples)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in answers.systems:
         raise BenchError(

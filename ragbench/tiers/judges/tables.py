@@ -37,10 +37,10 @@ ANSWER_COLUMNS = (
 SAID = ("who", "kind", "sample", "variant", "repeat", "value", "status", "asked", "seconds", "cluster", "system",
         "family", "stand_in")  # fmt: skip
 """What is published of everything that judges and people said, without texts: numbers on the judge's own scale, and
-people's as shares of theirs. kind: `people`, `score` (by its repeat), `turned`, `twin`, `prompt` (the variant is its
-language), `made` (by the variant), `faithfulness`, `choice` (the variant is the place in which the pair's first answer
-stood: +1 the first place won), and `label`, which answer of the pair is the better one. family, stand_in: of the
-judge."""
+people's as shares of theirs. kind: `people`, `score` (by its repeat), `faithfulness` (a rating, 1 to 5), `turned`,
+`twin`, `prompt` (the variant is its language), `made` (by the variant), `choice` (the variant is the place in which the
+pair's first answer stood: +1 the first place won), and `label`, which answer of the pair is the better one. family,
+stand_in: of the judge."""
 
 
 @dataclass(frozen=True)
@@ -302,6 +302,8 @@ def _said(
             times = [None] * len(rated) if sitting.seconds is None else sitting.seconds[:, repeat]
             more = list(zip(judge.statuses[:, repeat], sitting.asked[:, repeat], times, strict=True))
             take(judge, "score", scores, rated, repeat=repeat, more=more)
+        if judge.name in faithfulness:
+            take(judge, "faithfulness", faithfulness[judge.name].scores[:, 0], rated)
         take(judge, "turned", judge.turned, rated)
         take(judge, "twin", judge.twins, rated)
         for language, scores in zip(LANGUAGES, () if judge.prompted is None else judge.prompted.T, strict=False):
@@ -310,8 +312,6 @@ def _said(
             take(judge, "made", scores, tempted, variant)
         for place, choices in zip(("first", "second"), () if judge.choices is None else judge.choices.T, strict=False):
             take(judge, "choice", choices, of_pairs or rated, place)
-        if judge.name in faithfulness:
-            take(judge, "faithfulness", faithfulness[judge.name].scores[:, 0], rated)
     take("", "label", labels, of_pairs or rated)
     table = pd.DataFrame(rows, columns=list(SAID))
     return table.astype({"value": float, "seconds": float, "asked": bool, "stand_in": bool})

@@ -24,7 +24,6 @@ from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session
@@ -307,11 +306,7 @@ def _measurement(
 
 
 def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Array]) -> list[NamedEstimate]:
-    from ragbench import stats
-
     estimates = numbers.specified(heard, answers.clusters, how.delta, how.sure)
     if heard.name in faithfulness:
-        given, scale = faithfulness[heard.name], bounds(faithfulness_rating)
-        options = {"clusters": answers.clusters, "bounds": scale, **asdict(how.sure)}
-        estimates["avg_faithfulness"] = stats.estimate(given, **options)
+        estimates |= numbers.faithful(faithfulness[heard.name], answers.clusters, how.sure)
     return numbers.placed(heard.name, estimates)

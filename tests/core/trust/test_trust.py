@@ -17,6 +17,7 @@ import pytest
 from ragbench import report
 from ragbench.core import settings, trust
 from ragbench.core.trust import answers, items
+from ragbench.report.execution import execute
 from ragbench.systems import callables
 from ragbench.tiers.basics import session
 from tests.chat_server import ChatServer
@@ -442,6 +443,20 @@ class TestTheAnswer:
         assert (not trust.doubts(*reach)) is works
         own(search=SEARCH + "# new")
         assert (not trust.doubts(*again(monkeypatch))) is works
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_every_kernel_begins_by_joining_the_path_of_a_trusted_folder(
+    trusted: bool, own: Write, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, of a run's kernels and of JupyterLab's."""
+    spec = ROOT / "ragbench" / "cli" / "jupyter" / "kernels" / "python3" / "kernel.json"
+    assert f"--IPKernelApp.exec_lines={execute.PROJECT_LAST}" in json.loads(spec.read_text(encoding="utf-8"))["argv"]
+    if trusted:
+        trust.grant()
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(project)])
+    exec(execute.PROJECT_LAST, {})
+    assert (sys.path[-1] == str(project)) is trusted
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -137,7 +138,7 @@ def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
     said = one_line(done.stderr)
     assert f"the run is whole in {run}, and was not sent: {REPORTS}/{RUN}: cannot be written to" in said
     assert "manifest.json" not in str(list(memory.store))
-    again = said.partition("To send it: ragbench ")[2].split()
+    again = shlex.split(said.partition("To send it: ragbench ")[2])
     done = ragbench(*again)
     assert (done.returncode, done.stdout.strip()) == (0, f"{REPORTS}/{RUN}/index.html")
 

@@ -21,6 +21,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Sample
 from ragbench.extras.cluster import local
 from ragbench.store import StoreError, server
+from ragbench.store.engine import written
 from tests import small_project
 from tests.chat_server import ChatServer
 from tests.own_database import own_database
@@ -38,7 +39,7 @@ class Server:
     def __init__(self, own: Settings) -> None:
         self._own = own
         self.start()
-        self.url = server.address(own).set(drivername="postgresql").render_as_string(hide_password=False)
+        self.url = written(server.address(own))
 
     def start(self) -> None:
         server.start(self._own)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +28,8 @@ from ragbench.tiers.retrieval import timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
+from tests.chat_server import ChatServer, Raw, embeddings
+from tests.command_line import ROOT, ragbench
 from tests.measurements import measurement
 from tests.parameters import FOLDED, literal
 
@@ -116,6 +122,57 @@ def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_
         ablation.run(sweeping, Judging())
         assert len(server.requests) == len(after)
     assert not any(outcome.failure for outcome in found.outcomes.values())
+
+
+SWEEPING = """
+from ragbench.extras.sweeps import ablation
+from ragbench.tiers.scoring.judged_metrics import Judging
+ablation.run(ablation.Sweeping.of(ablation.AblationRequest(timed_questions=0)), Judging())
+"""
+
+
+@pytest.mark.fault("kill", tried="a sweep while it embeds, and while it asks for answers", count=3)
+@pytest.mark.slow
+@pytest.mark.usefixtures("bare")
+def test_a_sweep_that_is_killed_repeats_no_embedding_and_no_reply(tmp_path: Path, database_folder: Path) -> None:
+    """Killed where everything that was answered is known to have arrived, as all that follows is held up."""
+    served, held, most = Counter[str](), [0], [0]
+
+    def serve(body: dict[str, Any], reply: Any) -> Any:
+        if served.total() >= most[0]:
+            held[0] += 1
+            return None
+        served.update(body["input"] if "input" in body else [json.dumps(body["messages"])])
+        return reply
+
+    with ChatServer().running() as server:
+        server.answer = lambda body: serve(body, "At nine.") or "!hang"
+        busy = Raw(503, {"error": {"message": "busy"}})
+        server.vectors = lambda body: serve(body, embeddings(body)) or busy
+        project(
+            tmp_path, database_folder,
+            f'[generators.model]\nkind = "openai"\nmodel = "m"\nbase_url = "{server.url}"\nconcurrency = 2\n'
+            f'[embedders.paid]\nkind = "openai"\nmodel = "e{os.getpid()}"\nbase_url = "{server.url}"\nbatch = 4\n'
+            '[retrievers.dense]\nkind = "dense"\nembedder = "paid"\n'
+            '[sweeps.paid]\nretriever = ["dense", "bm25"]\nk = [1, 2]\ngenerator = ["model"]\nmetric = "token_f1"\n',
+        )  # fmt: skip
+        told = {**os.environ, "PYTHONPATH": str(ROOT), "RAGBENCH_TRUST": str(tmp_path)}
+        for most[0] in (4, 30, 60, 10_000):
+            held[0] = 0
+            process = subprocess.Popen([sys.executable, "-c", SWEEPING], env=told, cwd=tmp_path)
+            try:
+                while process.poll() is None and not held[0]:
+                    time.sleep(0.02)
+                if most[0] < 10_000:
+                    assert process.poll() is None, "it ended before it was killed"
+                    time.sleep(0.5)  # what arrived is written down
+                    process.send_signal(signal.SIGKILL)
+                process.wait(60)
+            finally:
+                process.kill()
+        assert process.returncode == 0
+    assert served.total() > 60
+    assert {text for text, count in served.items() if count > 1} == set()
 
 
 @pytest.mark.usefixtures("bare")
