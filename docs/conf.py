@@ -18,8 +18,9 @@ FOLDER = re.compile(rf"\S*/{PREFIX}\w+/project/")
 sys.path.insert(0, str(HERE.parent))
 
 import ragbench  # noqa: E402
-from docs import docstrings, works  # noqa: E402
+from docs import docstrings, gallery, works  # noqa: E402
 from ragbench.report.keeping.files import notebook_format  # noqa: E402
+from tests import metrics_page  # noqa: E402
 
 notebook_format()
 from docutils import nodes  # noqa: E402
@@ -129,10 +130,15 @@ def setup(app: Any) -> None:
     """What Sphinx calls when it begins."""
     app.connect("autodoc-process-docstring", docstrings.written)
     app.connect("builder-inited", _prepare)
+    app.connect("source-read", gallery.place)
+    app.connect("source-read", metrics_page.russian)
     app.connect("doctree-read", _without_folder)
     app.connect("doctree-resolved", lambda app, tree, _name: works.link(app, tree))
 
 
 def _prepare(app: Any) -> None:
     if app.builder.name == "html":  # no other executes anything
-        os.environ["TUTORIAL_FOLDER"] = str(_project())
+        project = _project()
+        os.environ["TUTORIAL_FOLDER"] = str(project)
+        if not gallery.PICTURES.exists():  # the first language draws for both
+            gallery.make(project)

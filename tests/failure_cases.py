@@ -213,7 +213,7 @@ CASES: dict[str, Case] = {
     ),
     "a table with rows without a vector": Case(
         "databases.half: 1 of 2 rows of chunk have no vector in embedding; embed them, or set "
-        'without_embedding = "leave_out"',
+        'without_embedding = "leave_out", or "embed"',
         tier1("theirs", ', dataset="db:half", unit="url"'),
         HALF,
         half_embedded,
@@ -292,7 +292,7 @@ CASES: dict[str, Case] = {
         files(a__jsonl='{"id": "q", "question": "What?", "contexts": ["c"]}\n'),
     ),
     "an empty answers table": Case(
-        "a.jsonl holds no answers",
+        "a.jsonl: holds no samples; at least one is expected",
         'from ragbench import tiers\ntiers.rag_metrics(answers="a.jsonl", notebook="own")\n',
         "",
         files(a__jsonl=""),

@@ -64,9 +64,9 @@ def measured(judges: str, aggregate: str, questions: int) -> Measurement:
             found.scores,
             pd.DataFrame(texts, columns=list(QUESTION_COLUMNS)),
             pd.DataFrame([], columns=list(RETRIEVED_COLUMNS)),
-            estimates,
-            comparisons,
             {"judgements": found.judgements},
+            estimates=estimates,
+            comparisons=comparisons,
         )
 
     return kept(NAME, measure)

@@ -13,16 +13,19 @@ from typing import Any
 from docs.docstrings import pieces
 from docs.works import linked
 from ragbench.cli.metrics import markdown
-from ragbench.core.language import translator
+from ragbench.core.language import Translator, translator
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import metrics
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring import goals
 from ragbench.views.sentences import declared
+from tests import russian_pages
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "metrics.md"
 FOLDER = ROOT / "docs" / "metrics"
+ENGLISH = translator("en")
+RUSSIAN = russian_pages.LOCALE / "metric-pages.po"
 NAME = re.compile(r"(?<=\| )`(\w+)((?:@[\d,]+)?)`(?= \|)")
 """A cell that names a metric, with its cut-offs."""
 HEAD = """# Metrics
@@ -80,46 +83,90 @@ def examples() -> dict[str, dict[str, Any]]:
     return made
 
 
-def section(one: Metric) -> str:
+def section(one: Metric, _: Translator = ENGLISH) -> str:
     """One metric, as a list of what its declaration says."""
-    body = "".join(f"- **{name}**:{'' if text[0] == chr(10) else ' '}{text}\n" for name, text in told(one) if text)
-    return f"# `{one.name}`\n\n{prose(one)}\n\n{body}"
+    body = "".join(
+        f"- **{said(name, _)}**:{'' if text[0] == chr(10) else ' '}{text}\n" for name, text in told(one, _) if text
+    )
+    return f"# `{one.name}`\n\n{prose(one, _)}\n\n{body}"
 
 
-def prose(one: Metric) -> str:
+def russian(app: Any, page: str, source: list[str]) -> None:
+    """What Sphinx calls with the source of a page: a metric's page in Russian is made as the English one is."""
+    folder, _, name = page.rpartition("/")
+    if app.config.language == "ru" and folder == FOLDER.name and name in catalogue():
+        source[0] = section(catalogue()[name], translator("ru"))
+
+
+@functools.cache
+def russian_words() -> dict[str, str]:
+    """What pages of metrics say and no page of a report: headings, examples, and what docstrings add."""
+    return russian_pages.read(RUSSIAN)
+
+
+def said(text: str, _: Translator) -> str:
+    """A text of a metric's page in the language; in English where it has no Russian."""
+    return text if _.language == "en" else russian_words().get(text) or _(text)
+
+
+def without_russian(one: Metric) -> list[str]:
+    """Texts of a metric's page that no catalogue has; what stands in code or is a name is none."""
+    russian = translator("ru")
+    texts = [one.formula, one.edges, one.several, one.differs, one.source, *one.legal_values.values()]
+    texts += [
+        examples().get(one.name, {}).get("said", ""),
+        *(words for _, words in pieces(inspect.getdoc(one.function) or "")),
+    ]
+    return [
+        text for text in texts
+        if re.search(r"[A-Za-z]{2}", text) and text not in russian_words() and russian(text) == text
+    ]  # fmt: skip
+
+
+def prose(one: Metric, _: Translator = ENGLISH) -> str:
     """The docstring: paragraphs, and an argument an item of a list."""
-    text = inspect.cleandoc(one.function.__doc__ or "").replace("|", "&#124;")
-    return "\n\n".join(f"- **{names}**: {said}" if names else said for names, said in pieces(text))
+    text = inspect.cleandoc(one.function.__doc__ or "")
+    parts = [(names, said(words, _)) for names, words in pieces(text)]
+    return "\n\n".join(f"- **{names}**: {words}" if names else words for names, words in parts).replace("|", "&#124;")
 
 
-def told(one: Metric) -> Iterator[tuple[str, str]]:
+def told(one: Metric, _: Translator = ENGLISH) -> Iterator[tuple[str, str]]:
     """What stands in the list, by name."""
-    yield "Formula", one.formula.replace("|", "&#124;")
-    yield "Worked example", examples().get(one.name, {}).get("said", "")
-    yield "Edges", one.edges
-    yield "Several references", one.several
-    yield "Elsewhere", one.differs
+    options = {name: said(words, _) for name, words in one.legal_values.items()}
+    yield "Formula", said(one.formula, _).replace("|", "&#124;")
+    yield "Worked example", said(examples().get(one.name, {}).get("said", ""), _)
+    yield "Edges", said(one.edges, _)
+    yield "Several references", said(one.several, _)
+    yield "Elsewhere", said(one.differs, _)
     yield "Fields of a sample that it needs", ", ".join(f"`{name}`" for name in one.fields)
-    yield "Asks", " and ".join({"judge": "a judge", "embedder": "an embedder"}[need] for need in one.needs)
-    yield "Options", "; ".join(f"`{name}`: {said}" if said else f"`{name}`" for name, said in one.legal_values.items())
+    yield "Asks", ", ".join(said({"judge": "a judge", "embedder": "an embedder"}[need], _) for need in one.needs)
+    yield "Options", "; ".join(f"`{name}`: {words}" if words else f"`{name}`" for name, words in options.items())
     yield "Also called", ", ".join(f"`{name}`" for name in one.former)
     yield "Published as", f"`{one.published}`" if one.published else ""
-    yield "Thresholds", "; ".join(bands(one))
-    for title, lines in declared.told(one, translator("en")).items():
+    yield "Thresholds", "; ".join(bands(one, _))
+    for title, lines in declared.told(one, _).items():
         yield title, "".join(f"\n  - {line}" for line in lines) if len(lines) > 1 else lines[0]
     yield "Signature", f"`{one.signature}`" if one.signature else ""
-    yield "Source", linked(one.source)
+    yield "Source", linked(said(one.source, _))
 
 
-def bands(one: Metric) -> Iterator[str]:
+def bands(one: Metric, _: Translator = ENGLISH) -> Iterator[str]:
     """What the sets that ship call good and excellent, by the names that they call the metric."""
     for name, known in metrics.SETS.items():
         for label, band in known.items():
             if label.partition("@")[0] in (one.name, one.published):
-                ends = f" on a scale from {band.scale[0]:g} to {band.scale[1]:g}" if band.scale else ""
-                aim = f"good from {band.good:g}" if band.better == "higher" else f"good up to {band.good:g}"
-                best = "" if band.excellent is None else f", excellent above {band.excellent:g}"
-                yield f"`{label}` in the set `{name}`: {aim}{best}{ends}"
+                good, best = _.exact(band.good), _.exact(band.excellent)
+                ends = ", ".join(_.exact(end) for end in band.scale or ())
+                yield said("`{label}` in the set `{name}`: ", _).format(label=label, name=name) + "".join(
+                    said(words, _).format(good=good, best=best, ends=ends)
+                    for words, known in (
+                        ("good from {good}", band.better == "higher"),
+                        ("good up to {good}", band.better != "higher"),
+                        (", excellent above {best}", band.excellent is not None),
+                        (", on the scale [{ends}]", bool(band.scale)),
+                    )
+                    if known
+                )
 
 
 def write() -> None:

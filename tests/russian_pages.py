@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
 TRANSLATED = (
-    "index", "tutorial", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
-    "explanation/stand-ins", "explanation/cluster", "explanation/scale",
+    "index", "tutorial", "gallery", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
+    "explanation/stand-ins", "explanation/cluster", "explanation/scale", "explanation/reviewers",
     *(f"how-to/{path.stem}" for path in sorted((DOCS / "how-to").glob("*.md"))),
 )  # fmt: skip
 

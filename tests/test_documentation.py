@@ -6,15 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from babel.messages.pofile import read_po
 
-from docs import docstrings, works
+from docs import docstrings, gallery, works
 from ragbench import load
-from ragbench.core import metric, settings
+from ragbench.core import language, metric, settings
 from ragbench.metrics import catalogue
 from tests import commands_page, documented_project, fragments, metrics_page, python_page, russian_pages
 from tests.chat_server import ChatServer
@@ -52,6 +53,7 @@ UNCITED = ("licences.md", "CHANGELOG.md")
 BY_ITSELF = "from-voproshalych"
 """Pages that tests/test_voproshalych.py executes, with the files and the database that they are about."""
 GATE = (0, 1, 2)
+HOW_TOS = [path for path in sorted((ROOT / "docs" / "how-to").glob("*.md")) if path.stem != "index"]
 
 
 @pytest.fixture
@@ -233,11 +235,44 @@ def test_every_metric_has_a_page_as_the_code_has_it() -> None:
     assert written == metrics_page.pages(), "`python -m tests.metrics_page` writes them anew"
 
 
+def test_the_page_of_every_metric_is_russian_too() -> None:
+    assert not {name: texts for name, one in catalogue().items() if (texts := metrics_page.without_russian(one))}
+    page = metrics_page.section(catalogue()["precision"], language.translator("ru"))
+    assert "**Разобранный пример**: Из первых пяти документов релевантны два: 2 / 5 = 0.400." in page
+    source = ["in English"]
+    metrics_page.russian(SimpleNamespace(config=SimpleNamespace(language="ru")), "metrics/precision", source)
+    assert source == [page]
+
+
+@pytest.mark.documents
+@pytest.mark.parametrize("spoken", language.LANGUAGES)
+def test_the_site_has_a_picture_of_every_page_and_figure_and_one_in_every_how_to(spoken: str) -> None:
+    site = gallery.HERE / "_build" / "html" / spoken
+    if not site.exists():
+        pytest.skip("`make docs` builds the site")
+    pictures = {
+        page: _pictures(site / f"{page}.html") for page in ("gallery", *(f"how-to/{one.stem}" for one in HOW_TOS))
+    }
+    assert [page for page, names in pictures.items() if not names] == []
+    every = [name for names in pictures.values() for name in names]
+    assert all((site / "_images" / name).stat().st_size > 1000 for name in every)
+    assert all(("." + spoken in name) == (spoken != "en") for name in every)
+    shown = {name.partition(".")[0] for name in pictures["gallery"]}
+    assert {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} - {"quickstart"} <= shown
+    assert shown >= {"tier0_embeddings-map", "tier1_retrieval-curves", "tier3_end_to_end-blame", "tier_ux-cache"}
+
+
+def _pictures(page: Path) -> list[str]:
+    """The files of a built page's pictures."""
+    return re.findall(r'<img [^>]*src="(?:\.\./)?_images/([^"]+)"', page.read_text(encoding="utf-8"))
+
+
 def test_every_page_is_reached_and_every_link_leads_somewhere() -> None:
     for page in PAGES:
         text = fragments.FENCE.sub("", page.read_text(encoding="utf-8"))
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-            assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"
+            made = "_build/pictures/" in link  # Sphinx refuses one that the build did not draw
+            assert made or "://" in link or (page.parent / link).exists(), f"{page}: {link}"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +319,7 @@ def test_docstrings_become_lists_of_arguments() -> None:
 @pytest.mark.parametrize("page", russian_pages.TRANSLATED)
 def test_a_page_that_is_said_to_be_translated_is_so_to_its_last_message(page: str) -> None:
     text = (russian_pages.DOCS / f"{page}.md").read_text(encoding="utf-8")
-    text = re.sub(r"\A---\n.*?\n---\n", "", fragments.FENCE.sub("", text), flags=re.DOTALL)
+    text = re.sub(r"\A---\n.*?\n---\n|<!--.*?-->", "", fragments.FENCE.sub("", text), flags=re.DOTALL)
     flat = " ".join(re.sub(r"^( *- |#+ |\|[-| ]+\|$)", "", text, flags=re.MULTILINE).split())
     known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
     assert [message for message, russian in known.items() if not russian] == []

@@ -14,8 +14,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import attributed
 from ragbench.data.cells import Form, Forms, held, several
-from ragbench.data.files import DatasetError, LeftOut, parse_json
-from ragbench.data.limits import MAX_ROWS
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import (
     MODELS,
     PARTS,
@@ -29,6 +28,7 @@ from ragbench.data.payloads import (
     question_of,
     role_of,
 )
+from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, flag, mark, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
     "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
-    "reference_tool_calls", "reference_topics", "language", "cluster", "session",
+    "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
     "system", "shown", "rater", "value",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown", "rater", "value"}
+SAID = frozenset(READ) - {"id", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value"}
 """Of these, fields without any of which a row says nothing."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
@@ -382,6 +382,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         trajectory=attributed.messages_of(item.get("trajectory")),
         reference_tool_calls=attributed.calls_of(item.get("reference_tool_calls")),
         reference_topics=attributed.topics_of(item.get("reference_topics")),
+        cost=None if (cost := number_in(item.get("cost"))) is None or cost < 0 else cost,
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),

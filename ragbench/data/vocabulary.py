@@ -88,6 +88,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "reference_tool_calls", "expected_tool_calls", "expected_tools", "эталонные_вызовы", "ожидаемые_вызовы",
     ),
     "reference_topics": ("reference_topics", "allowed_topics", "разрешённые_темы"),
+    "cost": ("cost", "total_cost", "token_cost", "cost_usd", "стоимость"),
     "citations": ("citations", "response_citations", "answer_citations", "цитаты", "ссылки_ответа"),
     "language": ("language", "lang", "locale", "язык"),
     "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),

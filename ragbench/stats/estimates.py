@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.core.types import Array, Estimate
+from ragbench.core.types.reason import Reason
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import FEWEST_FOR_BCA, SKEWED, Interval, Mean, mean_of
 from ragbench.stats.samples import (
@@ -320,8 +321,24 @@ def _one(
         ceiling=ceiling,
         note=note,
         lender=loan.lender if loan is not None else "",
-        doubt=doubt_of_mean(units, mean.acceleration if scale is None else 0.0) if chosen in intervals else "",
+        doubt=_doubt(column, mean, scale) if chosen in intervals else "",
     )
+
+
+def _doubt(column: Array, mean: Mean, scale: Bounds | None) -> str:
+    """Why the interval may miss the mean more often than it says; empty where nothing tells so.
+
+    Few independent values away from an end of the scale do not tell how far others lie that were not drawn. 0/1 values
+    lie as far as they can, and Wilson's interval knows it.
+    """
+    if said := doubt_of_mean(mean.units, mean.acceleration if scale is None else 0.0):
+        return said
+    known = column[~np.isnan(column)]
+    if scale is None or mean.units.clustered or not mean.variance > 0 or np.isin(known, scale).all():
+        return ""
+    away = min(int(np.count_nonzero(known != end)) for end in scale)
+    few = away < min(FEWEST_MOVED, len(known) / 2)
+    return Reason("hardly any value lies away from an end of the scale") if few else ""
 
 
 def _nothing(ends: Bounds, unmeasured: int, level: float) -> Estimate:

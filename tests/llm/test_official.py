@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 import ragbench
+from ragbench.core import trust
 from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings, load
-from ragbench.core.settings.presets import PRESETS
-from ragbench.core.trust import UntrustedError, answers
+from ragbench.core.settings.endpoints import PRESETS
+from ragbench.core.trust import UntrustedError
 from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
-from ragbench.llm.shares import line_of
+from ragbench.llm.limiter import line_of
 from tests.chat_server import ChatServer, Raw
 from tests.llm_client import ask, open_client
 from tests.llm_shapes import request, settings
@@ -111,6 +112,24 @@ def test_a_proxy_is_used_as_its_variables_say(variable: str, monkeypatch: pytest
     assert "the proxy 127.0.0.1:9 cannot be reached" in refused.reason
 
 
+@pytest.mark.parametrize(
+    ("named", "spoken"), [("socks5://127.0.0.1:9", "socks5"), ("SOCKS5h://127.0.0.1:9", "socks5h")]
+)
+def test_a_proxy_that_speaks_no_http_is_refused_in_one_sentence(
+    named: str, spoken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with ChatServer().running() as near:
+        monkeypatch.setenv("ALL_PROXY", named)
+        with pytest.raises(ProviderRefused, match=f"a proxy is named that speaks {spoken}, .*in NO_PROXY"):
+            ask(near, ["x"])
+        monkeypatch.setenv("HTTP_PROXY", near.url.removeprefix("http://").removesuffix("/v1"))
+        (found,) = ask("http://far.invalid/v1", ["x"])
+        assert found.status is Status.OK, "one of http goes before, also without its scheme"
+        assert near.calls == 1
+
+
 def test_an_authority_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ProviderRefused, match=r"ca_file = .*there is no such file"):
         ask("https://127.0.0.1:9/v1", ["x"], ca_file=tmp_path / "none.pem")
@@ -165,7 +184,7 @@ def test_a_client_is_found_by_its_module(tmp_path: Path, monkeypatch: pytest.Mon
     load.cache_clear()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("RAGBENCH_TRUST")
-    monkeypatch.setattr(answers, "_here", {})
+    monkeypatch.setattr(trust, "_here", {})
     with ChatServer().running() as server:
         (tmp_path / "clients_of_mine.py").write_text(
             "from openai import AsyncOpenAI\ndef made():\n"

@@ -293,6 +293,27 @@ def test_a_mean_that_few_values_decide_says_so_on_every_output() -> None:
     assert stats.estimate((values > 1).astype(float), bounds=(0, 1), resamples=500).doubt == "", "a scale with ends"
 
 
+def test_a_mean_of_values_at_an_end_of_the_scale_says_that_few_tell_how_far_the_others_lie() -> None:
+    """0/1 values, those of few questions spread over the scale, and ten away from its end tell enough."""
+    said = "hardly any value lies away from an end of the scale"
+    ends = np.ones(100)
+
+    def doubt_of(*away: float, of: np.ndarray = ends) -> str:
+        values = of.copy()
+        values[: len(away)] = away
+        return stats.estimate(values, bounds=(0, 1), resamples=300).doubt
+
+    assert doubt_of(0.5, 0.75) == doubt_of(*[0.5] * 9) == doubt_of(0.5, of=1 - ends) == said
+    assert [doubt_of(*[0.5] * 10), doubt_of(0.0, 0.0), doubt_of(), doubt_of(*[0.5, 0.75] * 3, of=ends[:9])] == [""] * 4
+    pairs = np.repeat(np.arange(50), 2)
+    assert stats.estimate([0.5, *ends[1:]], bounds=(0, 1), clusters=pairs, resamples=300).doubt == "", "Student's"
+    one = stats.estimate([0.5, *ends], bounds=(0, 1), resamples=300)
+    assert verdicts.doubted(one, translator("ru")) == (
+        "почти все значения лежат на одном конце шкалы: интервал может не содержать истинного значения вдвое чаще, чем "
+        "заявлено"
+    )
+
+
 def test_a_mean_says_that_one_group_decides_it_and_that_it_goes_with_the_size() -> None:
     codes = np.repeat(np.arange(13), [12] + [1] * 12)
     hits = np.random.default_rng(0).integers(0, 2, 24).astype(float)

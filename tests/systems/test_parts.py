@@ -225,7 +225,7 @@ def test_a_model_is_asked_once_for_a_question_and_its_words_are_searched_for(
     ],
 )
 def test_a_reply_is_read_as_what_to_search_for(kind: Any, reply: str, expected: tuple[str, ...]) -> None:
-    table = RewriterSettings(kind=kind, generator="model", number=4)
+    table = RewriterSettings(kind=kind, generator="model", **({"number": 4} if kind == "queries" else {}))
     model = GeneratorSettings(kind="openai", model="m", base_url="http://localhost:1/v1")
     rewriter = ModelRewriter("it", table, model)
     assert rewriter._texts("?", reply) == expected

@@ -309,11 +309,47 @@ def test_a_hybrid_ranks_what_its_parts_rank(store: Store, fusion: str) -> None:
             r"retrievers.a.embedder = 'none': .* embedders are auto, hashing",
         ),
         ({"a": {"kind": "hybrid", "retrievers": ["bm25", "b"], "weights": [1, 2]}}, "one for each of the 2"),
+        (
+            {"a": {"kind": "dense", "embedder": "hashing", "k1": 2}},
+            "k1 = 2.0 is of kind 'bm25'; this is 'dense', which takes embedder, index, m, ",
+        ),
+        ({"a": {"depth": 9}}, "depth = 9 is of kind 'hybrid'; this is 'bm25', which takes variant, k1, b"),
+        ({"a": {"index": "hnsw"}}, "index = 'hnsw' is of kind 'dense'; this is 'bm25'"),
+        (
+            {"a": {"kind": "hybrid", "retrievers": ["bm25", "b"], "fusion": "weighted", "constant": 1}},
+            "constant = 1.0 is of fusion 'rrf'; this is 'weighted', which takes weights",
+        ),
+        (
+            {"a": {"kind": "dense", "embedder": "hashing", "ef_search": 9}},
+            "ef_search = 9 is of index 'hnsw' or 'own'; this is 'exact', which takes nothing of its own",
+        ),
     ],
 )
 def test_retrievers_that_cannot_be_are_refused(tables: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         Settings(retrievers=tables)
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        (
+            {"systems": {"a": {"retriever": "bm25", "index": "hnsw"}}},
+            r"index = 'hnsw' is of the table .retrievers.bm25.; this system has retriever",
+        ),
+        ({"systems": {"a": {"embedder": "hashing", "index": "ivfflat", "m": 4}}}, "m = 4 is of index 'hnsw'"),
+        (
+            {"rerankers": {"a": {"kind": "endpoint", "base_url": "http://a", "model": "m", "batch": 2}}},
+            "batch = 2 is of",
+        ),
+        ({"rewriters": {"a": {"kind": "hyde", "generator": "g", "number": 3}}}, "number = 3 is of kind 'queries'"),
+        ({"chunkers": {"a": {"kind": "callable", "callable": "m:f", "size": 3}}}, "size = 3 is of kind 'words' or"),
+        ({"chunkers": {"a": {"kind": "sentences", "overlap": 1}}}, "overlap = 1 is of kind 'words'"),
+    ],
+)
+def test_options_of_another_kind_of_part_are_refused(tables: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        Settings(**tables)
 
 
 # --- indexes

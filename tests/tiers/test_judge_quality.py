@@ -415,6 +415,12 @@ def heard_again(said: pd.DataFrame, name: str) -> Heard:
     )
 
 
+def sitting_of(own: pd.DataFrame) -> Sitting:
+    """One score of each answer."""
+    scores = own["value"].to_numpy(dtype=float)[:, None]
+    return Sitting(scores, scores == scores)
+
+
 def tried_again(said: pd.DataFrame, how: dict[str, Any]) -> Tried:
     """The answers and their ratings, and questions of made ones, likewise."""
     rated = said[said["kind"] == "score"].drop_duplicates("sample")
@@ -462,7 +468,12 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
         each for one in heard
         for each in numbers.placed(one.name, numbers.specified(one, tried.answers.clusters, how["delta"], sure))
     ]  # fmt: skip
-    faithful = [each for each in made.estimates if each.metric == "avg_faithfulness"]
+    ratings = said[said["kind"] == "faithfulness"]
+    assert len(ratings) == (len(tried.answers.samples) if source == "asked" else 0)
+    faithful = [
+        each for name, own in ratings.groupby("who")
+        for each in numbers.placed(name, numbers.faithful(sitting_of(own), tried.answers.clusters, sure))
+    ]  # fmt: skip
     assert published.holds([*four, *faithful, *placed], 1e-9) > 60
     for again, kept in zip(tables["probes"].to_dict("records"), published["probes"].to_dict("records"), strict=True):
         assert all(same(again[key], kept[key], 1e-9) for key in ("judge", "probe", "p", "p_adjusted", "verdict")), kept

@@ -12,9 +12,18 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from ragbench.core.settings.addresses import refuse_metadata, without_credentials
 from ragbench.core.settings.endpoints import MOST_AT_ONCE, Patience, Provider, WebSettings
-from ragbench.core.settings.tables import PARTS, SECRET, SLOT, IndexSettings, Table, filled, refuse_open_secrets
+from ragbench.core.settings.tables import (
+    PARTS,
+    SECRET,
+    SLOT,
+    IndexSettings,
+    Table,
+    filled,
+    refuse_open_secrets,
+    refuse_unfit,
+)
+from ragbench.core.settings.urls import refuse_metadata, without_credentials
 
 KINDS = ("embedder", "retriever", "callable", "results", "url")
 EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")
@@ -148,6 +157,11 @@ class SystemSettings(IndexSettings, Patience):
             for name in PARTS:
                 if (part := getattr(self, name)) is not None:
                     raise ValueError(f"{name} = {part!r} goes with embedder or retriever; this system has {given[0]}")
+        if self.embedder is None and (
+            stray := [name for name in IndexSettings.model_fields if name in self.model_fields_set]
+        ):
+            at = f"the table [retrievers.{self.retriever}]" if self.retriever else "a system with an embedder"
+            raise ValueError(f"{stray[0]} = {getattr(self, stray[0])!r} is of {at}; this system has {given[0]}")
         if self.callable is not None and ":" not in self.callable:
             raise ValueError(f"callable = {self.callable!r}: write it as module:function")
         own: dict[str, Any] = {name: getattr(self, name) for name in EXPRESSIONS}
@@ -171,6 +185,16 @@ def _check_slots(place: str, template: str) -> None:
     if strange := sorted(set(SLOT.findall(template)) - set(SLOTS)):
         raise ValueError(f"{place}: there is no slot {{{strange[0]}}}; slots are {{question}} and {{k}}")
 
+
+OF_RETRIEVERS = {
+    "bm25": ("variant", "k1", "b"),
+    "dense": ("embedder", *IndexSettings.model_fields),
+    "hybrid": ("retrievers", "fusion", "constant", "weights", "depth"),
+}
+OF_RERANKERS = {"cross_encoder": ("model", "batch"), "endpoint": ("model",), "callable": ("callable",)}
+OF_REWRITERS = {"queries": ("number",), "callable": ("callable", "timeout_seconds")}
+OF_CHUNKERS = {"words": ("size", "overlap"), "sentences": ("size",), "callable": ("callable", "timeout_seconds")}
+"""Options that only some kinds have."""
 
 Callable = Annotated[str | None, Field(description="your function, as module:function, for kind callable")]
 
@@ -225,6 +249,8 @@ class RetrieverSettings(IndexSettings):
             )
         if self.weights and not any(self.weights):
             raise ValueError("weights are all 0: then nothing is ranked")
+        refuse_unfit(self, "kind", OF_RETRIEVERS)
+        refuse_unfit(self, "fusion", {"rrf": ("constant",), "weighted": ("weights",)})
         return self
 
 
@@ -253,6 +279,7 @@ class RerankerSettings(WebSettings):
             raise ValueError(f"a reranker of kind {self.kind!r} needs `model`")
         if (self.kind == "endpoint") != ([self.base_url, self.provider, self.client].count(None) == 2):
             raise ValueError("a reranker of kind 'endpoint', and no other, needs `base_url` or a shared `provider`")
+        refuse_unfit(self, "kind", OF_RERANKERS)
         return self
 
 
@@ -274,6 +301,7 @@ class RewriterSettings(Table):
         _callable_if_so(self.kind, self.callable)
         if (self.kind == "callable") == (self.generator is not None):
             raise ValueError("a rewriter that is no callable needs `generator`, and a callable none")
+        refuse_unfit(self, "kind", OF_REWRITERS)
         return self
 
 
@@ -294,8 +322,7 @@ class ChunkerSettings(Table):
     @model_validator(mode="after")
     def _complete(self) -> ChunkerSettings:
         _callable_if_so(self.kind, self.callable)
+        refuse_unfit(self, "kind", OF_CHUNKERS)
         if self.overlap >= self.size:
             raise ValueError(f"overlap = {self.overlap} is not below size = {self.size}")
-        if self.overlap and self.kind != "words":
-            raise ValueError(f"overlap is of kind 'words'; this is {self.kind!r}")
         return self

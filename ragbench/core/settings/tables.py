@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -63,6 +63,23 @@ def filled(template: str, values: Mapping[str, str]) -> str:
     return SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
+def refuse_unfit(table: Table, choice: str, fitting: Mapping[str, Iterable[str]]) -> None:
+    """Options that were given and are of another choice than the table's own, which would be ignored.
+
+    choice: the option that decides, such as `kind`. fitting: by each of its values, the options that it alone, or with
+    others but not with all, has. Raises ValueError with what is legal.
+    """
+    value = getattr(table, choice)
+    own = tuple(fitting.get(value, ()))
+    for name in type(table).model_fields:
+        others = [other for other, names in fitting.items() if name in names]
+        if name in table.model_fields_set and others and name not in own:
+            of, legal = " or ".join(map(repr, others)), ", ".join(own) or "nothing of its own"
+            raise ValueError(
+                f"{name} = {getattr(table, name)!r} is of {choice} {of}; this is {value!r}, which takes {legal}"
+            )
+
+
 class IndexSettings(Table):
     """How vectors are searched: all of them (exact), or by an index that looks at some."""
 
@@ -78,6 +95,12 @@ class IndexSettings(Table):
         default=None, ge=1, le=32_768, description="of IVFFlat: clusters of vectors; not set: one for 1,000 passages"
     )
     probes: int = Field(default=1, ge=1, le=32_768, description="of IVFFlat: clusters that a search looks at")
+
+    @model_validator(mode="after")
+    def _of_its_index(self) -> Self:
+        hnsw, ivfflat = ("m", "ef_construction", "ef_search"), ("lists", "probes")
+        refuse_unfit(self, "index", {"hnsw": hnsw, "ivfflat": ivfflat, "own": ("ef_search", "probes")})
+        return self
 
 
 PARTS = ("chunker", "rewriter", "reranker")

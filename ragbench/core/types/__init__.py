@@ -213,9 +213,9 @@ class Sample:
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first. shown: whether the
-    production judge let its user see it. nuggets: what a good answer says, each "vital" or "okay". citations: where in
-    the response passages are cited, in order; None where its marks tell, [1] for the first. trajectory: an agent's
-    messages and calls; reference_tool_calls, reference_topics: what it should call, its subjects. labels: people's own.
+    production judge let its user see it. nuggets: what a good answer says, each "vital" or "okay". citations: where the
+    response cites passages, in order; None: its marks tell, [1] for the first. trajectory: an agent's messages and
+    calls; reference_tool_calls, reference_topics: what it should call, its subjects. labels: people's own. cost: money.
     """
 
     id: str
@@ -235,6 +235,7 @@ class Sample:
     trajectory: tuple[Message, ...] | None = None
     reference_tool_calls: tuple[ToolCall, ...] | None = None
     reference_topics: tuple[str, ...] | None = None
+    cost: float | None = None
     labels: Mapping[str, float] | None = None
 
 
@@ -307,9 +308,8 @@ class Ranking:
         if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):
             raise ValueError("gains and ideal are matrices with one row a question, lengths is a vector")
         if not len(self.gains) == len(self.ideal) == len(self.lengths):
-            raise ValueError(
-                f"rows differ: gains {len(self.gains)}, ideal {len(self.ideal)}, lengths {len(self.lengths)}"
-            )
+            sizes = f"gains {len(self.gains)}, ideal {len(self.ideal)}, lengths {len(self.lengths)}"
+            raise ValueError(f"rows differ: {sizes}")
         if self.judged is not None and self.judged.shape != self.gains.shape:
             raise ValueError(f"judged has shape {self.judged.shape}, gains {self.gains.shape}: they must be equal")
 

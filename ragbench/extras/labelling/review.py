@@ -16,9 +16,8 @@ from ragbench.core.types import Estimate
 from ragbench.data import Dialogue, QuestionRecord, Records, language_in, place_of
 from ragbench.data.files import DatasetError
 from ragbench.data.writing import change
-from ragbench.extras.labelling.label_widget import FOLDER, plain_name, widget
 from ragbench.extras.labelling.labelled_items import Item
-from ragbench.extras.labelling.panel import Panel
+from ragbench.extras.labelling.panel import FOLDER, Panel, plain_name, widget
 from ragbench.extras.labelling.sheet import Given, Sheet, read_given
 
 METRIC = "review"

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from ragbench.core.folders import write
 from ragbench.core.settings import secrets
 from ragbench.data import DatasetError
+from ragbench.data.cells import guarded, plain
 from ragbench.data.rows import read_rows
-from ragbench.data.spreadsheets import guarded, plain
 from ragbench.extras.labelling.labelled_items import Item
-from ragbench.tiers.scoring.labels import COLUMNS, NOTE
+from ragbench.tiers.scoring.corrections import COLUMNS, NOTE
 
 EXPORTED = ("item", "question", "answer", "passages", "reference", "value", NOTE)
 

@@ -9,5 +9,8 @@ OFFERS = {
         "claim_recall": "ragbench.extras.standards.claim_roles",
         "relevance_grade": "ragbench.extras.standards.relevance",
         "tool_call_accuracy": "ragbench.extras.standards.agents",
+        "agent_turns": "ragbench.extras.standards.agent_effort",
     },
+    "notebooks": {"agents": "ragbench.extras.standards.agents_page:agents"},
+    "views": dict.fromkeys(("agent_steps", "agent_effort"), "ragbench.extras.standards.agents_views"),
 }

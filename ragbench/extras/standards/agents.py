@@ -168,6 +168,24 @@ async def tool_call_f1(sample: Sample) -> Score:
 
 
 @metric(
+    source="the project's own; calls are equal as in tool_call_f1",
+    fields=CALLS,
+    formula="calls before the first that is not the reference's, in its order / reference calls",
+    edges=(
+        "Neither calls nor reference calls: 1; only one of the two: 0. An agent without messages is unmeasured. What "
+        "is called after the last of the reference does not count."
+    ),
+    when=("How far an agent gets before it goes wrong the first time.",),
+)
+async def right_steps(sample: Sample) -> Score:
+    """Share of the reference's tool calls that an agent makes in their order before its first wrong one.
+
+    0 to 1; `detail` as of tool_call_accuracy.
+    """
+    return _of_calls(sample, _right)
+
+
+@metric(
     source=RAGAS + ", agent goal accuracy",
     fields=("trajectory",),
     levels=(0.0, 1.0),
@@ -302,6 +320,19 @@ def _f1(made: Sequence[ToolCall], wanted: Sequence[ToolCall]) -> float:
     return f_measure(hits / len(own), hits / len(others))
 
 
+def _right(made: Sequence[ToolCall], wanted: Sequence[ToolCall]) -> float:
+    wrong = first_wrong(made, wanted)
+    return 1.0 if wrong is None else wrong / len(wanted)
+
+
+def first_wrong(made: Sequence[ToolCall], wanted: Sequence[ToolCall]) -> int | None:
+    """The place, from 0, of the first call that is not the reference's, that is lacking, or one too many; else None."""
+    for place, (own, other) in enumerate(zip(made, wanted, strict=False)):
+        if _key(own) != _key(other):
+            return place
+    return None if len(made) == len(wanted) else min(len(made), len(wanted))
+
+
 def _key(call: ToolCall) -> tuple[str, str]:
     """What a call is, whatever the order of its arguments; one without an object of arguments is no other's same."""
     if call.arguments is None:
@@ -320,14 +351,7 @@ def _share(made: ToolCall, wanted: ToolCall) -> float:
 
 
 def _scored(made: Sequence[ToolCall], wanted: Sequence[ToolCall], value: float) -> Score:
-    wrong = next(
-        (
-            place
-            for place in range(max(len(made), len(wanted)))
-            if place >= min(len(made), len(wanted)) or _key(made[place]) != _key(wanted[place])
-        ),
-        None,
-    )
+    wrong = first_wrong(made, wanted)
     keys = {_key(call) for call in wanted}
     lines = [
         told(

@@ -25,6 +25,7 @@ from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
 from ragbench.data.shelf import RECENT, Shelf
+from ragbench.extras.traces import agents
 from ragbench.extras.traces.spans import Rating, Span, Trace
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
@@ -207,7 +208,7 @@ class Assembly:
         more = {
             "latency_ms": _milliseconds(steps.seconds), "search_ms": _milliseconds(steps.retrieving),
             "generate_ms": _milliseconds(steps.generating), "input_tokens": steps.input_tokens,
-            "output_tokens": steps.output_tokens, "cost": steps.cost, "model": steps.model,
+            "output_tokens": steps.output_tokens, "cost": steps.cost, "model": steps.model, "trajectory": steps.run,
         }  # fmt: skip
         if line.keys() != {"id"}:
             self.lines.put(line["id"], {**line, **{key: value for key, value in more.items() if value is not None}})
@@ -445,7 +446,7 @@ class Steps:
     where nothing retrieves. A retriever within another is a part of it. lists: of how many retrievers.
     retrieving, generating: seconds in which a retriever or a reranker was at work, and in which a model was once all
     was retrieved; None where no clock was read. Tokens and cost are of all models together, an inner one not counted
-    twice.
+    twice. run: the messages of an agent, None of what called no tool.
     """
 
     question: str | None
@@ -462,6 +463,7 @@ class Steps:
     model: str | None
     asked_at: float | None
     error: str | None
+    run: list[dict[str, Any]] | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> Steps:
@@ -479,8 +481,10 @@ class Steps:
         answer = trace.answer or (root.answer if root else None) or _last(span.answer for span in models)
         failed = _last(span.error for span in spans) if not answer else None
         question = trace.question or (root.question if root else None)
+        question = question or next((s.question for s in (*retrievers, *reversed(models), *spans) if s.question), None)
+        working = _outermost([span for span in spans if span.kind == "tool" or span.kind == "generate"], above)
         return cls(
-            question or next((s.question for s in (*retrievers, *reversed(models), *spans) if s.question), None),
+            question,
             answer or (None if failed or models else _last(span.answer for span in spans)),
             _merged(lists) if lists else None,
             len(retrievers),
@@ -494,6 +498,7 @@ class Steps:
             _last(span.model for span in writing),
             trace.asked_at if trace.asked_at is not None else root.start if root else None,
             trace.error or (root.error if root else None) or failed,
+            agents.run(question, answer, working) if question else None,
         )
 
 

@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ragbench.core.types import ToolCall
 from ragbench.data.payloads import answer_of, count, label, message_text, number, opened, passages_of, question_of
+from ragbench.extras.traces import agents
 from ragbench.extras.traces.spans import Kind, Span, Trace
 
 KINDS: Mapping[str, Kind] = {
     "retriever": "retrieve", "retrieval": "retrieve", "reranker": "rerank", "rerank": "rerank", "llm": "generate",
     "chat": "generate", "chat_model": "generate", "generation": "generate", "completion": "generate",
     "text_completion": "generate", "generate_content": "generate", "embedding": "embed", "embeddings": "embed",
+    "tool": "tool", "execute_tool": "tool",
 }  # fmt: skip
 """What vendors call the kinds of steps, in small letters."""
 KIND = ("openinference.span.kind", "gen_ai.operation.name", "langfuse.observation.type", "traceloop.span.kind",
@@ -52,10 +55,12 @@ def trace_of(
     *,
     events: Iterable[tuple[str, Mapping[str, Any]]] = (),
     kind: Any = None,
+    name: Any = None,
 ) -> Trace:
     """The part of a trace that a span with these attributes is. span: without what attributes say.
 
-    events: their names and attributes. kind: what the vendor calls the kind of the step beside the attributes.
+    events: their names and attributes. kind: what the vendor calls the kind of the step beside the attributes. name: of
+    the step.
     """
     given = _grouped(attributes)
     step = kind_of(*(given.get(name) for name in KIND), kind)
@@ -73,7 +78,7 @@ def trace_of(
             passages = (*(passages or ()), *(passages_of([{**result, "text": result.get("document")}]) or ()))
     documents = next((documents for name in DOCUMENTS if (documents := passages_of(given.get(name))) is not None), None)
     passages = passages if documents is None else documents
-    if passages is not None and step in ("other", "embed"):
+    if passages is not None and step in ("other", "embed", "tool"):
         step = "retrieve"
     if passages is None and step in ("retrieve", "rerank"):
         passages = next((some for name in OUTPUT if (some := passages_of(given.get(name))) is not None), None)
@@ -98,11 +103,23 @@ def trace_of(
                            "gen_ai.usage.completion_tokens")),
                 number(_any(given, "llm.cost.total", "gen_ai.usage.cost")),
                 error,
+                *_called(given, step, name),
             ),
         ),
         session=label(_any(given, *SESSION)),
         user=label(_any(given, *USER)),
     )  # fmt: skip
+
+
+def _called(given: Mapping[str, Any], step: Kind, name: Any) -> tuple[tuple[ToolCall, ...], str | None]:
+    """The calls of a step, and what a tool gave."""
+    if step == "generate":
+        return next((calls for key in OUTPUT if (calls := agents.announced(given.get(key)))), ()), None
+    if step != "tool":
+        return (), None
+    called = _any(given, "gen_ai.tool.name", "tool.name", "tool_call.function.name", "traceloop.entity.name")
+    arguments = _any(given, "gen_ai.tool.call.arguments", "tool_call.function.arguments", *INPUT)
+    return agents.made(called or name, arguments), agents.result(_any(given, "gen_ai.tool.call.result", *OUTPUT))
 
 
 def _any(given: Mapping[str, Any], *names: str) -> Any:

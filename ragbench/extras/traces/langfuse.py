@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import answer_of, count, label, moment, number, opened, passages_of, question_of
+from ragbench.extras.traces import agents
 from ragbench.extras.traces.attributes import kind_of
 from ragbench.extras.traces.spans import Rating, Span, Trace
 
@@ -93,7 +94,10 @@ def _span(given: Mapping[str, Any]) -> Span:
         count(usage.get("output")) if counted else None,
         number(given.get("total_cost")) or number(given.get("calculated_total_cost")) or number(costs.get("total")),
         (label(given.get("status_message")) or "an error without a message") if failed else None,
-    )
+        agents.made(given.get("name"), given.get("input")) if kind == "tool"
+        else agents.announced(given.get("output")) if kind == "generate" else (),
+        agents.result(given.get("output")) if kind == "tool" else None,
+    )  # fmt: skip
 
 
 def _snake(record: Mapping[str, Any]) -> dict[str, Any]:

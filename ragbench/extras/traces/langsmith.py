@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import answer_of, count, label, moment, number, opened, passages_of, question_of
+from ragbench.extras.traces import agents
 from ragbench.extras.traces.attributes import kind_of
 from ragbench.extras.traces.spans import Rating, Span, Trace
 
@@ -56,7 +57,10 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
         count(run.get("completion_tokens")) if kind == "generate" else None,
         number(run.get("total_cost")) if kind == "generate" else None,
         error.partition("Traceback (most recent call last)")[0] if error else None,
-    )
+        agents.made(run.get("name"), _arguments(inputs)) if kind == "tool"
+        else agents.announced(outputs) if kind == "generate" else (),
+        agents.result(outputs) if kind == "tool" else None,
+    )  # fmt: skip
     yield Trace(
         trace,
         (span,),
@@ -68,6 +72,11 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
     for child in children if isinstance(children, list) and depth < MAX_DEPTH else ():
         if isinstance(child, dict):
             yield from _runs({"parent_run_id": name, **child}, trace, depth + 1)
+
+
+def _arguments(inputs: Any) -> Any:
+    """Of a tool: LangChain writes them as the text of an object, in the field `input` alone."""
+    return inputs["input"] if isinstance(inputs, dict) and inputs.keys() == {"input"} else inputs
 
 
 def _model(about: Mapping[str, Any], extra: Any) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.data.payloads import answer_of, count, label, moment, number, opened, passages_of, question_of, quoted
+from ragbench.extras.traces import agents
 from ragbench.extras.traces.attributes import kind_of
 from ragbench.extras.traces.spans import Rating, Span, Trace
 
@@ -78,7 +79,10 @@ def _span(span: Mapping[str, Any]) -> Span:
         count(usage.get("output_tokens")),
         number(costs.get("total_cost")) if isinstance(costs, dict) else None,
         (label(status.get("message")) or "an error without a message") if failed else None,
-    )
+        agents.made(span.get("name"), attributes.get("mlflow.spanInputs")) if kind == "tool"
+        else agents.announced(outputs) if kind == "generate" else (),
+        agents.result(outputs) if kind == "tool" else None,
+    )  # fmt: skip
 
 
 def _rated(assessment: Mapping[str, Any]) -> Rating | None:

@@ -57,7 +57,8 @@ def _part(span: Mapping[str, Any]) -> Trace | None:
     ]
     if not failed:
         events = [event for event in events if event[0] != "exception"]  # it was caught
-    return trace_of(trace, plain, flat(span.get("attributes")), events=events, kind=span.get("span_kind"))
+    return trace_of(trace, plain, flat(span.get("attributes")), events=events, kind=span.get("span_kind"),
+                    name=span.get("name"))  # fmt: skip
 
 
 def flat(attributes: Any) -> dict[str, Any]:

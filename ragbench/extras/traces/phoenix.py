@@ -33,4 +33,4 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
         error=(label(record.get("status_message")) or "an error without a message") if failed else None,
     )
     columns = {name.removeprefix(PREFIX): value for name, value in record.items() if name.startswith(PREFIX)}
-    yield trace_of(trace, span, flat(columns), kind=record.get("span_kind"))
+    yield trace_of(trace, span, flat(columns), kind=record.get("span_kind"), name=record.get("name"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ragbench.core.types import ToolCall
 from ragbench.data.payloads import Passage
 
-Kind = Literal["retrieve", "rerank", "generate", "embed", "other"]
+Kind = Literal["retrieve", "rerank", "generate", "embed", "tool", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Span:
 
     start, end: seconds since 1970; None where the record does not say. question, answer: what went in and came out, as
     a text; passages: in rank order, None for a step that gives none. cost: in the currency of the vendor, mostly USD.
-    error: why it failed.
+    calls: of a model those that it asks for, of a tool its own. result: what a tool gave. error: why it failed.
     """
 
     id: str
@@ -32,6 +33,8 @@ class Span:
     output_tokens: int | None = None
     cost: float | None = None
     error: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

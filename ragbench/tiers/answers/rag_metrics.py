@@ -30,7 +30,7 @@ from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import commit, part, versions
 from ragbench.tiers.basics.stating import stated
-from ragbench.tiers.scoring import judged_metrics, listing, other_judges, progress_events, repeats, replies
+from ragbench.tiers.scoring import judge_assignment, judged_metrics, listing, other_judges, progress_events, repeats
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
@@ -131,13 +131,21 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
+    answers = answers_of(request)
+    return scored(request, answers, scoring.applicable(tuple(answers.samples), parted(request.metrics) or None))
+
+
+def answers_of(request: RagMetricsRequest) -> AnswerTable:
+    """The answers that are asked for, or the sample of them. Raises BenchError, DatasetError or ValueError."""
     known = configuration.load()
-    asking = request.answering(known)
-    answers = find_answers(request.answers, request.dataset, known, request.language, asking)
+    answers = find_answers(request.answers, request.dataset, known, request.language, request.answering(known))
     answers = answers.of(parted(request.systems))
-    answers = answers if request.limit is None else answers.drawn(request.limit)
-    samples = tuple(answers.samples)
-    metrics = scoring.applicable(samples, parted(request.metrics) or None)
+    return answers if request.limit is None else answers.drawn(request.limit)
+
+
+def scored(request: RagMetricsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
+    """The answers by these metrics, as a measurement. Raises BenchError or ValueError, before anything is paid for."""
+    known, samples = configuration.load(), tuple(answers.samples)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in answers.systems:
         raise BenchError(
@@ -149,7 +157,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     rule = judging.rule(names)
     total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
-        replies.kept_replies(named, metrics) as journal,
+        judge_assignment.kept_replies(named, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
     ):
         asked = scoring.Asked(

@@ -21,7 +21,7 @@ from ragbench.data import Dataset, PastQuestion
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine, embedded
-from ragbench.tiers.answers import caching, savings
+from ragbench.tiers.answers import caching
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.families import Sureness
@@ -218,7 +218,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         keys = list(outcomes[0].tables) if outcomes else []
         tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
         if "caches" in tables:
-            tables["savings"] = savings.table(store, session, tables["caches"])
+            tables["savings"] = caching.table(store, session, tables["caches"])
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),

@@ -81,6 +81,13 @@ def specified(heard: Heard, clusters: Sequence[str], delta: float, sure: Surenes
     return constructed(estimates, names)
 
 
+def faithful(sitting: judging.Sitting, clusters: Sequence[str], sure: Sureness) -> Numbers:
+    """avg_faithfulness with its interval over answers."""
+    scale = bounds(judging.avg_faithfulness)
+    mean = stats.estimate(sitting.scores[:, 0], clusters=clusters, bounds=scale, **asdict(sure))
+    return {"avg_faithfulness": mean}
+
+
 def _repeats_itself(heard: Heard) -> bool:
     """Whether it is a judge that asks no model, which reckons the same from the same texts."""
     scores = heard.answers.scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
 from ragbench.core.types import Array
 from ragbench.judge import Rule
+from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.frames import independent
 from ragbench.tiers.judges import biases, classes, numbers
@@ -36,9 +37,10 @@ ANSWER_COLUMNS = (
 SAID = ("who", "kind", "sample", "variant", "repeat", "value", "status", "asked", "seconds", "cluster", "system",
         "family", "stand_in")  # fmt: skip
 """What is published of everything that judges and people said, without texts: numbers on the judge's own scale, and
-people's as shares of theirs. kind: `people`, `score` (by its repeat), `turned`, `twin`, `prompt` (the variant is its
-language), `made` (by the variant), `choice` (the variant is the place in which the pair's first answer stood: +1 the
-first place won), and `label`, which answer of the pair is the better one. family, stand_in: of the judge."""
+people's as shares of theirs. kind: `people`, `score` (by its repeat), `faithfulness` (a rating, 1 to 5), `turned`,
+`twin`, `prompt` (the variant is its language), `made` (by the variant), `choice` (the variant is the place in which the
+pair's first answer stood: +1 the first place won), and `label`, which answer of the pair is the better one. family,
+stand_in: of the judge."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,19 @@ class Settled:
 
 
 def found(
-    heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None, how: Settled
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array | None,
+    how: Settled,
+    faithfulness: Mapping[str, Sitting] | None = None,
 ) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
     """Findings at their place, and tables of what is counted, listed or drawn beside them, empty where nothing is.
 
     Places: `trial` (coverage, repeatability, prompts, pairwise, calibration, ladder, rivals), `against` (person, mean),
     `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
-    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
+    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known. faithfulness: how
+    faithful each judge found the answers, listed alone.
     """
     given = {judge.name: numbers.single(judge, tried.scale) for judge in heard}
     tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
@@ -100,7 +108,7 @@ def found(
         "probes": _probes(probes),
         "panel": _panel(heard, tried, how),
         "answers": _answers(heard, tried, given),
-        "said": _said(heard, tried, baseline, labels),
+        "said": _said(heard, tried, baseline, labels, faithfulness or {}),
         "texts": _texts(tried),
         "trials": biases.trial_table(heard, tried),
         "effects": biases.effect_table(seen, heard, tried, how.limits),
@@ -253,7 +261,13 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
     return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
 
 
-def _said(heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None) -> pd.DataFrame:
+def _said(
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array | None,
+    faithfulness: Mapping[str, Sitting],
+) -> pd.DataFrame:
     """Rows of SAID: all that intervals and p are made from; the baseline is among the judges."""
     import pandas as pd
 
@@ -279,6 +293,8 @@ def _said(heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: 
             times = [None] * len(rated) if sitting.seconds is None else sitting.seconds[:, repeat]
             more = list(zip(judge.statuses[:, repeat], sitting.asked[:, repeat], times, strict=True))
             take(judge, "score", scores, rated, repeat=repeat, more=more)
+        if judge.name in faithfulness:
+            take(judge, "faithfulness", faithfulness[judge.name].scores[:, 0], rated)
         take(judge, "turned", judge.turned, rated)
         take(judge, "twin", judge.twins, rated)
         for language, scores in zip(LANGUAGES, () if judge.prompted is None else judge.prompted.T, strict=False):

@@ -23,7 +23,6 @@ from ragbench.metrics.likert import faithfulness_rating
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session
@@ -238,7 +237,7 @@ def _measurement(
 ) -> Measurement:
 
     answers, how = tried.answers, request.settled(tried.answers).on_grades(heard, tried)
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
+    placed, tables = judge_tables.found(heard, tried, baseline, labels, how, faithfulness)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for judge in heard for value in judge.answers.scores[:, 0]]
@@ -286,11 +285,7 @@ def _measurement(
 
 
 def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
-    from ragbench import stats
-
     estimates = numbers.specified(heard, answers.clusters, how.delta, how.sure)
     if heard.name in faithfulness:
-        given, scale = faithfulness[heard.name].scores[:, 0], bounds(faithfulness_rating)
-        options = {"clusters": answers.clusters, "bounds": scale, **asdict(how.sure)}
-        estimates["avg_faithfulness"] = stats.estimate(given, **options)
+        estimates |= numbers.faithful(faithfulness[heard.name], answers.clusters, how.sure)
     return numbers.placed(heard.name, estimates)

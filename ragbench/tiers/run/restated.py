@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ragbench import tiers
+from ragbench.core import annexes
 from ragbench.core.measurement import Evidence, Finding, Measurement
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.stating import State, stated
@@ -65,7 +66,8 @@ def restated(
 
 def check(made: Measurement) -> State:
     """What states its findings. Raises BenchError where they are not made of values of single questions."""
-    state = getattr(getattr(tiers, str(made.facts.get("tier")), None), "state", None)
+    name = str(made.facts.get("tier"))
+    state = getattr(getattr(tiers, name, None) or annexes.taken("notebooks", name), "state", None)
     if state is None or not len(made.scores):
         raise BenchError(
             f"{made.notebook}: its findings are not made of values of single questions that are stored; parts can be "

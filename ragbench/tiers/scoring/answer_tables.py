@@ -151,7 +151,7 @@ def _fields(sample: Sample) -> dict[str, Any]:
         **({"nuggets": dict(sample.nuggets)} if sample.nuggets is not None else {}),
         **{
             name: json.loads(json.dumps(value, default=asdict))
-            for name in ("trajectory", "reference_tool_calls", "reference_topics")
+            for name in ("trajectory", "reference_tool_calls", "reference_topics", "cost")
             if (value := getattr(sample, name)) is not None
         },
         **({"citations": [asdict(one) for one in sample.citations]} if sample.citations is not None else {}),

@@ -155,9 +155,14 @@ class Material:
         return declared is not None and declared.better == "lower"
 
     def digits(self, metric: str) -> int:
-        """How many decimals show the metric's values: three below 10, fewer above."""
+        """How many decimals show the metric's values: three below 10, fewer above; of one without an upper end, such as
+        money, six below .1."""
         estimates = [e for system in self.systems if (e := self.estimate(system, metric)) is not None]
-        return digits_of((number for e in estimates for number in (e.value, e.low, e.high)), metric)
+        numbers = [number for e in estimates for number in (e.value, e.low, e.high) if number is not None]
+        declared = self.declaration(metric)
+        if declared is not None and declared.bounds[1] is None and 0 < max(map(abs, numbers), default=0.0) < 0.1:
+            return 6
+        return digits_of(numbers, metric)
 
     def verdict(self, of: Comparison | Verdict) -> str:
         """The verdict of a comparison in words, or the word of a verdict."""

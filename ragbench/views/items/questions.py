@@ -175,6 +175,8 @@ class _Questions:
             said, cited = self._claims(name, sample)
             answer = self._answers.get((name, sample))
             sides[name] = [(_("Answer"), Claimed(answer, said) if answer else _("no answer"))] if answered else []
+            if messages := self._messages.get((name, sample)):
+                sides[name].append((_("Its messages"), messages))
             sides[name] += [self._judged(line) for line in self._judgements.get((name, sample), ())]
             if retrieves:
                 hits = [self._retrieved(hit, cited.get(hit.chunk, ())) for hit in self._hits.get((name, sample), ())]
@@ -207,6 +209,15 @@ class _Questions:
             if isinstance(response, str):
                 answers.setdefault((str(system), str(sample)), response)
         return answers
+
+    @cached_property
+    def _messages(self) -> dict[tuple[str, str], list[Entry]]:
+        """What an agent, its user and its tools said and called, in order, by system and sample."""
+        messages: dict[tuple[str, str], list[Entry]] = {}
+        columns = ("system", "sample", "role", "text")
+        for system, sample, role, text in _rows(self._material.kept("messages", *columns), *columns):
+            messages.setdefault((str(system), str(sample)), []).append(Entry(clean(text), clean(role)))
+        return messages
 
     @cached_property
     def _judgements(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:

@@ -19,7 +19,7 @@ import ragbench.extras.labelling
 from ragbench import stats, tiers
 from ragbench.core import settings
 from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
-from ragbench.data.spreadsheets import guarded, plain
+from ragbench.data.cells import guarded, plain
 from ragbench.extras.labelling import (
     Given,
     Item,
@@ -35,7 +35,7 @@ from ragbench.extras.labelling import (
 )
 from ragbench.extras.labelling.panel import keys_of
 from ragbench.extras.labelling.sheet import NOTHING
-from ragbench.tiers.scoring.labels import read
+from ragbench.tiers.scoring.corrections import read
 
 SCALE = (0.0, 0.5, 1.0)
 SECRETS = ("secret-system", "faithfulness", "0.123", "the judge said")

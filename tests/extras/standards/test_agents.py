@@ -63,7 +63,18 @@ def test_the_first_wrong_step_and_arguments_that_are_no_json() -> None:
     assert score(tool_call_accuracy(sample(PARIS[:1], PARIS))).detail["first_wrong"] == 2
 
 
-@pytest.mark.parametrize("label", ["tool_call_accuracy", "tool_call_f1"])
+@pytest.mark.parametrize(
+    ("made", "value"),
+    [
+        (PARIS, 1.0), (PARIS[:1], 0.5), (PARIS[::-1], 0.0), ([], 0.0), ([*PARIS, PARIS[0]], 1.0),
+        ([PARIS[0], ("extra", {}), PARIS[1]], 0.5), ([("weather", None), PARIS[1]], 0.0),
+    ],
+)  # fmt: skip
+def test_right_steps_end_at_the_first_wrong_one(made: Made, value: float) -> None:
+    assert score(parse("right_steps")(sample(made, PARIS))).value == value
+
+
+@pytest.mark.parametrize("label", ["tool_call_accuracy", "tool_call_f1", "right_steps"])
 def test_an_agent_without_messages_or_a_reference_is_unmeasured(label: str) -> None:
     assert score(parse(label)(sample(PARIS, None))).status is Status.MISSING_FIELD
     assert score(parse(label)(Sample("s", trajectory=(), reference_tool_calls=()))).status is Status.EMPTY_INPUT
