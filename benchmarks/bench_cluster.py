@@ -20,7 +20,7 @@ import psutil
 import ragbench as rb
 from ragbench.core import settings
 from ragbench.core.types import Sample
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 
 SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
 
@@ -43,7 +43,7 @@ def working(count: int) -> Iterator[None]:
         settings.load.cache_clear()
         yield
         return
-    with local.started(count) as file:
+    with address.started(count) as file:
         os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         yield

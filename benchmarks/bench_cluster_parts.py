@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ragbench.core import settings  # noqa: E402
-from ragbench.extras.cluster import local  # noqa: E402
+from ragbench.extras.cluster import address  # noqa: E402
 from ragbench.store import pool  # noqa: E402
 
 BYTES = (0, 10_000, 1_000_000)
@@ -35,7 +35,7 @@ def main() -> None:
 
     cloudpickle.register_pickle_by_value(sys.modules[echo.__module__])  # no worker can import a script
     begun = time.perf_counter()
-    with local.started(given.workers) as file:
+    with address.started(given.workers) as file:
         known = settings.load().model_copy(update={"cluster": str(file)})
         with pool.opened(known) as workers:
             assert workers is not None

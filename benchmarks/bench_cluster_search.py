@@ -25,7 +25,7 @@ import psutil
 from benchmarks.bench_search import Clustered, server_seconds
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 from ragbench.store import Store, database, pool, server
 from ragbench.store.pool import elsewhere
 
@@ -63,7 +63,7 @@ def measure(known: Settings, chosen: argparse.Namespace) -> None:
         alone.load_chunks(name, name, chunks)
         alone.embed(embedder, [one.text for one in chunks], batch=5_000)
         alone.search(name, embedder, embedder.queries[:1], 10, **HOW)
-        file = stack.enter_context(local.started(chosen.workers))
+        file = stack.enter_context(address.started(chosen.workers))
         named = one_connection.model_copy(update={"cluster": str(file)})
         stores = {
             "one process": alone,

@@ -29,7 +29,7 @@ from benchmarks.bench_search import Clustered, server_seconds
 from ragbench.core import settings
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Sample
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.llm.journal import Told
 from ragbench.store import Store, server
@@ -68,7 +68,7 @@ def main() -> None:
 
 def replies(known: Settings, count: int) -> None:
     """A table of answers, judged by workers once they are warm."""
-    with local.started(WORKERS) as file, serving(LATENCY) as url:
+    with address.started(WORKERS) as file, serving(LATENCY) as url:
         os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         asked(url, "warm", 200)

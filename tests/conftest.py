@@ -176,7 +176,7 @@ def _metrics_of_this_test_only() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _initialised_once() -> Iterator[None]:
-    from ragbench.store.cluster import Cluster
+    from ragbench.store.server import Cluster
     from tests.own_database import initialised_once
 
     with pytest.MonkeyPatch.context() as patch, initialised_once() as run:

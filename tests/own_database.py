@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import server
-from ragbench.store.cluster import MAJOR, Cluster
+from ragbench.store.server import MAJOR, Cluster
 
 
 @contextmanager

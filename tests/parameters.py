@@ -13,7 +13,7 @@ import nbformat
 
 from ragbench import tiers
 from ragbench.data.places import NO_PAGES
-from ragbench.report.execution.parameters import MORE, TAG
+from ragbench.report.execution.preparation import MORE, TAG
 from ragbench.tiers.basics.requests import Request, legal
 
 FOLDED = "# More parameters: open this cell to set them."

@@ -27,7 +27,7 @@ def verdict(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragbench.tiers.scoring.replies.kept_replies", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr("ragbench.tiers.scoring.judge_assignment.kept_replies", lambda *_: contextlib.nullcontext())
 
 
 def values(found: Any) -> dict[tuple[str, str], float]:

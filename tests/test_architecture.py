@@ -359,17 +359,17 @@ MODULES = {"shutil", "np", "numpy", "json", "nbformat", "toml"}
 DOOR = {
     "ragbench.core.folders": "it is the door",
     "ragbench.core.progress": "how far a run is, for as long as it runs",
-    "ragbench.store.cluster": "the server's own files, in a folder that gets its name when it is whole",
+    "ragbench.store.server": "the server's own files, in a folder that gets its name when it is whole",
     "ragbench.report.execution.unfinished": "a file that is locked while it is written",
 }
 WITHIN = {
     "ragbench.extras.runs.packs:_put": "into a packed file that is made by the door",
     "ragbench.extras.runs.packs:_unpacked": "in a folder for as long as it is looked at",
     "ragbench.extras.runs.packs:bring_in": "in a folder that takes its place whole",
-    "ragbench.data.remotes.copies:_fetch": "in a folder that takes its place whole",
-    "ragbench.data.remotes.copies:brought": "which copy a run reads, for as long as it runs",
-    "ragbench.data.remotes.deliveries:_write": "at a URL",
-    "ragbench.extras.cluster.local:started": "what workers say, in a folder that goes with them",
+    "ragbench.data.remotes:_fetch": "in a folder that takes its place whole",
+    "ragbench.data.remotes:brought": "which copy a run reads, for as long as it runs",
+    "ragbench.data.remotes:_write": "at a URL",
+    "ragbench.extras.cluster.address:started": "what workers say, in a folder that goes with them",
     "ragbench.extras.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }
 

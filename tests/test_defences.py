@@ -22,12 +22,12 @@ from sqlalchemy.exc import DBAPIError
 
 from ragbench import report
 from ragbench.core import settings
-from ragbench.core.settings import ConfigurationError, Settings, addresses, secrets, urls
-from ragbench.data.remotes import filesystems
-from ragbench.data.remotes.filesystems import RemoteError
+from ragbench.core.settings import ConfigurationError, Settings, secrets, urls
+from ragbench.data import remotes
+from ragbench.data.remotes import RemoteError
 from ragbench.extras.cluster import worker_identity
 from ragbench.llm import ModelError
-from ragbench.store import Source, Store, StoreError, cluster, server
+from ragbench.store import Source, Store, StoreError, server
 from ragbench.store.engine import connect
 from tests.llm_client import ask
 from tests.own_database import own_database
@@ -47,13 +47,13 @@ class TestTheDatabase:
 
     def test_its_files_are_closed_whatever_the_umask(self, monkeypatch: pytest.MonkeyPatch) -> None:
         begun: list[int] = []
-        real = cluster.Cluster.run
+        real = server.Cluster.run
 
-        def run(own: cluster.Cluster, program: str, *words: str, **more: Any) -> Any:
+        def run(own: server.Cluster, program: str, *words: str, **more: Any) -> Any:
             begun.extend(path.stat().st_mode & 0o077 for path in own.folder.glob("new-*"))
             return real(own, program, *words, **more)
 
-        monkeypatch.setattr(cluster.Cluster, "run", run)
+        monkeypatch.setattr(server.Cluster, "run", run)
         before = os.umask(0)
         try:
             with own_database("pg") as own:
@@ -68,13 +68,13 @@ class TestTheDatabase:
 
     @pytest.mark.parametrize("kind", ["open to others", "of somebody else", "a link", "a file"])
     def test_a_socket_folder_that_is_not_its_own_is_refused(self, kind: str, tmp_path: Path) -> None:
-        if kind == "of somebody else" and not cluster.is_root():
+        if kind == "of somebody else" and not server.is_root():
             pytest.skip("only root can give a folder away")
-        own = cluster.Cluster(tmp_path / ("d" * cluster.LONGEST_SOCKET_PATH))
+        own = server.Cluster(tmp_path / ("d" * server.LONGEST_SOCKET_PATH))
         own.folder.mkdir()
         folder = own.sockets
         assert folder != own.data
-        user = cluster.server_user(own.folder) if cluster.is_root() else (os.getuid(), os.getgid())
+        user = server.server_user(own.folder) if server.is_root() else (os.getuid(), os.getgid())
         try:
             if kind == "a link":
                 (tmp_path / "mine").mkdir(mode=0o700)
@@ -84,7 +84,7 @@ class TestTheDatabase:
             else:
                 folder.mkdir()
                 folder.chmod(0o755 if kind == "open to others" else 0o700)
-            if cluster.is_root():
+            if server.is_root():
                 os.chown(folder, *((12345, 12345) if kind == "of somebody else" else user), follow_symlinks=False)
             with pytest.raises(StoreError, match="is not a private folder of uid"):
                 own._make_socket_folder()
@@ -151,8 +151,8 @@ class TestLinkLocalAddresses:
         with pytest.raises(ModelError, match=r"169\.254\.169\.254 is link-local"):
             ask(f"http://{name}/v1", ["a"], attempts=1)
         url = urls.Url.of(f"http://{name}/data")
-        storage, path = filesystems.opened(url)
-        with pytest.raises(RemoteError, match="link-local"), filesystems.refusing(url, "read"):
+        storage, path = remotes.opened(url)
+        with pytest.raises(RemoteError, match="link-local"), remotes.refusing(url, "read"):
             storage.cat_file(path)
         assert asked == [], "no socket was connected"
 
@@ -167,8 +167,8 @@ class TestLinkLocalAddresses:
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as near:
             threading.Thread(target=near.serve_forever, daemon=True).start()
             url = urls.Url.of(f"http://127.0.0.1:{near.server_port}/data")
-            storage, path = filesystems.opened(url)
-            with pytest.raises(RemoteError, match="link-local"), filesystems.refusing(url, "read"):
+            storage, path = remotes.opened(url)
+            with pytest.raises(RemoteError, match="link-local"), remotes.refusing(url, "read"):
                 storage.cat_file(path)
             near.shutdown()
         assert asked == []
@@ -179,11 +179,11 @@ class TestLinkLocalAddresses:
             *("169.254.169.254.", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "fe80::1%eth0"),
             "[2002:a9fe:a9fe::1]",
         ]
-        assert [host for host in (*METADATA, *written) if not addresses.is_metadata(host)] == []
+        assert [host for host in (*METADATA, *written) if not urls.is_metadata(host)] == []
         others = ["2130706433", "0x7f000001", "08", "0", "a9fe", "1.2.3.4.5", "[2001:db8::a9fe:a9fe]", "9999999999"]
-        assert [host for host in others if addresses.is_metadata(host)] == []
-        with pytest.raises(filesystems.MetadataAddressError):
-            filesystems.guarded((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
+        assert [host for host in others if urls.is_metadata(host)] == []
+        with pytest.raises(remotes.MetadataAddressError):
+            remotes.guarded((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch) -> list[Any]:

@@ -13,11 +13,11 @@ from ragbench.core.settings import secrets
 from ragbench.core.settings.endpoints import EmbedderSettings
 from ragbench.core.settings.urls import Url
 from ragbench.core.types import EmbeddingError
-from ragbench.data.remotes.filesystems import RemoteError, refusing
+from ragbench.data.remotes import RemoteError, refusing
 from ragbench.embed import model
 from ragbench.extras.publishing import tracking
 from ragbench.extras.runs import packs
-from ragbench.llm import function
+from ragbench.llm import endpoint
 from ragbench.metrics import vectors
 from ragbench.systems import callables, items, remote
 from ragbench.tiers.basics import reasons
@@ -65,7 +65,7 @@ def _model(said: str) -> str:
 CHANNELS: dict[str, Callable[[str], str]] = {
     "a function of a user": lambda said: callables.told(RuntimeError(said)),
     "several errors at once": lambda said: callables.told(ExceptionGroup("", [RuntimeError(said)])),
-    "a function that judges": lambda said: function._told(RuntimeError(said)),
+    "a function that judges": lambda said: endpoint._told(RuntimeError(said)),
     "a listener": _listener,
     "a reply that is not JSON": remote._beginning,
     "an item that is none": items._shown,

@@ -13,7 +13,7 @@ import pytest
 
 from ragbench.data import places
 from ragbench.data.places import NO_PAGES
-from ragbench.report.execution.parameters import MORE, TAG
+from ragbench.report.execution.preparation import MORE, TAG
 from tests import parameters as generated
 
 FOLDER = Path(__file__).parent.parent / "notebooks"

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench import views
-from ragbench.cli.standing import standing
+from ragbench.cli.run import standing
 from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate

@@ -18,10 +18,9 @@ from ragbench.core.parts import Spoken, Style, Text
 from ragbench.core.settings import GateSettings
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
-from ragbench.llm.budget import Budget
-from ragbench.llm.pricing import Amount
+from ragbench.llm.budget import Amount, Budget
 from ragbench.metrics.explanation import reason_in
-from ragbench.report import articles, captions
+from ragbench.report import articles, papers
 from ragbench.tiers.basics import tabulation
 from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
@@ -256,7 +255,7 @@ def test_what_could_have_been_shown_is_a_sentence_however_many_comparisons_there
         )
         for one in made.comparisons
     )
-    notes = captions.of_comparisons(Page(replace(made, comparisons=open_ones)).material)
+    notes = papers.of_comparisons(Page(replace(made, comparisons=open_ones)).material)
     assert len(open_ones) == 12
     assert len(notes) == 2
     assert all(len(re.findall(rf"\b{name} \d", note)) == 4 for note in notes for name in "bcd")

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragbench.core.segmentation import sentences, spans
-from ragbench.core.settings.addresses import MASK, without_passwords
+from ragbench.core.settings.urls import MASK, without_passwords
 from ragbench.data.vocabulary import _OF_SYSTEM
 from ragbench.judge.injections import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought

@@ -18,7 +18,7 @@ from ragbench.core import settings
 from ragbench.core.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.core.types import Sample
 from ragbench.metrics import catalogue, overlap
-from ragbench.tiers.answers import corpora, stages
+from ragbench.tiers.answers import answer_scores, tier3_end_to_end
 from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval import timing
@@ -155,24 +155,27 @@ def test_corpus_measures_follow_from_what_each_answer_adds(bare: Path, form: str
     answers = written(clustered=clustered)
     metrics = [overlap.corpus_bleu, overlap.corpus_rouge1_f]
     labels = [one.cluster for one in answers["old"]] if clustered else None
-    found = corpora.find(answers, metrics, labels, SURE)
+    found = answer_scores.find(answers, metrics, labels, SURE)
     ids = [one.id for one in answers["old"]]
     empty = pd.DataFrame(columns=list(SCORE_COLUMNS))
     _, comparisons = findings.find(
         empty, [], SYSTEMS, None if labels is None else dict(zip(ids, labels, strict=True)), SURE, "corpus_bleu",
         found.hypotheses, ids,
     )  # fmt: skip
-    facts = {"tables": {corpora.TABLE: corpora.TABLE}, "systems": [{"name": name} for name in SYSTEMS]}
+    facts = {"tables": {answer_scores.TABLE: answer_scores.TABLE}, "systems": [{"name": name} for name in SYSTEMS]}
     facts |= {"level": SURE.level, "resamples": SURE.resamples, "seed": SURE.seed, "baseline": "old"}
     asked = [(one.id, "?", one.reference, None, "en", one.cluster, True, "{}") for one in answers["old"]]
     questions = pd.DataFrame(asked, columns=list(QUESTION_COLUMNS))
     made = Measurement(
         "tier2_generation", facts | {"primary": "corpus_bleu"}, scores=empty, questions=questions,
-        estimates=found.estimates, comparisons=comparisons, extra={corpora.TABLE: corpora.counts(answers, metrics)},
+        estimates=found.estimates, comparisons=comparisons,
+        extra={answer_scores.TABLE: answer_scores.counts(answers, metrics)},
     )  # fmt: skip
     data = site_of(bare, made)
     read = pd.read_csv if form == "csv" else pd.read_parquet
-    estimates, compared, counts = (read(data / f"{one}.{form}") for one in ("estimates", "comparisons", corpora.TABLE))
+    estimates, compared, counts = (
+        read(data / f"{one}.{form}") for one in ("estimates", "comparisons", answer_scores.TABLE)
+    )
     how = json.loads((data / "manifest.json").read_text(encoding="utf-8"))["statistics"]["tier2_generation"]
     how = {key: how[key] for key in ("level", "resamples", "seed")}
 
@@ -222,7 +225,7 @@ def test_quantiles_of_what_the_clock_said_follow_from_its_readings(bare: Path, s
          for part in ("embed", "search")],
         columns=list(timing.LATENCIES),
     )  # fmt: skip
-    quantiles = timing.quantiles if step == "step" else stages.quantiles
+    quantiles = timing.quantiles if step == "step" else tier3_end_to_end.quantiles
     facts = {"level": 0.9, "systems": [{"name": name} for name in SYSTEMS], "tables": {"latencies": kept}}
     notebook = "tier1_retrieval" if step == "step" else "tier3_end_to_end"
     made = Measurement(notebook, facts, extra={kept: readings}, placed=quantiles(readings, 0.9))

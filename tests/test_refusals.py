@@ -16,7 +16,7 @@ from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.systems.refusals import RECOGNISED, is_refusal
 from ragbench.tiers import BenchError
-from ragbench.views.sentences import refusing
+from ragbench.views.sentences.facts import told
 from tests import answer_project
 from tests import written_refusals as written
 from tests.chat_server import ChatServer, asked_schema
@@ -125,7 +125,7 @@ def test_long_texts_of_one_word_come_to_an_end(word: str) -> None:
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_both_rates_are_said_with_what_they_were_counted_on(language: str) -> None:
     facts = {"by": "rule", **RECOGNISED._asdict(), "recall": RECOGNISED.recall, "precision": RECOGNISED.precision}
-    said = refusing.told(translator(language), facts)
+    said = told(translator(language), facts)
     for number in (
         "338",
         "327",
@@ -134,8 +134,8 @@ def test_both_rates_are_said_with_what_they_were_counted_on(language: str) -> No
         "0.965" if language == "en" else "0,965",
     ):
         assert number in said
-    assert "strict" in refusing.told(translator(language), {"by": "strict"})
-    assert refusing.told(translator(language), None) == ""
+    assert "strict" in told(translator(language), {"by": "strict"})
+    assert told(translator(language), None) == ""
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragbench.data import limits
+from ragbench.data import files
 from ragbench.store import foreign
 from tests.fragments import ROOT
 
@@ -40,7 +40,7 @@ def test_every_benchmark_is_there() -> None:
 
 
 def test_the_limits_on_the_page_are_those_of_the_code() -> None:
-    assert limits.MAX_ROWS == 1_000_000
+    assert files.MAX_ROWS == 1_000_000
     assert "has at most 1 million rows" in PAGE
     assert foreign.MOST_ROWS == 10_000_000
     assert "a table of your own 10 million" in PAGE

@@ -17,12 +17,12 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ragbench import data as datasets
-from ragbench.cli.console.quantities import counted
+from ragbench.cli.console.options import counted
 from ragbench.core import annexes, folders
 from ragbench.core.language import LANGUAGES
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.addresses import without_passwords
 from ragbench.core.settings.schema import LINE
+from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut

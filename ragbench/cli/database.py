@@ -59,7 +59,7 @@ def status() -> None:
 @application.command("size")
 def size() -> None:
     """Say what takes how much room: every table, what it is for, its rows and its bytes."""
-    from ragbench.cli.console.quantities import told
+    from ragbench.cli.console.options import told
     from ragbench.core import settings
     from ragbench.store import Store, dumps
 
@@ -77,7 +77,7 @@ def dump(file: options.Target) -> None:
     Runs, replies, vectors and texts are in it; no key and no password is. It is an archive of pg_dump's, which
     `ragbench db restore FILE` brings back.
     """
-    from ragbench.cli.console.quantities import told
+    from ragbench.cli.console.options import told
     from ragbench.store import dumps
 
     with _as_it_is() as engine:
@@ -103,7 +103,7 @@ def restore(
 @application.command("vacuum")
 def vacuum() -> None:
     """Give the room of deleted replies back to the disk. Best while no run is under way."""
-    from ragbench.cli.console.quantities import told
+    from ragbench.cli.console.options import told
     from ragbench.core import settings
     from ragbench.store import Store
     from ragbench.store.pruning import shrink

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ragbench.cli.console import consent, options
-from ragbench.cli.console.quantities import counted
+from ragbench.cli.console.options import counted
 from ragbench.core import terminal
 from ragbench.core.endings import Ending
 
@@ -142,14 +142,13 @@ def _notebooks() -> Finding:
 
 def _data() -> Iterator[Finding]:
     from ragbench import data
-    from ragbench.core import settings
-    from ragbench.core.settings import shipped
+    from ragbench.core import installation, settings
     from ragbench.data import places
     from ragbench.tiers.basics.session import dataset_of
 
     known = settings.load()
     own = data.available(places.own_data())
-    for name in sorted({*own, *data.available(shipped.DATA)}):
+    for name in sorted({*own, *data.available(installation.DATA)}):
         try:
             dataset = data.load(name, places.data(name))
         except data.TooMuchError as error:

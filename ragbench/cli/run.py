@@ -1,4 +1,4 @@
-"""`ragbench run`: notebooks with parameters become a report."""
+"""`ragbench run`: notebooks with parameters become a report, and what was found is said in the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
 
 if TYPE_CHECKING:
+    from ragbench.core.language import Translator
+    from ragbench.core.parts import Table
     from ragbench.report import RunResult, Step
+    from ragbench.report.pages.assembly import Measurements
 
 
 def run(
@@ -88,12 +91,12 @@ def run(
     """
     from ragbench import report
     from ragbench.core import settings
-    from ragbench.report.keeping import manifest
+    from ragbench.report.keeping import results
     from ragbench.tiers.basics import session
     from ragbench.tiers.run import gates
 
     known = settings.load()
-    name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
+    name, note = options.line(results.named, name, "--name"), options.line(results.noted, note, "--note")
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems), ("limit", limit)) if value}
     chosen: list[str] = notebooks or tiers()
@@ -167,7 +170,6 @@ def tiers() -> list[str]:
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     from ragbench.cli import gate as gates
     from ragbench.cli.console import outputs
-    from ragbench.cli.standing import standing
     from ragbench.core import answered_by, raised, stand_ins, unidentified
     from ragbench.core.language import translator
     from ragbench.report.pages import assembly
@@ -205,3 +207,46 @@ def _draw(bars: terminal.Bars, step: Step) -> None:
         bars.show(step.notebook, step.work_done, step.work_total, work)
     else:
         bars.show(step.notebook, step.done, step.total)
+
+
+def standing(measured: Measurements, _: Translator) -> Table:
+    """A row for each page and system: the number that the page answers with, its interval and verdict.
+
+    The notes say what the overview says, and what models cost.
+    Without rows where nothing was measured.
+    """
+    from ragbench.core.parts import Column, Table, Value, spoken
+    from ragbench.tiers.basics import verdicts
+    from ragbench.tiers.run.overview import NAME
+    from ragbench.views.about.overview import Overview, cost
+    from ragbench.views.about.standing import answers
+    from ragbench.views.basics.material import Material, digits_of
+
+    if NAME not in measured.names():
+        return Table((), ())
+    overview = Overview(Material(measured[NAME], _))
+    rows, digits, unsure = [], [], list[str]()
+    for page in overview.pages:
+        metric = overview.metric(page)
+        if metric is None:
+            continue
+        for system, e in overview.numbers[str(page["name"])][metric].items():
+            c = overview.comparison(page, system, metric)
+            by = overview.judged_by(page, metric)
+            word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
+            value = Value.of(e, why=verdicts.exact(e, _))
+            rows.append((overview.short(page), metric, system, value, word, e.n_unmeasured))
+            digits.append(digits_of((e.value, e.low, e.high), metric))
+            if why := verdicts.doubted(e, _):
+                unsure.append(f"{overview.short(page)}: {metric} {system}: {why}")
+    columns = (
+        Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),
+        Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),
+    )  # fmt: skip
+    spent = [page["spent"] for page in overview.pages if page.get("spent")]
+    whole = {key: sum(bill.get(key) or 0 for bill in spent) for key in ("calls", "money", "unpriced")}
+    notes = [spoken(_).phrase(text) for text in answers(overview)] + unsure
+    if whole["calls"]:
+        paid, calls = cost(whole, _), int(whole["calls"])
+        notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))
+    return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)

@@ -133,9 +133,9 @@ def score(
     from ragbench.tiers.basics.families import check_baseline, leading
     from ragbench.tiers.basics.requests import Draws
     from ragbench.tiers.scoring.answer_tables import sample_of
+    from ragbench.tiers.scoring.judge_assignment import kept_replies
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
-    from ragbench.tiers.scoring.replies import kept_replies
     from ragbench.tiers.scoring.result import MOST
     from ragbench.tiers.scoring.survey import is_large, surveyed
 
@@ -298,7 +298,7 @@ def _verdicts(scores: Scores) -> list[str]:
     """What is said first of several systems; of one the table says all."""
     if len(scores.systems) < 2:
         return []
-    from ragbench.views.sentences.scored import said
+    from ragbench.views.sentences.findings import said
 
     return said(scores, "en")
 

@@ -1,16 +1,21 @@
-"""What was expected of a value and what was found, in the words of people and never in those of Python or pydantic."""
+"""What was expected and what went wrong, in the words of people and never in those of Python or pydantic."""
 
 from __future__ import annotations
 
+import builtins
 import collections.abc
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
+from ragbench.core import folders
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "true or false"),
@@ -129,3 +134,37 @@ def _adapter(expected: Any) -> TypeAdapter[Any]:
         return TypeAdapter(expected, config=ConfigDict(arbitrary_types_allowed=True, allow_inf_nan=False))
     except PydanticUserError:  # of a class with a configuration of its own
         return TypeAdapter(expected)
+
+
+_REFUSED = re.compile(r"\[Errno (\d+)\] (.+?)(?:: '(.*?)'(?: -> '.*')?)?")
+
+
+def of(name: str, said: str) -> str:
+    """The line for an error's class and its first paragraph in one line; "" where the error itself says it best."""
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, OSError) and (refused := _refused(said)):
+        return refused
+    if name.endswith("MemoryError"):
+        short = f"there is not enough memory{f' ({said})' if said else ''}"
+        return f"{short}: measure fewer questions or systems at a time, or give it more, then run again"
+    if name == "ModuleNotFoundError":
+        return f"{said}: install it beside ragbench, or put it beside ragbench.toml, then run again"
+    return ""
+
+
+def note(error: Exception) -> None:
+    """Give an error its line as a note, which Python and JupyterLab show last; unless it has one already."""
+    first = " ".join(str(error).strip().split("\n\n")[0].split())
+    line = of(type(error).__name__, first)
+    if line and line not in getattr(error, "__notes__", ()):
+        error.add_note(line)
+
+
+def _refused(said: str) -> str:
+    """What the operating system refused, as its file and its reason; "" for what people cannot mend."""
+    match = _REFUSED.fullmatch(said)
+    if match is None or int(match[1]) not in folders.FAULTS:
+        return ""
+    place = f"{match[3]}: {match[2]}" if match[3] else match[2]
+    mended = folders.MENDED.get(int(match[1]))
+    return f"{place}: {mended}, then run again" if mended else place

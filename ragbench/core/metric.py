@@ -1,4 +1,4 @@
-"""What a metric is: a plain function with a declaration, found by its name.
+"""What a metric is: a plain function with a declaration, found by its name, and how its label is written and read.
 
 A function's first parameter tells the grain it works on; its first docstring line is its entry in every glossary;
 the decorator holds what a reader must know besides. `ndcg @ 10` binds a cut-off. A number may go by more names than its
@@ -13,6 +13,8 @@ import difflib
 import functools
 import importlib
 import inspect
+import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +24,6 @@ from typing import Any, Literal, get_type_hints
 
 import numpy as np
 
-from ragbench.core import notation
 from ragbench.core.expectations import fits, legal
 from ragbench.core.reading import GOALS as GOALS
 from ragbench.core.reading import Peer as Peer
@@ -146,7 +147,7 @@ class Metric:
 
     @staticmethod
     def _written(head: str, cutoff: int | None, options: Mapping[str, Any]) -> str:
-        said = ",".join(f"{key}={notation.written(value)}" for key, value in sorted(options.items()))
+        said = ",".join(f"{key}={written(value)}" for key, value in sorted(options.items()))
         return head + (f"({said})" if said else "") + (f"@{cutoff}" if cutoff else "")
 
     @property
@@ -441,9 +442,9 @@ def called(name: str) -> tuple[Metric, ...]:
     return (first, *others)
 
 
-def _candidates(label: str) -> tuple[notation.Label, list[Metric]]:
+def _candidates(label: str) -> tuple[Label, list[Metric]]:
     _look()
-    written = notation.read(label)
+    written = read(label)
     name = written.name if written else label
     candidates = list(_going_by(name))
     if written is None or not candidates:
@@ -467,8 +468,99 @@ def _hint(name: str) -> str:
     return f"did you mean {' or '.join(known[near_name] for near_name in near)}? " if near else ""
 
 
-def _bound(metric: Metric, written: notation.Label) -> Metric:
+def _bound(metric: Metric, written: Label) -> Metric:
     if written.broken:
         raise ValueError(f"{metric.name}({written.broken}): an option is written name=value")
     bound = metric.with_options(**written.options) if written.options else metric
     return bound if written.cutoff is None else bound @ written.cutoff
+
+
+_HEAD = re.compile(r"\s*(?P<name>\w+)(?P<opened>\()?")
+_TAIL = re.compile(r"(?:@(?P<cutoff>\d+))?\s*")
+_KEY = re.compile(r"\s*(?P<key>\w+)\s*=\s*")
+_BARE = re.compile(r"[^,()]*")
+_AFTER = re.compile(r"\s*(?P<sign>[,)])")
+_READ = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label as it is written. broken: the first of its options that is not written name=value."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cutoff: int | None = None
+    broken: str = ""
+
+
+def read(text: str) -> Label | None:
+    """A label's parts: values are bare words and numbers, or JSON where they hold a comma or a bracket."""
+    head = _HEAD.match(text)
+    if head is None:
+        return None
+    at, options, broken = head.end(), dict[str, Any](), ""
+    while head["opened"]:
+        if text[at : at + 1] == ")":
+            at += 1
+            break
+        key = _KEY.match(text, at)
+        at = key.end() if key else at
+        if key and text[at : at + 1] in ('"', "{", "["):
+            try:
+                value, at = _READ.raw_decode(text, at)
+            except ValueError:
+                return None
+        else:
+            bare = _BARE.match(text, at)
+            assert bare is not None, "it matches nothing, too"
+            value, at = _literal(bare[0].strip()), bare.end()
+            broken = broken or ("" if key else bare[0].strip())
+        if key:
+            options[key["key"]] = value
+        sign = _AFTER.match(text, at)
+        if sign is None:
+            return None
+        at = sign.end()
+        if sign["sign"] == ")":
+            break
+    tail = _TAIL.fullmatch(text, at)
+    return (
+        None if tail is None else Label(head["name"], options, int(tail["cutoff"]) if tail["cutoff"] else None, broken)
+    )
+
+
+def parted(text: str) -> list[str]:
+    """Labels or names that stand in one text, parted by commas: one within parentheses parts nothing."""
+    parts, depth, quoted, escaped = [""], 0, False, False
+    for letter in text:
+        if quoted:
+            quoted, escaped = letter != '"' or escaped, letter == "\\" and not escaped
+        elif letter == "," and depth == 0:
+            parts.append("")
+            continue
+        else:
+            quoted = letter == '"' and depth > 0
+            depth = max(0, depth + (letter == "(") - (letter == ")"))
+        parts[-1] += letter
+    return parts
+
+
+_PLAIN = re.compile(r"[^,()\[\]{}\"@\s](?:[^,()\[\]{}\"@\n]*[^,()\[\]{}\"@\s])?")
+
+
+def written(value: Any) -> str:
+    """An option's value in a label: as it is where `read` reads the same again, else as JSON."""
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    plain = not isinstance(value, str) or (_PLAIN.fullmatch(value) and _literal(value) == value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _literal(text: str) -> Any:
+    """What `str(value)` or JSON wrote: a number, a truth value, nothing, or else the text itself."""
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):
+        return float(text)
+    words = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+    return words.get(text, text)

@@ -1,4 +1,4 @@
-"""Lists and mappings that a cell of a table holds as text: as JSON, or as Python and numpy print them."""
+"""Lists and mappings that a cell of a table holds as text, and texts that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
@@ -269,3 +269,16 @@ def several(texts: Iterable[str]) -> tuple[str, ...]:
     """Different texts, each once, those of blanks left out; none where there are fewer than two."""
     distinct = tuple(dict.fromkeys(text for text in texts if text.strip()))
     return distinct if len(distinct) > 1 else ()
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def guarded(text: str) -> str:
+    """A text for a spreadsheet, with an apostrophe before what it would take for a formula."""
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
+
+
+def plain(text: str) -> str:
+    """The text that `guarded` was given."""
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought
-from ragbench.data.files import DatasetError, normalise, read_text
+from ragbench.data.files import MAX_BYTES, DatasetError, normalise, read_text
 from ragbench.data.folder import Records
-from ragbench.data.limits import MAX_BYTES
 from ragbench.data.records import ChunkRecord, DocumentRecord
 from ragbench.data.web_pages import keep_content
 

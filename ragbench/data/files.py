@@ -1,4 +1,8 @@
-"""Reading files that others wrote: text in any usual wrapping, with limits on what one file may ask for."""
+"""Reading files that others wrote: text in any usual wrapping, with limits on what one file may ask for.
+
+Memory is limited where something is held, never where rows go by. What goes by is limited by its number alone, so that
+a small packed file cannot fill a disk.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +26,34 @@ from typing import Any, cast
 from ragbench.core import folders, settings
 from ragbench.core.expectations import kind
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
-from ragbench.data.limits import (
-    BLOCK_BYTES,
-    FIELD_BYTES,
-    LIST_BYTES,
-    MAX_BYTES,
-    MAX_ELEMENT,
-    MAX_LINE_BYTES,
-    MAX_ROWS,
-    MAX_STREAMED_BYTES,
-    MAX_STREAMED_ROWS,
-    MAX_WEIGHT,
-    MAX_WEIGHT_OF_ROWS,
-    OBJECT_BYTES,
-    VALUE_BYTES,
-)
+
+BLOCK_BYTES = 2**20
+"""Of a file that goes by, read at once."""
+MAX_BYTES = 96 * 2**20
+"""Of a file that is held as a whole, unpacked: its text, its values and their copies stay below a gigabyte."""
+MAX_WEIGHT = 2**29
+"""Of one JSON text, as objects: `{},` takes three bytes of it and a hundred of memory."""
+MAX_LINE_BYTES = 2**24
+"""Of one line or cell, held while it is read."""
+MAX_ELEMENT = 96 * 2**20
+"""Characters of one element of a JSON list, held while it is read."""
+MAX_ROWS = 1_000_000
+"""Of the rows of a file that are held together: as objects, a row takes up to 600 bytes beside its texts."""
+MAX_WEIGHT_OF_ROWS = 3 * 2**28
+"""Of the same rows, in bytes of memory."""
+MAX_STREAMED_ROWS = 20_000_000
+"""Of the rows of a file that go by one after the other, on their way to the disk."""
+MAX_STREAMED_BYTES = 2**36
+"""Of the same rows, unpacked: what a few kilobytes of gzip or Parquet may stand for."""
+MAX_DECODED_BYTES = 2**29
+"""Of a Parquet file whose rows are held: a few kilobytes of a repeated text may stand for more than any memory."""
+BATCH_ROWS, BATCH_BYTES = 256, 2**26
+"""Of a Parquet file that are decoded at once: so many rows, and fewer where each may repeat a long text."""
+OBJECT_BYTES, LIST_BYTES, FIELD_BYTES, VALUE_BYTES = 150, 72, 100, 56
+"""That an object, a list, the field of an object, and any other value take at most, beside their letters."""
+LATEST = 253_402_300_800
+"""Seconds since 1970 of the end of the year 9999, after which no calendar here has a moment."""
+
 
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragbench.data.files import DatasetError
-from ragbench.data.limits import MAX_ELEMENT
+from ragbench.data.files import MAX_ELEMENT, DatasetError
 
 NEAR_THE_END = 16
 """Characters: a fault so close to the end of what was read may be none once more is read."""

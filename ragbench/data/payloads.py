@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragbench.data.cells import held
-from ragbench.data.limits import LATEST
+from ragbench.data.files import LATEST
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip

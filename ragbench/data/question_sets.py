@@ -11,13 +11,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.cells import several
+from ragbench.data.cells import plain, several
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
 from ragbench.data.samples import Given, contexts_of, references_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.spreadsheets import plain
 from ragbench.data.vocabulary import AmbiguousError, Columns
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")

@@ -19,8 +19,18 @@ from ragbench.core.expectations import expectation, kind, shown
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import held
 from ragbench.data.files import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    FIELD_BYTES,
     LENIENT,
+    MAX_DECODED_BYTES,
+    MAX_LINE_BYTES,
+    MAX_ROWS,
+    MAX_STREAMED_BYTES,
+    MAX_STREAMED_ROWS,
+    OBJECT_BYTES,
     STRICT,
+    VALUE_BYTES,
     DatasetError,
     LeftOut,
     Load,
@@ -36,18 +46,6 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.limits import (
-    BATCH_BYTES,
-    BATCH_ROWS,
-    FIELD_BYTES,
-    MAX_DECODED_BYTES,
-    MAX_LINE_BYTES,
-    MAX_ROWS,
-    MAX_STREAMED_BYTES,
-    MAX_STREAMED_ROWS,
-    OBJECT_BYTES,
-    VALUE_BYTES,
-)
 from ragbench.data.vocabulary import field_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")

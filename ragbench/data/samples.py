@@ -14,8 +14,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import attributed
 from ragbench.data.cells import Form, Forms, held, several
-from ragbench.data.files import DatasetError, LeftOut, parse_json
-from ragbench.data.limits import MAX_ROWS
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import (
     MODELS,
     PARTS,

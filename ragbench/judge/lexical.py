@@ -20,7 +20,7 @@ from ragbench.core.types import Answer, Prompt, Shape, Status
 from ragbench.core.types.reason import Reason
 from ragbench.judge import words
 from ragbench.judge.memo import Memo
-from ragbench.judge.rendering import Texts
+from ragbench.judge.model import Texts
 
 if TYPE_CHECKING:
     from ragbench.core.types import LexicalReader

@@ -19,8 +19,7 @@ from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, S
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Judge, Prompt, Shape
 from ragbench.judge.lexical import LexicalJudge
-from ragbench.judge.model import ModelJudge
-from ragbench.judge.rendering import Texts
+from ragbench.judge.model import ModelJudge, Texts
 from ragbench.llm import Budget, Journal, Outlook, Rehearsal, Replies, Tally, Usage, open_budget
 from ragbench.llm.planning import Experience
 

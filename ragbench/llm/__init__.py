@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from ragbench.core.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.llm.budget import Budget, open_budget
+    from ragbench.llm.budget import Budget, Price, Replies, Tally, Usage, open_budget
     from ragbench.llm.client import Client, Completion
-    from ragbench.llm.endpoint import Keep, Kept, Received
+    from ragbench.llm.endpoint import FunctionEndpoint, Keep, Kept, Received
     from ragbench.llm.errors import (
         BudgetSpent,
         CallFailed,
@@ -16,11 +16,9 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         ProviderUnreachable,
         RepliesUnusable,
     )
-    from ragbench.llm.function import FunctionEndpoint
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
     from ragbench.llm.loop import run, submit
     from ragbench.llm.planning import Experience, Outlook, Plan, Rehearsal, experience
-    from ragbench.llm.pricing import Price, Replies, Tally, Usage
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
 _PLACES = {
@@ -32,7 +30,7 @@ _PLACES = {
     "Decoding": "request",
     "Entry": "journal",
     "Experience": "planning",
-    "FunctionEndpoint": "function",
+    "FunctionEndpoint": "endpoint",
     "Journal": "journal",
     "Keep": "endpoint",
     "Kept": "endpoint",
@@ -40,16 +38,16 @@ _PLACES = {
     "ModelError": "errors",
     "Outlook": "planning",
     "Plan": "planning",
-    "Price": "pricing",
+    "Price": "budget",
     "ProviderRefused": "errors",
     "ProviderUnreachable": "errors",
     "Received": "endpoint",
     "Rehearsal": "planning",
-    "Replies": "pricing",
+    "Replies": "budget",
     "RepliesUnusable": "errors",
     "Request": "request",
-    "Tally": "pricing",
-    "Usage": "pricing",
+    "Tally": "budget",
+    "Usage": "budget",
     "estimate_tokens": "request",
     "experience": "planning",
     "key_of": "request",

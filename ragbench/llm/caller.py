@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import EmbedderSettings, RerankerSettings
 from ragbench.llm import planning
-from ragbench.llm.shares import line_of
+from ragbench.llm.limiter import line_of
 from ragbench.llm.transport import MAX_BYTES, Transport, load, own_client, patiently
 
 Post = Callable[[Transport, float], Awaitable[bytes]]

@@ -12,13 +12,12 @@ from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason, clause, reason_of
-from ragbench.llm.budget import Budget
+from ragbench.llm.budget import Amount, Budget, Price, Replies, Tally, Used
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Turns
 from ragbench.llm.mechanism import Asked
-from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import UNSENT, Request, in_words, key_of
 from ragbench.llm.transport import read_key

@@ -19,7 +19,6 @@ from ragbench.core.expectations import kind
 from ragbench.core.settings import WebSettings, project_folder
 from ragbench.core.settings.secrets import Mask, value_of
 from ragbench.core.settings.tables import filled
-from ragbench.core.trust import answers
 from ragbench.core.types.reason import Reason
 from ragbench.llm.errors import Fault, Response, late
 
@@ -115,7 +114,7 @@ def named(path: str) -> openai.AsyncOpenAI:
     is no client, UntrustedError, before anything is imported, where its user does not trust it."""
     trust.require(trust.Item("code", path, "runs this client"))
     module, _, name = path.partition(":")
-    client: Any = answers.imported(module, str(project_folder()))
+    client: Any = trust.imported(module, str(project_folder()))
     for part in name.split("."):
         client = getattr(client, part)
     return checked(client() if callable(client) else client)

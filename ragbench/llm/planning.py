@@ -20,11 +20,11 @@ from ragbench.core import folders
 from ragbench.core.folders import write
 from ragbench.core.settings import PLAN, JudgeSettings
 from ragbench.core.types import JournalSize, Status
+from ragbench.llm.budget import Price, Tally
 from ragbench.llm.client import Client, Completion
 from ragbench.llm.endpoint import Keep, Kept
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Journal, MemoryJournal, Row
-from ragbench.llm.pricing import Price, Tally
 from ragbench.llm.request import Request, estimate_tokens
 
 PLAN_FOLDER = PLAN

@@ -13,11 +13,10 @@ from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import masker_of
 from ragbench.core.types.reason import Reason, joined, reason_of, short
 from ragbench.llm import transport
-from ragbench.llm.budget import Budget
+from ragbench.llm.budget import Budget, Tally
 from ragbench.llm.endpoint import Endpoint
 from ragbench.llm.errors import CallFailed, Fault
 from ragbench.llm.journal import Journal
-from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Decoding, Request
 from ragbench.llm.transport import Transport

@@ -33,7 +33,7 @@ from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types.reason import Reason, clause, joined, short
-from ragbench.data.remotes import filesystems
+from ragbench.data import remotes
 from ragbench.llm.errors import Fault, Response, late
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -119,7 +119,7 @@ class Transport:
         self._proxies = getproxies_environment()  # once: it reads the whole environment
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=connections, ttl_dns_cache=300, socket_factory=filesystems.guarded,
+                limit=connections, ttl_dns_cache=300, socket_factory=remotes.guarded,
                 **_trusting(web.ca_file if web else None),
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -208,7 +208,7 @@ class Transport:
                 "connection", Reason("the proxy refuses to connect: HTTP {status}", status=error.status)
             ) from None
         except aiohttp.ClientConnectorError as error:
-            if isinstance(error.os_error, filesystems.MetadataAddressError):
+            if isinstance(error.os_error, remotes.MetadataAddressError):
                 raise Fault("fatal", str(error.os_error.strerror)) from None
             raise Fault("connection", _unreached(error, self._address)) from None
         except (aiohttp.ClientError, OSError) as error:

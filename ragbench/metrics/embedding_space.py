@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from ragbench.core.metric import Peer, Purpose, Reading, metric
 from ragbench.core.types import Array
-from ragbench.metrics import pairs as _pairs
-from ragbench.metrics.distances import Distance, Indices, Vectors
-from ragbench.metrics.pairs import Neighbours, Pairs
+from ragbench.metrics import distances
+from ragbench.metrics.distances import Distance, Indices, Neighbours, Pairs, Vectors
 
 EPSILON = 1e-12  # of the density score: it keeps a set of copies finite
 VARIANCE_SHARE = 0.95
@@ -46,7 +45,7 @@ class Geometry:
         """The nearest others of every vector: no column where there are not more vectors than neighbours asked for."""
         if len(self) <= self.neighbors:
             return Neighbours(np.empty((len(self), 0), np.int64), np.empty((len(self), 0)))
-        return _pairs.neighbours(self.vectors, self.neighbors)
+        return distances.neighbours(self.vectors, self.neighbors)
 
     @property
     def nn_distances(self) -> Array:
@@ -68,7 +67,7 @@ class Geometry:
     @cached_property
     def pairs(self) -> Pairs:
         """Statistics of all pairs of vectors."""
-        return _pairs.pairs(self.vectors)
+        return distances.pairs(self.vectors)
 
     @cached_property
     def spectrum(self) -> Array:
@@ -81,14 +80,14 @@ class Geometry:
 
     def histogram(self, bins: int = 60) -> tuple[Indices, Array]:
         """Counts and edges of the distances of all pairs, in equal classes from 0 to the greatest possible distance."""
-        binned = _pairs.pairs(self.vectors, bins=bins)
+        binned = distances.pairs(self.vectors, bins=bins)
         return binned.counts, binned.edges
 
     def near_duplicates(self, threshold: float, *, most: int = 1000) -> tuple[Indices, Array]:
         """Pairs of rows (P, 2) at most `threshold` apart with their distances, nearest first, no more than `most`."""
         if threshold < 0:
             raise ValueError(f"threshold = {threshold}: a distance is not negative")
-        return _pairs.near_duplicates(self.vectors, threshold, most=most)
+        return distances.near_duplicates(self.vectors, threshold, most=most)
 
     def outliers(self, most: int = 20) -> tuple[Indices, Array]:
         """Rows whose last counted neighbour is farthest, with that distance, farthest first (Ramaswamy et al. 2000)."""

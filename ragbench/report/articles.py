@@ -13,7 +13,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Column, Group, P, Table, Value, markdown_of
 from ragbench.core.stand_ins import caveat, of
 from ragbench.metrics.explanation import reason_in, spoken
-from ragbench.report import captions, papers
+from ragbench.report import papers
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import needs
 from ragbench.tiers.basics.verdicts import decision, exact
@@ -43,7 +43,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
     material = Material(made, _)
     if not material.metrics:
         return ""
-    table = _lines(material).with_notes(*captions.of_a_table(material))
+    table = _lines(material).with_notes(*papers.of_a_table(material))
     return table.latex(made.notebook)
 
 
@@ -108,7 +108,7 @@ def markdown_table(made: Measurement, _: Translator) -> str:
     if not material.metrics:
         return ""
     note = brackets((e.estimate for e in made.estimates), _)
-    return _systems(material, apart=True).with_notes(note, *captions.of_comparisons(material)).markdown()
+    return _systems(material, apart=True).with_notes(note, *papers.of_comparisons(material)).markdown()
 
 
 def summary(
@@ -134,7 +134,7 @@ def summary(
         if name in measurements:
             material = Material(measurements[name], _)
             text = markdown_table(measurements[name], _)
-            about = [captions.population(material), *(captions.of_values(material) if text else ())]
+            about = [papers.population(material), *(papers.of_values(material) if text else ())]
             own += [" ".join(map(markdown, filter(None, about))), ""] if any(about) else []
             own += [text] if text else []
             read_with = [

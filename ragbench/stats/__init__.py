@@ -3,7 +3,6 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
-from ragbench.stats.active import active_estimate, chances
 from ragbench.stats.comparisons import (
     Hypothesis,
     compare,
@@ -15,14 +14,18 @@ from ragbench.stats.comparisons import (
 )
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within, quantile
 from ragbench.stats.families import adjust, benjamini_hochberg, compare_many, holm, jointly
-from ragbench.stats.histograms import cells
 from ragbench.stats.jackknife import distinct, pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
-from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
-from ragbench.stats.raters import Scale, agreement, confusion, spearman
+from ragbench.stats.predictions import active_estimate, chances, prediction_powered, prediction_powered_comparison
+from ragbench.stats.raters import (
+    Scale,
+    agreement,
+    confusion,
+    spearman,
+)
 from ragbench.stats.repeats import VarianceSplit, variance_split
-from ragbench.stats.samples import MetricComparison, Paired, Source
+from ragbench.stats.samples import MetricComparison, Paired, Source, cells
 from ragbench.stats.sets import SetValues, set_draws, set_estimate, set_hypothesis
 from ragbench.stats.signs import binomial_test, rank_test_p
 from ragbench.stats.studies import StudyPlan, plan_study

@@ -18,7 +18,6 @@ from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis, units_at
 from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.estimates import Bounds, width_of, within
-from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.missing import anything, bounded
 from ragbench.stats.samples import (
     Labels,
@@ -30,6 +29,7 @@ from ragbench.stats.samples import (
     check_word,
     effective_freedom,
     units_of,
+    weighted_sum,
 )
 from ragbench.stats.signs import tested
 from ragbench.stats.skew import doubt

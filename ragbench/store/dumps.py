@@ -17,10 +17,10 @@ from psycopg import sql
 from sqlalchemy import URL, Connection, Engine, text
 
 from ragbench.core.folders import whole
-from ragbench.store.cluster import installation
 from ragbench.store.copying import cursor_of
 from ragbench.store.engine import make_schema, of_version, version_of, written
 from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.server import installation
 from ragbench.store.tables import SCHEMA, VERSION, array_block, array_set, collection, version
 
 OF_THE_MOMENT = ("spending", "spending_told", "endpoint")

@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragbench.core.settings import DatabaseSettings
-from ragbench.core.settings.addresses import MASK
+from ragbench.core.settings.urls import MASK
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 

@@ -24,18 +24,18 @@ from ragbench.core.parts import Text
 from ragbench.tiers.basics import paired
 from ragbench.tiers.run.restated import check, restated
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import html
-from ragbench.views.items import chosen, explanation, frames, table
+from ragbench.views.basics.web import html
+from ragbench.views.items import chosen, explanation, table
 from ragbench.views.items.explanation import Explanation
 from ragbench.views.items.kinds import items_of
-from ragbench.views.sentences import parts
+from ragbench.views.sentences import facts
 from ragbench.views.view import VIEWS, View, style, topic
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.stats import Paired
-    from ragbench.views.items.widget import QuestionTable
+    from ragbench.views.items.table import QuestionTable
 
 FORMS = ("long", "wide")
 
@@ -154,7 +154,7 @@ class Page:
         """
         if form not in FORMS:
             raise ValueError(f"form = {form!r}: {' or '.join(map(repr, FORMS))} is expected")
-        return frames.long(self.material) if form == "long" else frames.wide(self.material, items_of(self.material))
+        return chosen.long(self.material) if form == "long" else chosen.wide(self.material, items_of(self.material))
 
     @property
     def scores(self) -> pd.DataFrame:
@@ -256,7 +256,7 @@ class Page:
             _("systems"): ", ".join(material.systems),
             _("primary metric"): material.primary,
             _("language"): self.language,
-            _("part"): parts.sentence(material),
+            _("part"): facts.sentence(material),
         }
         return {name: str(value) for name, value in known.items() if value}
 

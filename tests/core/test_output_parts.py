@@ -39,7 +39,7 @@ from ragbench.core.parts import (
     within,
 )
 from ragbench.core.types import Verdict
-from ragbench.views.basics import panels
+from ragbench.views import view
 from ragbench.views.basics.web import Web
 from tests.measurements import measurement
 
@@ -142,7 +142,7 @@ def chart(name: str, **layout: Any) -> dict[str, Any]:
 def test_charts_beside_each_other_are_one_figure_with_axes_of_their_own() -> None:
     shape = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
     plots = [Plot(chart("a"), "first", "left"), Plot(chart("a", shapes=[shape]), "second", "right")]
-    made = panels.in_one(Figure(filled("<b>{n}</b> lines", n=2), plots, [System("a", 1)]), ENGLISH)
+    made = view.in_one(Figure(filled("<b>{n}</b> lines", n=2), plots, [System("a", 1)]), ENGLISH)
     assert [(trace["xaxis"], trace["yaxis"]) for trace in made["data"]] == [("x", "y"), ("x2", "y2")]
     assert made["layout"]["xaxis2"]["anchor"] == "y2"
     assert made["layout"]["xaxis"]["domain"][1] < made["layout"]["xaxis2"]["domain"][0]

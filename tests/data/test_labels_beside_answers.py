@@ -14,7 +14,7 @@ from ragbench.core import settings
 from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
 from ragbench.tiers import BenchError
-from ragbench.tiers.scoring import labels as people
+from ragbench.tiers.scoring import corrections
 from tests.command_line import one_line, ragbench
 from tests.small_project import write_lines
 
@@ -92,7 +92,7 @@ def test_labels_of_a_table_of_answers_correct_a_mean(bare: Path) -> None:
     [one] = [each.estimate for each in made.estimates if each.metric == label]
     assert (one.value, one.low, one.high) == pytest.approx((expected.value, expected.low, expected.high))
     with pytest.raises(BenchError, match=r"nothing says which metric its labels are of; say it: METRIC=a\.jsonl"):
-        people.read(str(path))
+        corrections.read(str(path))
 
 
 def test_what_anybody_may_have_given_is_no_label(bare: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ragbench.core.language import translator
 from ragbench.judge.injections import HIDDEN, MEASURED, Measured, flags_in
-from ragbench.judge.rendering import render, suspected_injections
+from ragbench.judge.model import render, suspected_injections
 from ragbench.tiers.scoring import progress_events
 from tests import written_injections as written
 from tests.chat_server import ChatServer

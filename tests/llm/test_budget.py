@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from ragbench.core.settings import RUN, RUN_FOLDER, BudgetSettings
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, open_budget
-from ragbench.llm.budget import SharedBudget
+from ragbench.llm.budget import Amount, SharedBudget
 from ragbench.llm.journal import Parts, Told
-from ragbench.llm.pricing import Amount
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests.chat_server import ChatServer
@@ -80,7 +79,7 @@ import asyncio, os, sys, time
 from pathlib import Path
 from ragbench.llm.budget import SharedBudget
 from ragbench.llm.errors import BudgetSpent
-from ragbench.llm.pricing import Amount
+from ragbench.llm.budget import Amount
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import Store
 

@@ -12,8 +12,8 @@ from ragbench.core import answered_by
 from ragbench.core.language import translator
 from ragbench.core.types import Status
 from ragbench.llm import Decoding, MemoryJournal, ProviderRefused, RepliesUnusable
+from ragbench.llm.budget import Replies, Used
 from ragbench.llm.mechanism import Dialect
-from ragbench.llm.pricing import Replies, Used
 from ragbench.llm.reply import MalformedError, read
 from tests.chat_server import ChatServer, Raw
 from tests.llm_client import ask, scripted

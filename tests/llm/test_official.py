@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 import ragbench
+from ragbench.core import trust
 from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings, load
-from ragbench.core.settings.presets import PRESETS
-from ragbench.core.trust import UntrustedError, answers
+from ragbench.core.settings.endpoints import PRESETS
+from ragbench.core.trust import UntrustedError
 from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
-from ragbench.llm.shares import line_of
+from ragbench.llm.limiter import line_of
 from tests.chat_server import ChatServer, Raw
 from tests.llm_client import ask, open_client
 from tests.llm_shapes import request, settings
@@ -183,7 +184,7 @@ def test_a_client_is_found_by_its_module(tmp_path: Path, monkeypatch: pytest.Mon
     load.cache_clear()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("RAGBENCH_TRUST")
-    monkeypatch.setattr(answers, "_here", {})
+    monkeypatch.setattr(trust, "_here", {})
     with ChatServer().running() as server:
         (tmp_path / "clients_of_mine.py").write_text(
             "from openai import AsyncOpenAI\ndef made():\n"

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.llm.budget import Budget
+from ragbench.llm.budget import Amount, Budget, Price, Tally, Usage
 from ragbench.llm.client import Completion
 from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.journal import MemoryJournal
-from ragbench.llm.pricing import Amount, Price, Tally, Usage
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client
 from tests.llm_shapes import request

@@ -16,8 +16,7 @@ import pytest
 from sqlalchemy import text
 
 from ragbench.core.settings import RUN, RUN_FOLDER
-from ragbench.llm.limiter import Allowance, Limiter
-from ragbench.llm.shares import SharedLimiter, limiter_of
+from ragbench.llm.limiter import Allowance, Limiter, SharedLimiter, limiter_of
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests import llm_shapes

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ragbench.metrics import distances, embedding_space, pairs
+from ragbench.metrics import distances, embedding_space
 from ragbench.metrics.distances import Vectors
 from ragbench.metrics.embedding_space import MEASURES, Geometry, measure
 
@@ -209,7 +209,7 @@ def test_vectors_that_cannot_be_measured(vectors: object, options: dict, message
     with pytest.raises(ValueError, match=message):
         Geometry(vectors, **options)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="k = 4"):
-        pairs.neighbours(Vectors(SQUARE), 4)
+        distances.neighbours(Vectors(SQUARE), 4)
     with pytest.raises(ValueError, match="not negative"):
         Geometry(SQUARE).near_duplicates(-1)
 
@@ -244,9 +244,9 @@ def test_values_to_resample_have_the_variance_of_the_pairwise_mean() -> None:
 def test_each_part_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     for name in ("pairs", "neighbours"):
-        real = getattr(pairs, name)
+        real = getattr(distances, name)
         monkeypatch.setattr(
-            pairs, name, lambda *a, _real=real, _name=name, **k: (calls.append(_name), _real(*a, **k))[1]
+            distances, name, lambda *a, _real=real, _name=name, **k: (calls.append(_name), _real(*a, **k))[1]
         )
     measure(SQUARE)
     assert sorted(calls) == ["neighbours", "pairs"]

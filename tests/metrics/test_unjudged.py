@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from ragbench.core.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.evaluation import evaluate
-from ragbench.metrics.ranking_arrays import from_lists
-from ragbench.metrics.ranking_arrays.completions import all_relevant, condensed, unjudged
+from ragbench.metrics.ranking_arrays import all_relevant, condensed, from_lists, unjudged
 
 catalogue()
 LISTS = [["a", "x", "b", "y", "c"], ["x", "y"]]

@@ -9,9 +9,9 @@ import nbformat
 import pytest
 
 from ragbench import report
+from ragbench.core import installation
 from ragbench.core.measurement import Measurement
-from ragbench.core.settings import shipped
-from ragbench.report.pages.combined import assemble
+from ragbench.report.pages.sheets import assemble
 from ragbench.views import MIME
 from tests.measurements import measurement
 
@@ -78,7 +78,7 @@ def test_the_notebook_that_came_along_where_a_project_has_none(
     notebooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "came along", "views.comparison.answer(page)")
-    monkeypatch.setattr(shipped, "NOTEBOOKS", tmp_path / "came along")
+    monkeypatch.setattr(installation, "NOTEBOOKS", tmp_path / "came along")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
 
 

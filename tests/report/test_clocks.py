@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
 from ragbench.report.execution import run
-from ragbench.report.execution.concurrency import Round
+from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.run import Step, Work
 from ragbench.tiers.retrieval.tier1_retrieval import Tier1Request
 

@@ -11,8 +11,8 @@ import threadpoolctl
 
 from ragbench.core import trust
 from ragbench.core.settings import BESIDE
-from ragbench.report.execution import concurrency
-from ragbench.report.execution.concurrency import THREADS, Round, affordable, limit_threads, rounds
+from ragbench.report.execution import kernel_pool
+from ragbench.report.execution.kernel_pool import THREADS, Round, affordable, limit_threads, rounds
 
 ALONE: tuple[trust.Item, ...] = ()
 NOTEBOOKS: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ def never() -> bool:
 
 @pytest.fixture
 def four(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concurrency, "affordable", lambda: 4)
+    monkeypatch.setattr(kernel_pool, "affordable", lambda: 4)
 
 
 @pytest.mark.usefixtures("four")
@@ -54,7 +54,7 @@ def test_where_readings_are_kept_all_run_side_by_side_and_none_may_read_another(
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_alone_a_notebook_may_always_read_it(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concurrency, "affordable", lambda: 1)
+    monkeypatch.setattr(kernel_pool, "affordable", lambda: 1)
     assert all(one.clock for one in rounds(NOTEBOOKS, None, ALONE, lambda: kept))
 
 

@@ -19,7 +19,7 @@ from ragbench.__main__ import application
 from ragbench.core import settings
 from ragbench.core.settings import Settings
 from ragbench.extras.runs import packs
-from ragbench.report.keeping import manifest
+from ragbench.report.keeping import results
 from ragbench.store import Store
 from ragbench.store.runs import Runs
 from tests import judged_project, small_project
@@ -169,6 +169,6 @@ def test_a_hostile_file_leaves_nothing_behind(packed: Path, tmp_path: Path, monk
         patch.setattr(packs, "MOST_BYTES", 1000)
         refused("at most")
         patch.setattr(packs, "MOST_BYTES", 2**31)
-        patch.setattr(manifest, "MOST_IN_TABLES", 3)
+        patch.setattr(results, "MOST_IN_TABLES", 3)
         refused("is too large, or none")
     assert packs.bring_in(packed).index.is_file()

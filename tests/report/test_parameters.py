@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragbench import report
-from ragbench.report.execution import parameters
+from ragbench.report.execution import preparation
 from ragbench.report.execution.preparation import prepared
 from ragbench.tiers.basics.choices import BenchError
 
@@ -23,7 +23,7 @@ from ragbench.tiers.basics.choices import BenchError
     ],
 )  # fmt: skip
 def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> None:
-    fitted = parameters.fitted("p", given, default)
+    fitted = preparation.fitted("p", given, default)
     assert fitted == value
     assert type(fitted) is type(value)
 
@@ -39,7 +39,7 @@ def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> No
 )  # fmt: skip
 def test_anything_else_is_refused(given: Any, default: Any) -> None:
     with pytest.raises(report.ParameterError):
-        parameters.fitted("p", given, default)
+        preparation.fitted("p", given, default)
 
 
 CODE = (
@@ -61,7 +61,7 @@ assert len(set(CODE)) >= 30
 @pytest.mark.parametrize("text", CODE)
 def test_a_text_parameter_is_never_code(text: str) -> None:
     values: dict[str, Any] = {}
-    source = parameters.source({"unit": parameters.fitted("unit", text, "chunk")})
+    source = preparation.source({"unit": preparation.fitted("unit", text, "chunk")})
     compiled = compile(source, "parameters", "exec")
     exec(compiled, {"__builtins__": {}}, values)
     assert values == {"unit": text}

@@ -16,7 +16,7 @@ import pytest
 from ragbench import report
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, Measurement
 from ragbench.core.settings import secrets
-from ragbench.report.execution import parameters
+from ragbench.report.execution import preparation
 from tests import small_project
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -195,10 +195,10 @@ def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
     source = nbformat.read(path, 4)
     source.cells[1].source = "import os\nk = 1"
     with pytest.raises(report.ParameterError, match="not a literal"):
-        parameters.defaults(source, "n")
+        preparation.defaults(source, "n")
     source.cells[1].source = "k = len('a')"
     with pytest.raises(report.ParameterError, match="default of k"):
-        parameters.defaults(source, "n")
+        preparation.defaults(source, "n")
 
 
 @pytest.mark.slow

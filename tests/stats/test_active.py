@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import stats
-from ragbench.stats import active
+from ragbench.stats import predictions
 
 
 def test_chances_add_up_to_the_labels_and_none_is_above_one() -> None:
@@ -89,11 +89,11 @@ def test_few_labels_say_so() -> None:
 def test_labels_count_by_how_much_their_chances_make_the_estimate_vary() -> None:
     few, many = 1000, 1000  # labels 0 with chance 1/2, and labels 1 with chance 1/4: each counts 2 · 1, and 4 · 3
     known, weight = np.repeat([0.0, 1.0], [few, many]), np.repeat([2.0, 4.0], [few, many])
-    expected = active._expected(known, np.zeros(few + many), weight, 0)
+    expected = predictions._expected(known, np.zeros(few + many), weight, 0)
     np.testing.assert_allclose(expected, 12 / 14, atol=0.02)
 
 
 def test_a_few_far_residuals_leave_few_degrees_of_freedom() -> None:
-    assert active._freedom(np.array([1.0, -1.0] + [0.0] * 8)) == 4  # kurtosis 5: 2 · 10 / (5 − 1) − 1
-    assert active._freedom(np.array([1.0, -1.0] * 5)) == 9
-    assert active._freedom(np.array([1.0] + [0.0] * 99)) == 2
+    assert predictions._freedom(np.array([1.0, -1.0] + [0.0] * 8)) == 4  # kurtosis 5: 2 · 10 / (5 − 1) − 1
+    assert predictions._freedom(np.array([1.0, -1.0] * 5)) == 9
+    assert predictions._freedom(np.array([1.0] + [0.0] * 99)) == 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from ragbench.stats.margins import outside_p
+from ragbench.stats.verdicts import outside_p
 
 
 def test_one_limit_is_the_one_sided_t_test() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.core.settings import Settings
 from ragbench.core.types import EmbeddingError, Vectors
-from ragbench.store import Store, cluster, embeddings, search, server
+from ragbench.store import Store, embeddings, search, server
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import vector_rows
 from ragbench.store.engine import written
@@ -87,9 +87,9 @@ def test_shared_memory_lies_in_files_only_where_there_is_no_room(
     free: int, shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Room(free))
-    memory, where = cluster._memory()
+    memory, where = server._memory()
     assert where == shared
-    assert memory <= cluster.LEAST_MEMORY or where == "posix"
+    assert memory <= server.LEAST_MEMORY or where == "posix"
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from sqlalchemy import URL
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import StoreError, server
-from ragbench.store.cluster import Cluster, is_root
 from ragbench.store.engine import masked, written
+from ragbench.store.server import Cluster, is_root
 
 
 @pytest.fixture

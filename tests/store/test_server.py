@@ -21,9 +21,9 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import Store, StoreError, server
-from ragbench.store.cluster import LONGEST_SOCKET_PATH, PORT, Cluster
 from ragbench.store.engine import masked, own_server, written
 from ragbench.store.errors import told_plainly
+from ragbench.store.server import LONGEST_SOCKET_PATH, PORT, Cluster
 from tests.own_database import own_database
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.systems.callables import FunctionSystem
-from ragbench.systems.frameworks import adapted
+from ragbench.systems.callables import FunctionSystem, adapted
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ragbench.core.settings import ChunkerSettings
 from ragbench.core.types import Chunk, Piece
 from ragbench.data import load
-from ragbench.systems.frameworks import adapted
+from ragbench.systems.callables import adapted
 from ragbench.systems.items import ItemReader
 from ragbench.systems.parts.chunking import cut
 from ragbench.systems.passages import How, Passages, letters

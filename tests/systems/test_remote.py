@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.core.settings import SystemSettings
-from ragbench.core.settings.addresses import MASK
+from ragbench.core.settings.urls import MASK
 from ragbench.core.types import Question
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, planning
 from ragbench.llm.service import events

@@ -14,7 +14,7 @@ import pytest
 from ragbench.core.measurement import Finding
 from ragbench.core.types import Chunk, Question, Status
 from ragbench.systems.generation import Shown
-from ragbench.tiers.answers import profiles, stages
+from ragbench.tiers.answers import profiles, tier3_end_to_end
 from ragbench.tiers.answers.written_answers import ANSWER_COLUMNS, Answered
 from ragbench.tiers.basics.families import Sureness
 from tests.measurements import placed
@@ -134,7 +134,7 @@ class TestWaiting:
     def read(before: pd.DataFrame, made: Answered, judgements: pd.DataFrame) -> pd.DataFrame:
         worth: Any = SimpleNamespace(judgements=judgements)
         session: Any = None  # only the offline judge's seconds are kept in a session's database
-        return stages.readings(session, before, made, worth)
+        return tier3_end_to_end.readings(session, before, made, worth)
 
     def test_a_user_waits_for_the_sum_of_the_stages_and_a_judge_s_time_is_apart(self) -> None:
         made = answered(
@@ -165,14 +165,14 @@ class TestWaiting:
         timed = pd.DataFrame([("own", "q1", "call", 40.0)], columns=["system", "sample", "part", "ms"])
         whole = self.read(timed, made, none)
         assert set(zip(whole["part"], whole["ms"], strict=True)) == {("call", 40.0), ("answer", 40.0)}
-        assert {one.where["stage"] for one in stages.quantiles(whole, 0.95)} == {"call"}, (
+        assert {one.where["stage"] for one in tier3_end_to_end.quantiles(whole, 0.95)} == {"call"}, (
             "the answer is the call: said once"
         )
 
     def test_the_median_the_ninetieth_and_the_ninety_ninth_percentile_of_each_system(self) -> None:
         rows = [(s, f"q{n}", part, float(n + shift)) for s, shift in (("a", 0), ("b", 5000))
                 for part, n_of in (("search", 1001), ("generate", 101)) for n in range(n_of)]  # fmt: skip
-        found = stages.quantiles(pd.DataFrame(rows, columns=["system", "sample", "part", "ms"]), 0.95)
+        found = tier3_end_to_end.quantiles(pd.DataFrame(rows, columns=["system", "sample", "part", "ms"]), 0.95)
         for system, shift in (("a", 0), ("b", 5000)):
             for probability in (0.5, 0.9, 0.99):
                 value, n = quantile(found, probability, system=system, stage="search")

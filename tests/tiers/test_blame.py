@@ -17,8 +17,22 @@ from ragbench.core.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
 from ragbench.core.types import Chunk, Piece, Question
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers import BenchError
-from ragbench.tiers.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
-from ragbench.tiers.answers.blame_tables import Seen, Workings, blame, compared, indicators, shares
+from ragbench.tiers.answers.blame import (
+    ANSWERABLE,
+    GOOD,
+    PARTS,
+    UNANSWERABLE,
+    Known,
+    Part,
+    Seen,
+    Standard,
+    Workings,
+    blame,
+    compared,
+    first_failure,
+    indicators,
+    shares,
+)
 from ragbench.tiers.basics.families import Sureness
 from tests.measurements import placed
 

@@ -11,7 +11,7 @@ import pytest
 
 from ragbench import stats
 from ragbench.core.types import Question
-from ragbench.tiers.answers import blame_tables, perfect_parts
+from ragbench.tiers.answers import blame, decomposition
 from ragbench.tiers.answers.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
 from ragbench.tiers.basics.families import Sureness
 from tests.measurements import placed
@@ -35,7 +35,7 @@ def blamed(**parts: str) -> pd.DataFrame:
 
 def test_shares_are_of_what_was_measured_and_systems_keep_their_order() -> None:
     table = blamed(zeta="good good low none", alpha="used used used good")
-    found = placed(blame_tables.shares(table, None, SURE))
+    found = placed(blame.shares(table, None, SURE))
     assert list(dict.fromkeys(found["system"])) == ["zeta", "alpha"]
     rows = {(row["system"], row["part"]): row for row in found.to_dict("records")}
     good, low = rows["zeta", "good"], rows["zeta", Part.TOO_LOW.value]
@@ -51,12 +51,12 @@ def test_shares_are_of_what_was_measured_and_systems_keep_their_order() -> None:
 def test_clusters_are_counted_in_every_share() -> None:
     table = blamed(a="good low good low used good")
     labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
-    assert {one.estimate.clusters for one in blame_tables.shares(table, labels, SURE)} == {3}
+    assert {one.estimate.clusters for one in blame.shares(table, labels, SURE)} == {3}
 
 
 def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> None:
     before, after = " ".join(["low"] * 30 + ["good"] * 10), " ".join(["good"] * 39 + ["none"])
-    rows = placed(blame_tables.compared(blamed(old=before, new=after), ["old", "new"], None, SURE)).set_index("part")
+    rows = placed(blame.compared(blamed(old=before, new=after), ["old", "new"], None, SURE)).set_index("part")
     assert set(rows.index) == {Part.TOO_LOW.value, Part.GOOD.value}, "nobody had to answer for the others"
     assert rows.loc[Part.TOO_LOW.value, "difference"] == pytest.approx(-30 / 39)
     assert rows.loc[Part.GOOD.value, "difference"] == pytest.approx(30 / 39)
@@ -64,9 +64,9 @@ def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> N
     assert set(rows["n"]) == {39}
     assert set(rows["n_dropped"]) == {1}
     refusals = blamed(old="invented invented refusal", new="refusal refusal refusal")
-    [only] = blame_tables.compared(refusals, ["old", "new"], None, SURE)
+    [only] = blame.compared(refusals, ["old", "new"], None, SURE)
     assert only.where == {"part": Part.INVENTED.value}
-    assert blame_tables.compared(refusals, ["new"], None, SURE) == ()
+    assert blame.compared(refusals, ["new"], None, SURE) == ()
 
 
 TOLD = {"correctness": "right", "correctness_scale": [0.0, 1.0]}
@@ -75,9 +75,9 @@ TOLD = {"correctness": "right", "correctness_scale": [0.0, 1.0]}
 def against(real: pd.DataFrame, other: pd.DataFrame, part: str, labels: dict[str, str] | None = None) -> Any:
     """System a's real answers and those of another world, compared."""
     asked = [Question(name, "?") for name in dict.fromkeys(real["sample"])]
-    before, after = (perfect_parts._values(table, "a", asked) for table in (real, other))
+    before, after = (decomposition._values(table, "a", asked) for table in (real, other))
     groups = None if labels is None else [labels[question.id] for question in asked]
-    return perfect_parts._compared("a", part, before, after, TOLD, groups, SURE)
+    return decomposition._compared("a", part, before, after, TOLD, groups, SURE)
 
 
 def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> None:
@@ -94,7 +94,7 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
         assert mean.where == gain.where == {"perfect": "retrieval"}
         assert [actual, mean.estimate.value, gain.comparison.difference] == pytest.approx(expected[1:4])
         assert [gain.comparison.n, gain.comparison.n_dropped] == expected[4:]
-    judged = against(real, other, perfect_parts.JUDGE)
+    judged = against(real, other, decomposition.JUDGE)
     assert [mean.metric for _, mean, _ in judged] == ["good"], "what is shown changes nothing of what it is worth"
 
 
@@ -111,10 +111,10 @@ def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both
 
 def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:
     real = blamed(a="withheld low withheld", b="withheld good good")
-    table, changed = perfect_parts._shown_rightly(SimpleNamespace(table=real), ["a", "b"])  # type: ignore[arg-type]
+    table, changed = decomposition._shown_rightly(SimpleNamespace(table=real), ["a", "b"])  # type: ignore[arg-type]
     assert changed == {"a": {"q0", "q2"}, "b": {"q0"}}
     assert table["part"].tolist() == ["good", Part.TOO_LOW.value, "good", "good", "good", "good"]
     assert (real["part"] == Part.WITHHELD.value).sum() == 3, "the real table stays"
-    values = perfect_parts._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])
+    values = decomposition._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])
     assert values["good"][:2].tolist() == [1.0, 0.0]
     assert np.isnan(values["good"][2])

@@ -19,7 +19,7 @@ from ragbench.core import settings as configuration
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Sample, Status
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 from ragbench.metrics import catalogue
 from ragbench.store import pool
 from ragbench.tiers.scoring import groups, own_metrics
@@ -124,7 +124,7 @@ def test_scores_hang_on_no_parting(style: list[Metric], cuts: list[int]) -> None
 def test_workers_give_the_scores_of_one_process(style: list[Metric], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     whole = scored(style)
-    with local.started(2) as file:
+    with address.started(2) as file:
         monkeypatch.setenv("RAGBENCH_CLUSTER", str(file))
         configuration.load.cache_clear()
         assert scored(style) == whole

@@ -13,7 +13,7 @@ from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.llm import Price, Usage
 from ragbench.tiers.basics import spending
-from ragbench.tiers.decisions.expenses import Expense, expense
+from ragbench.tiers.decisions.deciders import Expense, expense
 from ragbench.views import Page
 from tests.chat_server import ChatServer
 from tests.small_project import write_lines

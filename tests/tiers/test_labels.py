@@ -36,8 +36,7 @@ from ragbench.tiers import BenchError, corrected
 from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.run import record
 from ragbench.tiers.run.gates import decide
-from ragbench.tiers.scoring.corrections import Corrections, corrections
-from ragbench.tiers.scoring.labels import COLUMNS, read
+from ragbench.tiers.scoring.corrections import COLUMNS, Corrections, corrections, read
 from ragbench.views import Page
 
 KIND, N = 0.15, 400  # how much too kind the judge is, and answers

@@ -12,7 +12,7 @@ import ragbench
 from ragbench.core import settings, trust
 from ragbench.core.listeners import Event, Listening
 from ragbench.core.settings import Settings
-from ragbench.core.settings.addresses import MASK
+from ragbench.core.settings.urls import MASK
 from ragbench.tiers.scoring import progress_events
 from ragbench.tiers.scoring.result import Scores
 from tests.scripted_judge import ScriptedJudge, claims, entailment

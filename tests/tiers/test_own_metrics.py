@@ -12,8 +12,7 @@ import pytest
 import ragbench as rb
 from ragbench.core import metric as declarations
 from ragbench.core import settings
-from ragbench.core.metric import parse
-from ragbench.core.notation import parted
+from ragbench.core.metric import parse, parted
 from ragbench.core.settings import ConfigurationError, metrics
 from ragbench.core.types import Status
 from ragbench.metrics import catalogue, records

@@ -17,7 +17,7 @@ from ragbench.core.language import translator
 from ragbench.core.types import Sample
 from ragbench.data import DatasetError
 from ragbench.data.places import NO_PAGES
-from ragbench.report.execution import parameters
+from ragbench.report.execution import preparation
 from ragbench.report.execution.preparation import lacks
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
@@ -37,8 +37,8 @@ def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:
     found = {}
     for name in names:
         notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-        known = parameters.defaults(notebook, name)
-        found[name] = parameters.requests(notebook, {**known, **{k: v for k, v in given.items() if k in known}})
+        known = preparation.defaults(notebook, name)
+        found[name] = preparation.requests(notebook, {**known, **{k: v for k, v in given.items() if k in known}})
     return found
 
 
@@ -444,7 +444,7 @@ def test_calls_that_nobody_can_foresee_are_not_checked(project: Path) -> None:
         cell("tiers.tier1_retrieval(systems='good', k=k)"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    [found] = parameters.requests(notebook, {"k": 7})
+    [found] = preparation.requests(notebook, {"k": 7})
     assert found.model_dump(include={"systems", "k"}) == {"systems": "good", "k": 7}
 
 

@@ -23,7 +23,7 @@ from ragbench.extras.runs.changes import said
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.summarized import labels
 from ragbench.metrics import declaration
-from ragbench.report.keeping import kept, manifest
+from ragbench.report.keeping import kept, results
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import findings, interest
 from ragbench.tiers.basics.choices import BenchError
@@ -448,7 +448,7 @@ def test_runs_are_called_by_their_names() -> None:
 )
 def test_a_name_that_would_not_do_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a run's name"):
-        manifest.named(name)
+        results.named(name)
     if name.isascii():
         made = kept_runs.make(tmp_path, "one", measurement(questions=4))
         path = made / "manifest.json"
@@ -458,10 +458,10 @@ def test_a_name_that_would_not_do_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_name_is_kept_without_what_stands_around_it() -> None:
-    assert manifest.named("  bigger <b>chunks</b> ") == "bigger <b>chunks</b>"
-    assert manifest.named(" ") == manifest.noted("") == ""
+    assert results.named("  bigger <b>chunks</b> ") == "bigger <b>chunks</b>"
+    assert results.named(" ") == results.noted("") == ""
     with pytest.raises(ValueError, match="a run's note has 501 characters"):
-        manifest.noted("x" * 501)
+        results.noted("x" * 501)
 
 
 def test_runs_without_a_notebook_in_common_are_refused() -> None:

@@ -13,13 +13,13 @@ import pytest
 from ragbench import views
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.types import Comparison, Estimate, Verdict
-from ragbench.tiers.answers import blame_tables
+from ragbench.tiers.answers import blame
 from ragbench.tiers.answers.blame import Standard
-from ragbench.tiers.answers.perfect_parts import COLUMNS as PERFECT
+from ragbench.tiers.answers.decomposition import COLUMNS as PERFECT
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.run.overview import over
 from ragbench.views.basics.first_failures import STEPS, Blamed
-from ragbench.views.blame.shares import transitions
+from ragbench.views.blame.waterfall import transitions
 from tests import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")
@@ -70,7 +70,7 @@ def blamed(*systems: Sequence[str], question: str = "What of {i}?", **facts: obj
         "answers": answers,
     }
     known = {"blame": {**Standard().facts(), "production_judge": None}, "k": 10, "contexts": 5, **facts}
-    parts = (*blame_tables.shares(table, None, SURE), *blame_tables.compared(table, names, None, SURE), *gains)
+    parts = (*blame.shares(table, None, SURE), *blame.compared(table, names, None, SURE), *gains)
     return replace(made, extra=extra, placed=parts, facts={**made.facts, **known})
 
 

@@ -19,7 +19,7 @@ from ragbench.core import settings
 from ragbench.core.measurement import Finding, Measurement, NamedEstimate
 from ragbench.views import VIEWS, Page
 from ragbench.views.items.data import parts
-from ragbench.views.items.widget import QuestionTable
+from ragbench.views.items.table import QuestionTable
 from tests.measurements import measurement
 from tests.small_project import NOTEBOOKS, enter, write_lines
 from tests.views.test_items import decided, talked, tried, used

@@ -1,7 +1,8 @@
-"""Options that several commands have, each declared once; a path or a language that will not do is refused at once."""
+"""Options that several commands have, each declared once; what will not do, a time or a path, is refused at once."""
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -65,11 +66,11 @@ def source_folder(text: str) -> Path:
 def url(text: str) -> str:
     """A URL that can be written to, or an empty text. Raises typer.BadParameter, also where its package is missing."""
     from ragbench.core.settings import urls
-    from ragbench.data.remotes import deliveries
+    from ragbench.data import remotes
 
     try:
         if text:
-            deliveries.check(urls.target(text))
+            remotes.check(urls.target(text))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return text.rstrip("/")
@@ -88,10 +89,10 @@ def _local(text: str, *, folder: bool) -> Path:
 
     if not urls.is_url(text):
         return Path(text)
-    from ragbench.data.remotes import copies
+    from ragbench.data import remotes
 
     try:
-        return copies.brought(urls.Url.of(text), copies.FOLDER if folder else copies.FILE)
+        return remotes.brought(urls.Url.of(text), remotes.FOLDER if folder else remotes.FILE)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -179,3 +180,41 @@ Columns = Annotated[
         "--column", help="Which column is a field, where its name does not tell: answer=bot_answer. Repeat it."
     ),
 ]
+
+
+DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.0}
+BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)")
+
+
+def duration(text: str, option: str) -> datetime.timedelta | None:
+    """A time such as 90d or 12h; None for an empty text. Raises typer.BadParameter with what is legal."""
+    if not text:
+        return None
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None or match[2].lower() not in DAYS or float(match[1]) * DAYS[match[2].lower()] > 365 * 1000:
+        raise typer.BadParameter(f"{text!r}: a number with h, d, w or y is expected, as in 90d", param_hint=option)
+    return datetime.timedelta(days=float(match[1]) * DAYS[match[2].lower()])
+
+
+def size(text: str, option: str) -> int | None:
+    """Bytes, such as 5GB or 200kB; None for an empty text. Raises typer.BadParameter with what is legal."""
+    if not text:
+        return None
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None or match[2].lower() not in BYTES or float(match[1]) > 10**15:
+        raise typer.BadParameter(f"{text!r}: bytes, or a number with kB, MB, GB or TB, as in 5GB", param_hint=option)
+    return round(float(match[1]) * BYTES[match[2].lower()])
+
+
+def told(count: int) -> str:
+    """A number of bytes for people."""
+    for name, unit in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= unit:
+            return f"{count / unit:,.1f} {name}"
+    return f"{count} bytes"
+
+
+def counted(number: int, name: str, several: str = "") -> str:
+    """`1 question`, `2 questions`."""
+    return f"{number} {name if number == 1 else several or f'{name}s'}"

@@ -10,6 +10,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragbench.core import terminal
@@ -66,11 +68,11 @@ from ragbench.core.parts.markdown import Markdown
 from ragbench.core.parts.markdown import markdown as markdown_of
 from ragbench.core.parts.plain import Plain
 from ragbench.core.parts.style import Spoken, Style, spoken
-from ragbench.core.templates import template
 from ragbench.core.types import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 __all__ = [
     "Call",
@@ -253,3 +255,21 @@ def kind_of(cell: Any) -> Kind | None:
     if isinstance(cell, int):
         return "count"
     return next((kind for piece, kind in kinds if any(within(cell, piece))), "text")
+
+
+FOLDER = Path(__file__).parents[1] / "report" / "template"
+
+
+@lru_cache(maxsize=8)
+def template(name: str) -> Any:
+    """The template of that file name. Its filter `shown` cleans a text of data, line by line."""
+    from jinja2 import Environment, FileSystemLoader
+
+    made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, lstrip_blocks=True, trim_blocks=True)
+    made.filters["shown"] = shown
+    return made.get_template(name)
+
+
+def shown(text: object) -> str:
+    """A text of data in its lines, without secrets, each sign that nobody sees shown as its number; not escaped."""
+    return "\n".join(terminal.plain(line) for line in str(text).splitlines())

@@ -22,10 +22,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.core import annexes, folders, names
+from ragbench.core import annexes, folders, installation, names
 from ragbench.core.language import Language
-from ragbench.core.settings import metrics, mistakes, shipped, urls
+from ragbench.core.settings import metrics, mistakes, urls
 from ragbench.core.settings.endpoints import (
+    PRESETS,
     Aggregate,
     EmbedderSettings,
     EndpointSettings,
@@ -33,9 +34,9 @@ from ragbench.core.settings.endpoints import (
     JudgeSettings,
     ProviderSettings,
     WebSettings,
+    filled_in,
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
-from ragbench.core.settings.presets import PRESETS, filled_in
 from ragbench.core.settings.systems import (
     ChunkerSettings,
     RerankerSettings,
@@ -452,7 +453,7 @@ class _Sample(TomlConfigSettingsSource):
 
     def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
         self._named = named  # it is read while the source is made
-        super().__init__(cls, shipped.CONFIGURATION)
+        super().__init__(cls, installation.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
         measured = {name: value for name, value in super().__call__().items() if name in MEASURED}
@@ -490,7 +491,7 @@ def config_path() -> Path:
 def read_path() -> Path:
     """The file whose settings hold: the project's, else the one that comes with ragbench, for its sample data."""
     path = config_path()
-    return path if path.is_file() else shipped.CONFIGURATION
+    return path if path.is_file() else installation.CONFIGURATION
 
 
 def project_folder() -> Path:

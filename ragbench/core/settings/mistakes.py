@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from ragbench.core import names
 from ragbench.core.expectations import expectation
-from ragbench.core.settings.addresses import without_passwords
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+from ragbench.core.settings.urls import without_passwords
 
 
 def explain(fault: Mapping[str, Any], whole: type[BaseModel]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from ragbench.core import settings
-from ragbench.core.settings.addresses import MASK, without_passwords
+from ragbench.core.settings.urls import MASK, without_passwords
 
 if TYPE_CHECKING:
     import pandas as pd

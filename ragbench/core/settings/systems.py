@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from ragbench.core.settings.addresses import refuse_metadata, without_credentials
 from ragbench.core.settings.endpoints import MOST_AT_ONCE, Patience, Provider, WebSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -24,6 +23,7 @@ from ragbench.core.settings.tables import (
     refuse_open_secrets,
     refuse_unfit,
 )
+from ragbench.core.settings.urls import refuse_metadata, without_credentials
 
 KINDS = ("embedder", "retriever", "callable", "results", "url")
 EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")

@@ -22,7 +22,7 @@ from typing import Any
 from ragbench.core import settings, trust
 from ragbench.core.installation import install
 from ragbench.core.settings import CLUSTER, RUN, TRUST, Settings
-from ragbench.extras.cluster import address, local
+from ragbench.extras.cluster import address
 from ragbench.extras.cluster.worker_identity import Identity, issue
 from ragbench.llm.journal import run_of_this_process
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
@@ -46,7 +46,7 @@ def opened(known: Settings) -> Iterator[Workers]:
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         if place.count:
-            place = address.parse(str(stack.enter_context(local.started(place.count))))
+            place = address.parse(str(stack.enter_context(address.started(place.count))))
         workers = Workers(stack.enter_context(_client(place)), known)
         workers.check()
         yield workers
@@ -59,7 +59,7 @@ def shared(known: Settings) -> Iterator[Mapping[str, str]]:
     trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
-        named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
+        named = str(stack.enter_context(address.started(place.count))) if place.count else known.cluster
         with opened(known.model_copy(update={"cluster": named})):
             """Whoever shares it finds it whole."""
         yield {CLUSTER: named}

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from ragbench.core.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.extras.labelling.label_widget import label as label
-    from ragbench.extras.labelling.label_widget import widget as widget
     from ragbench.extras.labelling.labelled_items import Item as Item
     from ragbench.extras.labelling.labelled_items import items as items
     from ragbench.extras.labelling.labelled_items import scale_of as scale_of
     from ragbench.extras.labelling.panel import Panel as Panel
+    from ragbench.extras.labelling.panel import label as label
+    from ragbench.extras.labelling.panel import widget as widget
     from ragbench.extras.labelling.settling import Agreement as Agreement
     from ragbench.extras.labelling.settling import agreement as agreement
     from ragbench.extras.labelling.settling import settle as settle
@@ -29,10 +29,10 @@ _PLACES = {
     "export_csv": "sheet",
     "import_csv": "sheet",
     "items": "labelled_items",
-    "label": "label_widget",
+    "label": "panel",
     "scale_of": "labelled_items",
     "settle": "settling",
-    "widget": "label_widget",
+    "widget": "panel",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)
 OFFERS = {

@@ -13,12 +13,11 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import grades
 from ragbench.core.types import Estimate
-from ragbench.extras.labelling.label_widget import FOLDER, chosen_scale, default_path, plain_name, widget
 from ragbench.extras.labelling.labelled_items import Item, items
-from ragbench.extras.labelling.panel import Other, Panel
+from ragbench.extras.labelling.panel import FOLDER, Other, Panel, chosen_scale, default_path, plain_name, widget
 from ragbench.extras.labelling.sheet import Key, Sheet, key_of, read_given
 from ragbench.metrics import declaration
-from ragbench.tiers.scoring.labels import SETTLED
+from ragbench.tiers.scoring.corrections import SETTLED
 
 if TYPE_CHECKING:
     import pandas as pd

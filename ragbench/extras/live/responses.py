@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.language import DASH, Translator, translator
+from ragbench.core.parts import shown, template
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.stand_ins import StandIn, caveat
-from ragbench.core.templates import shown, template
 from ragbench.core.types import Chunk, Hit, Question
 from ragbench.metrics.explanation import reason_in
 from ragbench.systems import Generation

@@ -6,10 +6,10 @@ OFFERS = {
         "render": "ragbench.extras.publishing.command:render",
     },
     "page": {
-        "save": "ragbench.extras.publishing.pages:save",
+        "save": "ragbench.extras.publishing.publish:save",
         "latex": "ragbench.report.papers:latex",
         "markdown": "ragbench.report.papers:markdown",
         "typst": "ragbench.report.papers:typst",
     },
-    "scores": {"page": "ragbench.extras.publishing.pages:page_of", "said": "ragbench.views.sentences.scored:said"},
+    "scores": {"page": "ragbench.extras.publishing.publish:page_of", "said": "ragbench.views.sentences.findings:said"},
 }

@@ -79,12 +79,12 @@ def publish(
         "single": single, "raw_csv": raw_csv,
     }  # fmt: skip
     if urls.is_url(to):
-        from ragbench.data.remotes import deliveries
+        from ragbench.data import remotes
 
         url = urls.Url.of(options.url(to))
         with tempfile.TemporaryDirectory(prefix="ragbench-site-") as made:
             site = write(name, Path(made) / "site", **form).parent
-            deliveries.replace(site, url, ["index.html"])
+            remotes.replace(site, url, ["index.html"])
         terminal.say(url / "index.html")
     elif not to.startswith(tracking.SCHEME):
         terminal.say(write(name, options.folder(Path(to)) or Path(to), **form))

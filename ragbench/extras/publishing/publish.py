@@ -1,4 +1,4 @@
-"""A run as a static site: pages for a disk or any host, each also as one file, and its numbers for other programs.
+"""A run as a static site, or one page by itself: for a disk or any host, and its numbers for other programs.
 
 What names people is taken out of pages that leave the house.
 """
@@ -19,16 +19,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
+from ragbench import views
 from ragbench.core import annexes, folders, settings
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
-from ragbench.report import articles, csv_files
+from ragbench.data import in_memory
+from ragbench.report import articles, assemble, csv_files
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
+from ragbench.tiers.answers.rag_metrics import measured_scores
+from ragbench.tiers.basics.session import told
 from ragbench.tiers.retrieval.masking import MASK, Masker
+from ragbench.tiers.scoring.answer_tables import of_samples
+from ragbench.tiers.scoring.result import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -374,3 +380,24 @@ class Veil:
                 if output.get("traceback"):
                     output["traceback"] = [self.masker.text(line) for line in output["traceback"]]
         return notebook
+
+
+def save(page: views.Page, folder: Path | str) -> Path:
+    """Write the page into a folder, made if need be, as `ragbench run` would have; the path of its HTML.
+
+    Nothing is measured anew. The folder can be drawn again with `ragbench render`.
+    """
+    given = {parameter["name"]: parameter["value"] for parameter in page.measurement.facts.get("request", ())}
+    place = Path(folder).expanduser()
+    place.mkdir(parents=True, exist_ok=True)
+    known = {name: value for name, value in given.items() if json.dumps(value) != "null"}
+    return assemble(place, page.measurement, known, page.language)
+
+
+def page_of(scores: Scores, language: str = "") -> views.Page:
+    """The page of scores, as `ragbench run rag_metrics` makes it of the same answers."""
+    spoken = language or scores.language
+    answers = of_samples(scores.samples, in_memory.NAME)
+    part = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
+    made = measured_scores(scores, replace(answers, facts={**answers.facts, **part}), spoken)
+    return views.Page(told(made), language=spoken)

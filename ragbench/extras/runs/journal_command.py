@@ -24,7 +24,7 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     """Say how many replies are kept of each model, their size and cost, and how often the journal had the answer."""
     if context.invoked_subcommand is not None:
         return
-    from ragbench.cli.console.quantities import counted, told
+    from ragbench.cli.console.options import counted, told
     from ragbench.core import settings
     from ragbench.store import Store
 
@@ -122,13 +122,12 @@ def prune(
 
     Example: `ragbench journal prune --unused --older-than 90d --dry-run`
     """
-    from ragbench.cli.console import quantities
     from ragbench.core import settings
     from ragbench.store import Store
     from ragbench.store.pruning import Choice, Pruning, shrink
 
-    older, larger = quantities.duration(older_than, "--older-than"), quantities.size(larger_than, "--larger-than")
-    choice = Choice(older, judge or None, model or None, larger, unused, quantities.size(down_to, "--down-to"))
+    older, larger = options.duration(older_than, "--older-than"), options.size(larger_than, "--larger-than")
+    choice = Choice(older, judge or None, model or None, larger, unused, options.size(down_to, "--down-to"))
     if choice.is_empty:
         legal = "--older-than, --judge, --model, --larger-than, --unused, --down-to"
         raise typer.BadParameter(f"nothing says which replies shall go: name at least one of {legal}")
@@ -140,10 +139,10 @@ def prune(
             terminal.say(
                 f"{unknown} kept {said} say which replies they used: replies from before them all stay", err=True
             )
-        replies, size = sum(share.replies for share in shares), quantities.told(sum(share.bytes for share in shares))
+        replies, size = sum(share.replies for share in shares), options.told(sum(share.bytes for share in shares))
         for portion in shares:
             terminal.say(
-                f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
+                f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {options.told(portion.bytes)}, "
                 f"paid for with {portion.cost:,.4f}"
             )
         if dry_run or not replies:
@@ -153,7 +152,7 @@ def prune(
             terminal.sure(f"delete {replies:,} replies of {size}?")
         gone = pruning.delete()
         room = shrink(store.engine)
-    terminal.say(f"{gone:,} replies deleted; the journal took {quantities.told(room.before)}, "
-               f"now {quantities.told(room.after)}")  # fmt: skip
+    terminal.say(f"{gone:,} replies deleted; the journal took {options.told(room.before)}, "
+               f"now {options.told(room.after)}")  # fmt: skip
     if room.why:
         terminal.say(f"its room was not given back to the disk: {room.why}. When they have ended: ragbench db vacuum")

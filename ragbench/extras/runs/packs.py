@@ -25,8 +25,8 @@ from ragbench.core.expectations import expectation
 from ragbench.core.folders import new_folder
 from ragbench.core.settings.secrets import excerpt
 from ragbench.llm import journal, uses
-from ragbench.report.keeping import files, kept, manifest
-from ragbench.report.keeping.manifest import plain
+from ragbench.report.keeping import files, kept, results
+from ragbench.report.keeping.results import plain
 from ragbench.report.pages.drawing import render
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
@@ -176,7 +176,7 @@ def _unpacked(path: Path, to: Path) -> About:
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
         raise PackError(f"{path} is no packed run, or is cut: {excerpt(error, 200)}") from None
     try:
-        manifest.check(to)
+        results.check(to)
     except ValueError as error:
         raise PackError(f"{path}: {error}") from None
     return about
@@ -190,7 +190,7 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
         name = info.filename
         if name not in (ABOUT, REPLIES) and not kept.TAKEN.fullmatch(name):
             raise PackError(f"{path}: {excerpt(name, 100)!r} is no file of a run")
-        most = MOST_ABOUT if name == ABOUT else manifest.MOST_TEXT if name.endswith(manifest.TEXTS) else MOST_BYTES
+        most = MOST_ABOUT if name == ABOUT else results.MOST_TEXT if name.endswith(results.TEXTS) else MOST_BYTES
         if info.file_size > most:
             raise PackError(
                 f"{path}: {excerpt(name, 100)!r} has {info.file_size:,} bytes; a run's has {most:,} at most"

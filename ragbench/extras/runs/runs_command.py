@@ -108,12 +108,12 @@ def rename(
     - `ragbench runs rename latest --name "smaller chunks" --note "300 signs, no overlap"`
     - `ragbench runs rename "smaller chunks" --note ""`: its name stays, its note goes.
     """
-    from ragbench.report.keeping import kept, manifest
+    from ragbench.report.keeping import kept, results
 
     if name is None and note is None:
         raise typer.BadParameter("say what the run is called, or what is said of it", param_hint="--name or --note")
-    name = None if name is None else options.line(manifest.named, name, "--name")
-    note = None if note is None else options.line(manifest.noted, note, "--note")
+    name = None if name is None else options.line(results.named, name, "--name")
+    note = None if note is None else options.line(results.noted, note, "--note")
     known = kept.rename(run, name=name, note=note)
     words = [f"is called {name!r}" if name else "has no name"] if name is not None else []
     words += [f"its note is {note!r}" if note else "it has no note"] if note is not None else []

@@ -83,7 +83,7 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
     """
     from ragbench.core.metric import parse
-    from ragbench.data.trec import measures
+    from ragbench.data import trec
     from ragbench.metrics import catalogue
     from ragbench.tiers.basics.choices import parted
 
@@ -94,7 +94,7 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
     chosen: dict[str, Metric] = {}
     for name in _cuts(parted(metrics)) or [*every, *MORE]:
-        metric = parse(measures.label(name))
+        metric = parse(trec.label(name))
         if metric.grain != "ranking":
             raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
         if level is not None and "level" in metric.legal_options:

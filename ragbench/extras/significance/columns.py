@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench.data.cells import plain
 from ragbench.data.files import PACKINGS, DatasetError
 from ragbench.data.rows import TABLES, cut, cut_list, decimal, read_rows
-from ragbench.data.spreadsheets import plain
 from ragbench.data.vocabulary import field_of
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def agree(
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
-    from ragbench.cli.console.quantities import counted
+    from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
     from ragbench.extras.significance.ratings import Columns, Ratings
@@ -200,7 +200,7 @@ def significance(
     Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
     """
     from ragbench import stats
-    from ragbench.cli.console.quantities import counted
+    from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
     from ragbench.data.rows import cut

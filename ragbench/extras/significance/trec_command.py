@@ -113,7 +113,7 @@ def _say_missing(assessment: Assessment) -> None:
 
 
 def _print(assessment: Assessment, per_query: bool) -> None:
-    from ragbench.cli.console.quantities import counted
+    from ragbench.cli.console.options import counted
     from ragbench.core.language import DASH, translator
     from ragbench.tiers.basics import tabulation
 

@@ -47,7 +47,7 @@ def make(
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
     from ragbench.tiers.scoring.answer_tables import sample_of
-    from ragbench.tiers.scoring.replies import kept_replies
+    from ragbench.tiers.scoring.judge_assignment import kept_replies
 
     if plan:
         context.with_resource(trust.planned())
@@ -90,7 +90,7 @@ async def _made(
     judge: str, topics: list[Topic], journal: object, language: str | None, plan: bool
 ) -> tuple[list[Made], list[Outlook]]:
     from ragbench.extras.standards import nugget_lists
-    from ragbench.tiers.scoring.replies import opened
+    from ragbench.tiers.scoring.judge_assignment import opened
 
     async with opened([judge], journal, language, None, plan) as judges:  # type: ignore[arg-type]
         return await nugget_lists.made(judges.judges[0], topics), await judges.outlooks()

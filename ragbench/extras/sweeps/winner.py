@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from ragbench import stats
 from ragbench.core.types import Array, Better, Estimate
 from ragbench.stats.draws import total_draws
-from ragbench.stats.histograms import by_content
 from ragbench.stats.intervals import normal_p, stretched
-from ragbench.stats.samples import Labels, Units, as_codes, check_better, check_level, check_resamples
+from ragbench.stats.samples import Labels, Units, as_codes, by_content, check_better, check_level, check_resamples
 from ragbench.stats.skew import ratios_together
 
 FOLDS = 5

@@ -133,7 +133,7 @@ def _by_model(
     from ragbench.extras.testsets import candidates, drafting, kinds
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
-    from ragbench.tiers.scoring.replies import in_database
+    from ragbench.tiers.scoring.judge_assignment import in_database
 
     if asks_nobody(judge):
         raise typer.BadParameter(

@@ -7,8 +7,8 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
+from ragbench.data.cells import guarded
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.spreadsheets import guarded
 
 TOLD = ("id", "question", "ground_truth_answer", "source", "question_source", "chunk_id", "chunk_text",
         "confluence_url", "relevant_chunk_ids", "relevant_urls")  # fmt: skip

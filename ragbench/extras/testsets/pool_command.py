@@ -74,7 +74,7 @@ def pool(
     from ragbench.report.keeping import kept
     from ragbench.report.pages.assembly import Measurements
     from ragbench.tiers.basics.choices import parted
-    from ragbench.tiers.scoring.replies import in_database
+    from ragbench.tiers.scoring.judge_assignment import in_database
 
     if not 0 < sample <= 1:
         raise typer.BadParameter(f"{sample:g}: above 0 and at most 1 is expected", param_hint="--sample")
@@ -210,7 +210,7 @@ def _write_sheet(path: Path, left: Sequence[Pair], questions: dict[str, str], pa
     import io
 
     from ragbench.core.folders import write
-    from ragbench.data.spreadsheets import guarded
+    from ragbench.data.cells import guarded
 
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")

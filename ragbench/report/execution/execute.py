@@ -19,9 +19,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragbench.core import reasons, trust
+from ragbench.core import expectations, trust
 from ragbench.core.settings import RUN_FOLDER
-from ragbench.report.execution import guard
+from ragbench.report.execution import kernel_pool
 from ragbench.report.execution.kernel_pool import Kernel
 from ragbench.store.errors import DisturbedClockError
 
@@ -243,7 +243,7 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
             pid = getattr(self.provisioner, "pid", 0)
             with _lock:
                 _running[pid] = None  # known before it is watched, should there be no process left for a guard
-                _running[pid] = guard.watch(pid) if pid else None
+                _running[pid] = kernel_pool.watch(pid) if pid else None
             if stopped.is_set():
                 _kill(pid)
 
@@ -279,7 +279,7 @@ def _kill(pid: int) -> None:
     else:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGTERM)
-    guard.release(watcher)
+    kernel_pool.release(watcher)
 
 
 def end_all() -> None:
@@ -305,7 +305,7 @@ def _line(name: str, value: str, trace: str) -> str:
     if (name == UNHEARD or name.endswith(GROUP)) and (grouped := _IN_GROUP.search(trace)):
         return _line(grouped[1].rpartition(".")[2], grouped[2] or "", trace[: grouped.start()])
     kind = getattr(builtins, name, None)
-    if said := reasons.of(name, first):
+    if said := expectations.of(name, first):
         return said
     if name == "SystemExit":
         return f"the notebook ended itself before its last cell{f': {first}' if first else ''}"

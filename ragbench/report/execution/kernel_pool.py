@@ -1,9 +1,18 @@
-"""A process that has imported what notebooks need, and becomes a kernel for each: imports are paid once a run.
+"""Kernels of a run: a process that has imported what they need and becomes each, and how many there are at once.
 
 What not all need, a kernel pool of its own imports, itself a fork of the first: meanwhile the others are served.
 
 A fork has memory of its own, and all else that a kernel started anew would have: environment, folder, process group,
 signals. The kernel pool runs one thread and nothing of a project's, so that what is copied is always whole.
+
+The runner holds the writing end of the guard's input. A runner that is killed can end nothing any more, but its end of
+the pipe closes, and that wakes the guard. (A signal at the parent's death would come when the parent's thread ends, and
+reach the kernel alone.)
+
+A clock is read with nothing beside it. Where readings of the data are kept, all notebooks run side by side, and one
+that finds that it has to read a clock after all is executed again, alone; else those that may read one come first and
+one by one. What a project sends, and what of its own code it runs, has limits and habits that hold within one process:
+then notebooks run one by one.
 """
 
 from __future__ import annotations
@@ -18,12 +27,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeVar
 
-from ragbench.report.execution import concurrency, guard
+from ragbench.core import trust
+from ragbench.core.settings import BESIDE
 
 _BEGIN = """
 import signal
@@ -157,13 +167,13 @@ def opened(kernels: int = FORKED_FROM) -> Iterator[KernelPool | None]:
             process = subprocess.Popen(  # noqa: S603
                 command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(),), start_new_session=True
             )
-        watcher = guard.watch(process.pid)  # while it imports, it does not see that the runner is gone
+        watcher = watch(process.pid)  # while it imports, it does not see that the runner is gone
         try:
             yield KernelPool(own)
         finally:
             process.kill()
             process.wait()
-            guard.release(watcher)
+            release(watcher)
 
 
 def main(handle: int) -> None:
@@ -260,7 +270,7 @@ def _become(start: _Start, told: Connection) -> list[str]:
     os.setsid()
     os.environ.clear()
     os.environ.update(start.environment)
-    concurrency.limit_threads()
+    limit_threads()
     os.chdir(start.folder)
     np.random.seed()  # noqa: NPY002 - whoever draws from the one that every fork would share
     with told:
@@ -269,3 +279,113 @@ def _become(start: _Start, told: Connection) -> list[str]:
         *start.arguments,
         f"--IPKernelApp.parent_handle={os.getppid()}",
     ]  # else read from what was there at the import
+
+
+_WORK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.stdin.buffer.read()
+try:
+    os.killpg(int(sys.argv[1]), signal.SIGKILL)
+except OSError:
+    pass
+"""
+
+
+def watch(group: int) -> subprocess.Popen[bytes] | None:
+    """Begin to watch over a process group; None where there are no process groups."""
+    if os.name != "posix":
+        return None
+    command = [sys.executable, "-I", "-S", "-c", _WORK, str(group)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
+
+
+def release(guard: subprocess.Popen[bytes] | None) -> None:
+    """End the guard; the group is no longer its business."""
+    if guard is None:
+        return
+    guard.kill()
+    guard.wait()
+    if guard.stdin is not None:
+        guard.stdin.close()
+
+
+CLOCK = "fresh_timings"
+"""The parameter of every notebook that reads the clock."""
+MEMORY = 2**31
+"""Bytes that a notebook's process may take, with a model of embeddings in it, and what the others need beside it."""
+HARMLESS = frozenset({"server", "storage", "folder"})
+"""Kinds of what a project reaches that every notebook shares: the database's own server, the copy of a data set."""
+
+
+THREADS = "OPENBLAS_NUM_THREADS"
+"""How many threads of a process multiply matrices. Where each notebook had one a core, they would wait for each other:
+a run of all would take a fifth longer.
+
+Last digits depend on it: of Tier 0 on more than 4,096 texts (4,500 random ones: 3,104 of 13,500 values differ between
+one thread and two, by 2e-9 at most), and on the sample data 9 of Tier 3's 3,870 scores, by 6e-14, and what is nearest
+in the cache of tier_ux. So a notebook keeps its share to its end, also where it is the last one left: raised when
+others have ended, the same command would give other bytes as they end sooner or later. Exact search gives the same
+bytes with any number of threads."""
+
+
+class Round(NamedTuple):
+    """Notebooks by name, how many of them run at the same time, and whether they may read a clock."""
+
+    names: tuple[str, ...]
+    jobs: int
+    clock: bool = True
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of their processes. How many threads is not said where somebody has said so, or one runs alone."""
+        alone = THREADS in os.environ or self.jobs < 2
+        threads = {} if alone else {THREADS: str(max(1, cores() // self.jobs))}
+        return threads if self.clock else {BESIDE: "1", **threads}
+
+
+def rounds(
+    parameters: Mapping[str, Mapping[str, Any]],
+    jobs: int | None,
+    reach: Iterable[trust.Item],
+    kept: Callable[[], bool],
+    late: Collection[str] = (),
+) -> Sequence[Round]:
+    """The notebooks in the rounds that they run in, one after the other.
+
+    parameters: each notebook's, with their values. jobs: as somebody said; all are one round then. reach: what the run
+    would run and send. kept: whether there are readings of what these notebooks measure. late: those whose processes
+    take long to begin: of notebooks that run side by side, twice as many others as run at a time go before them.
+    """
+    if jobs is None and any(item.kind not in HARMLESS for item in reach):
+        jobs = 1
+    if jobs is not None:
+        return [Round(tuple(parameters), jobs)]
+    timed = tuple(name for name, values in parameters.items() if CLOCK in values)
+    others, at_once = tuple(name for name in parameters if name not in timed), affordable()
+    if timed and at_once > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
+        soon = [name for name in (*timed, *others) if name not in late]
+        slow = (name for name in parameters if name in late)
+        return [Round((*soon[: 2 * at_once], *slow, *soon[2 * at_once :]), at_once, clock=False)]
+    return [turn for turn in (Round(timed, 1), Round(others, at_once)) if turn.names]
+
+
+def affordable() -> int:
+    """How many processes of notebooks this one's cores and the memory that is free allow, one at least."""
+    import psutil
+
+    return max(1, min(cores(), psutil.virtual_memory().available // MEMORY))
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def limit_threads() -> None:
+    """What THREADS says, for a process that was begun without it; at its begin a library reads it by itself."""
+    from threadpoolctl import threadpool_limits
+
+    said = os.environ.get(THREADS, "")
+    if said.isdecimal() and int(said):  # of all else a library takes no notice
+        threadpool_limits(int(said), "blas")

@@ -14,9 +14,9 @@ from ragbench.core.types import TextKind
 from ragbench.data import Dataset
 from ragbench.embed import wheels
 from ragbench.llm import Outlook, planning
-from ragbench.report.execution import concurrency, kernel_pool
+from ragbench.report.execution import kernel_pool
 from ragbench.report.execution import run as execution
-from ragbench.report.execution.concurrency import Round
+from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.preparation import Read, prepared
 from ragbench.store import Store
 from ragbench.systems.work import Demand, Estimate, Work
@@ -64,7 +64,7 @@ def plan(
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Of a folder that nobody has answered for, neither functions nor models are loaded: see
-    `ragbench.core.trust.answers`. Parameters and errors: see `ragbench.report.execution.run`.
+    `ragbench.core.trust`. Parameters and errors: see `ragbench.report.execution.run`.
     """
     sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
@@ -75,7 +75,7 @@ def plan(
         place = Path(private) / "outlooks"
         with kernel_pool.opened(len(asking)) as forks:
             executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
-            failures = executed.all(asking, [Round(tuple(asking), jobs or concurrency.affordable())])
+            failures = executed.all(asking, [Round(tuple(asking), jobs or kernel_pool.affordable())])
         rewriters = (rewriter.outlook for rewriter in work if rewriter.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
     silent = tuple(name for name in sources if name not in asking)

@@ -1,17 +1,24 @@
-"""What a run will execute: notebooks found, their parameters checked and put in, and all that would fail refused."""
+"""What a run will execute: notebooks, their parameters checked and put in, and all that would fail refused first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import ast
+import contextlib
+import difflib
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragbench.core import settings, trust
+from ragbench.core.expectations import kind
 from ragbench.core.language import translator
 from ragbench.core.settings import OWN_TABLES
 from ragbench.data import Dataset, available, places
-from ragbench.report.execution import parameters
+from ragbench.report.keeping import files
 from ragbench.report.pages import drawing
 from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -20,6 +27,218 @@ from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.decisions.deciders import is_log
 from ragbench.tiers.run.overview import NAME as OVERVIEW
+
+TAG = "parameters"
+MORE = "more-parameters"
+"""Of the cell of those that fewer people set. It stands before the other: what is injected comes behind both."""
+INJECTED = "injected-parameters"
+COUNTED = (list, tuple)
+
+
+class ParameterError(ValueError):
+    """A parameter that no notebook has, or a value that does not fit its parameter."""
+
+
+def defaults(notebook: Any, name: str) -> dict[str, Any]:
+    """The parameters of a notebook with their defaults, those of the first screen before the others.
+
+    Raises ParameterError where a cell of parameters holds anything but names and literals.
+    """
+    declared: dict[str, Any] = {}
+    for tag in (TAG, MORE):
+        cell = next((c for c in notebook.cells if tag in c.metadata.get("tags", ())), None)
+        declared |= {} if cell is None else _declared(cell.source, name, tag)
+    return declared
+
+
+def _declared(source: str, name: str, tag: str) -> dict[str, Any]:
+    declared: dict[str, Any] = {}
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError as error:
+        raise ParameterError(f"{name}: the cell tagged {tag!r} is not Python: {error}") from None
+    for statement in statements:
+        target, value = _assignment(statement)
+        if target is None or value is None:
+            raise ParameterError(f"{name}: the cell tagged {tag!r} holds `{ast.unparse(statement)}`, not a literal")
+        try:
+            declared[target] = ast.literal_eval(value)
+        except ValueError:
+            raise ParameterError(f"{name}: the default of {target} is not a literal: {ast.unparse(value)}") from None
+    return declared
+
+
+def _assignment(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target: ast.expr = statement.targets[0]
+        return (target.id if isinstance(target, ast.Name) else None), statement.value
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return None, None
+    return None, None
+
+
+def chosen(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """For each notebook the parameters it has among those given, as values of the right type.
+
+    given: values, or texts as they are typed on a command line; known: defaults by notebook.
+    Raises ParameterError, naming the parameters there are, for one that no notebook has.
+    """
+    everything = {name for parameters in known.values() for name in parameters}
+    for name in given:
+        if name not in everything:
+            raise ParameterError(_unknown(name, known))
+    return {
+        notebook: {name: fitted(name, given[name], parameters[name]) for name in parameters if name in given}
+        for notebook, parameters in known.items()
+    }
+
+
+def _unknown(name: str, known: Mapping[str, Mapping[str, Any]]) -> str:
+    near = difflib.get_close_matches(name, {key for parameters in known.values() for key in parameters}, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    lines = [f"there is no parameter {name!r}{hint}"]
+    for notebook, parameters in known.items():
+        listed = ", ".join(
+            f"{key} = {json.dumps(_plain(value), ensure_ascii=False)}" for key, value in parameters.items()
+        )
+        lines.append(f"{notebook} has: {listed or 'none'}")
+    return "\n".join(lines)
+
+
+def fitted(name: str, given: Any, default: Any) -> Any:
+    """The value of a parameter: text is read as a literal unless the default is text; types must match the default's.
+
+    A whole number serves where the default has a decimal point; a default of None takes any literal.
+    """
+    value = given
+    if isinstance(given, str) and not isinstance(default, str):
+        value = _literal(name, given, default)
+    value = _plain(value)
+    wanted = _plain(default)
+    if wanted is None or (value is None and isinstance(default, str | None)):
+        return value
+    if isinstance(wanted, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(wanted):
+        raise ParameterError(f"{name} = {given!r}: it is {kind(wanted)} (by default {default!r})")
+    if isinstance(wanted, list) and wanted:
+        return [_fitted_item(name, item, wanted[0], given) for item in value]
+    return value
+
+
+def _fitted_item(name: str, item: Any, like: Any, given: Any) -> Any:
+    if isinstance(like, float) and type(item) is int:
+        return float(item)
+    if type(item) is not type(like):
+        raise ParameterError(f"{name} = {given!r}: each item is {kind(like)}")
+    return item
+
+
+def _literal(name: str, text: str, default: Any) -> Any:
+    if len(text) > 100_000:
+        raise ParameterError(f"{name}: a value of {len(text)} characters is too long")
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    if default is None or (isinstance(default, COUNTED) and all(isinstance(item, str) for item in default)):
+        return text if default is None else [part.strip() for part in text.split(",")]
+    raise ParameterError(
+        f"{name} = {text!r}: it is {kind(_plain(default))} (by default {default!r}), written as a literal"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON knows: tuples become lists; anything else than its types, NaN and infinity are refused."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ParameterError(f"{value} is not a finite number")
+    if isinstance(value, COUNTED):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ParameterError(f"{value!r}: a parameter is a number, a text, true, false, None, or a list of these")
+
+
+def checked(notebook: Any, values: Mapping[str, Any]) -> None:
+    """Refuse values that what the notebook measures would refuse, before a kernel is started for it.
+
+    Raises BenchError, with what is legal.
+    """
+    from ragbench import tiers
+
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    for name in re.findall(r"\btiers\.(\w+)(?:\.of)?\(", code):
+        if request := getattr(getattr(tiers, name, None), "request", None):
+            request(**{key: value for key, value in values.items() if key in request.parameters()})
+
+
+def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
+    """What the notebook will ask of the tiers with these values; none of a call that names anything but a parameter or
+    a literal, since nobody knows before it is made."""
+    from ragbench import tiers
+
+    asked = []
+    for call, name in _calls(notebook):
+        model = getattr(getattr(tiers, name, None), "request", None)
+        if model is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "of":
+            with contextlib.suppress(KeyError, ValueError):
+                asked.append(model(**{each: values[each] for each in model.parameters()}))
+            continue
+        with contextlib.suppress(KeyError, ValueError):
+            given = {
+                str(word.arg): values[word.value.id]
+                if isinstance(word.value, ast.Name)
+                else ast.literal_eval(word.value)
+                for word in call.keywords
+            }
+            if model is not None and not call.args:
+                asked.append(model(**given))
+    return asked
+
+
+def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
+    """Calls `tiers.something(…)` and `tiers.something.of(globals())`, each with its name; of a cell that is no Python
+    none."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        with contextlib.suppress(SyntaxError):
+            for node in ast.walk(ast.parse(cell.source)):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"), attr=name)):
+                        yield node, name
+                    case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(id="tiers"), attr=name), attr="of")):
+                        yield node, name
+
+
+def source(values: Mapping[str, Any]) -> str:
+    """The code of the cell that sets the parameters."""
+    return "\n".join(f"{name} = {value!r}" for name, value in values.items())
+
+
+def inject(notebook: Any, values: Mapping[str, Any]) -> None:
+    """Put the cell that sets the parameters behind the one that declares them; its id is always the same."""
+    nbformat = files.notebook_format()
+
+    notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", ())]
+    if not values:
+        return
+    place = next(i for i, cell in enumerate(notebook.cells) if TAG in cell.metadata.get("tags", ()))
+    known = list(defaults(notebook, ""))  # in the notebook's order, in whatever order they were given
+    ordered = sorted(values.items(), key=lambda item: known.index(item[0]) if item[0] in known else len(known))
+    cell = nbformat.v4.new_code_cell(source(dict(ordered)), id=INJECTED, metadata={"tags": [INJECTED]})
+    notebook.cells.insert(place + 1, cell)
+
+
+def names(notebooks: Sequence[str]) -> str:
+    """Notebook names for a message."""
+    return ", ".join(notebooks) or "none"
+
 
 Read = Callable[[str, str], Dataset]
 """Gives the data set of a name, in the language of a page where none is asked for."""
@@ -64,15 +283,13 @@ def prepared(
     unread = tuple(path.stem for path in paths if not asking and trust.doubts(*trust.notebooks([path])))
     paths = [path for path in paths if path.stem not in unread]
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
-    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
-    if language is not None and any("language" in names for names in defaults.values()):
+    declared = {name: defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in declared.values()):
         wanted.setdefault("language", language)
-    values = parameters.chosen(wanted, defaults)
-    _refuse_unfit(sources, {name: {**defaults[name], **values[name]} for name in sources}, values)
+    values = chosen(wanted, declared)
+    _refuse_unfit(sources, {name: {**declared[name], **values[name]} for name in sources}, values)
     known = settings.load()
-    asked = {
-        name: parameters.requests(notebook, {**defaults[name], **values[name]}) for name, notebook in sources.items()
-    }
+    asked = {name: requests(notebook, {**declared[name], **values[name]}) for name, notebook in sources.items()}
     named = str(wanted.get("dataset") or "")
     read = reader(known)
     left_out = lacks(asked, known, named, read)
@@ -82,11 +299,11 @@ def prepared(
         said = "\n".join(f"{absent.page} {absent.sentence(translator('en'))}" for absent in left_out)
         hints = " ".join(dict.fromkeys(filter(None, (_hint(absent) for absent in left_out))))
         raise BenchError(f"{said}. {hints}`ragbench doctor` lists the pages that the data allow")
-    every = [request for requests in asked.values() for request in requests]
+    every = [request for of_page in asked.values() for request in of_page]
     readiness.check(every, known, asking=asking)
     for name, notebook in sources.items():
-        parameters.inject(notebook, values[name])
-    return Prepared(sources, defaults, values, left_out, every, read, reached, unread)
+        inject(notebook, values[name])
+    return Prepared(sources, declared, values, left_out, every, read, reached, unread)
 
 
 def _hint(absent: Lack) -> str:
@@ -103,9 +320,7 @@ def _hint(absent: Lack) -> str:
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:
     """Which notebooks lack data, with their own parameters."""
     sources = {path.stem: drawing.notebook_at(path) for path in map(find, notebooks)}
-    asked = {
-        name: parameters.requests(notebook, parameters.defaults(notebook, name)) for name, notebook in sources.items()
-    }
+    asked = {name: requests(notebook, defaults(notebook, name)) for name, notebook in sources.items()}
     return lacks(asked, settings.load())
 
 
@@ -158,7 +373,7 @@ def _refuse_unfit(
     refused: dict[str, BenchError] = {}
     for name, notebook in sources.items():
         try:
-            parameters.checked(notebook, whole[name])
+            checked(notebook, whole[name])
         except BenchError as error:
             refused[name] = error
     if not refused:
@@ -186,7 +401,7 @@ def find(notebook: Path | str) -> Path:
         if candidate is not None and candidate.suffix == ".ipynb" and candidate.is_file():
             return candidate
     there = places.notebooks()
-    named = parameters.names([other.stem for other in there])
+    named = names([other.stem for other in there])
     raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {there[0].parent.name}/ has {named}")
 
 

@@ -23,14 +23,14 @@ from ragbench.core.endings import Ending
 from ragbench.core.language import translator
 from ragbench.core.settings import secrets
 from ragbench.core.types import reason as reasons
-from ragbench.data.remotes import copies
+from ragbench.data import remotes
 from ragbench.embed import wheels
 from ragbench.llm import uses
-from ragbench.report.execution import concurrency, execute, kernel_pool, unfinished
-from ragbench.report.execution.concurrency import Round
+from ragbench.report.execution import execute, kernel_pool, unfinished
+from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.preparation import Read, prepared
 from ragbench.report.keeping import files, kept, results
-from ragbench.report.keeping.manifest import named, noted
+from ragbench.report.keeping.results import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.store import Store, StoreError, embeddings, pool
 from ragbench.tiers.basics.needs import Lack
@@ -110,7 +110,7 @@ def run(
     notebooks: paths, or names in the notebooks folder. given: parameters as values, or as texts from a command line;
     each goes to every notebook that has it. out: the folder of reports (by default the settings'); the run gets a
     folder of its own in it. jobs: how many notebooks run at the same time; None: see
-    `ragbench.report.execution.concurrency`. language: of the pages, where a notebook has no parameter `language` of its
+    `ragbench.report.execution.kernel_pool`. language: of the pages, where a notebook has no parameter `language` of its
     own or that is not given. keep: record the run in the database, also one that
     fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
     lenient: leave out notebooks whose data are not there, and say so, instead of refusing them. name, note: what the
@@ -147,10 +147,10 @@ def run(
             try:
                 every = {name: {**defaults[name], **values[name]} for name in sources}
                 timed = partial(_are_timed, known, asked, read)
-                in_turn = concurrency.rounds(every, jobs, reach, timed, libraries)
+                in_turn = kernel_pool.rounds(every, jobs, reach, timed, libraries)
                 failures = Work(folder, progress, variables, forks, libraries).all(sources, in_turn)
             finally:
-                copies.settle(folder)
+                remotes.settle(folder)
                 uses.settle(folder)
                 stored = embeddings.told(folder)
             keep_overview(folder)
@@ -239,7 +239,7 @@ def _draw(
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
 
     def apart(sheets: Sequence[drawing.Sheet]) -> list[tuple[dict[str, Any], str]]:
-        with ThreadPoolExecutor(concurrency.affordable(), "drawing") as pool:
+        with ThreadPoolExecutor(kernel_pool.affordable(), "drawing") as pool:
             return list(pool.map(one, sheets))
 
     def one(sheet: drawing.Sheet) -> tuple[dict[str, Any], str]:

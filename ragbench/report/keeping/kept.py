@@ -15,10 +15,10 @@ from ragbench.core.folders import files_of
 from ragbench.core.measurement import DamagedError
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.urls import Url, is_url, target
-from ragbench.data.remotes import copies, deliveries
+from ragbench.data import remotes
 from ragbench.llm import uses
 from ragbench.report.keeping import files, results
-from ragbench.report.keeping.manifest import Manifest, check, plain, text
+from ragbench.report.keeping.results import Manifest, check, plain, text
 from ragbench.report.pages.assembly import Measurements
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ TAKEN = re.compile(
 """The files of a run that are taken from elsewhere: no page, so that no script of a stranger is opened as a report."""
 MOST_BYTES = 2**31
 """Of a run from elsewhere."""
-REMOTE = copies.Wanted(TAKEN, 3, "run", MOST_BYTES)
+REMOTE = remotes.Wanted(TAKEN, 3, "run", MOST_BYTES)
 LAST = ("index.html", results.MANIFEST)
 """What leads to the other files of a run, and is sent behind them."""
 
@@ -109,12 +109,14 @@ def rename(run: str | Path, *, name: str | None = None, note: str | None = None)
 
     Raises StoreError for a name of none, ValueError for a name or note that no run can have.
     """
-    from ragbench.report.keeping import manifest as forms
     from ragbench.store import Store
     from ragbench.store.records import entitled
     from ragbench.store.runs import Runs
 
-    said = {"name": None if name is None else forms.named(name), "note": None if note is None else forms.noted(note)}
+    said = {
+        "name": None if name is None else results.named(name),
+        "note": None if note is None else results.noted(note),
+    }
     given = {key: text for key, text in said.items() if text is not None}
     folder = folder_of(run)
     if folder is None:
@@ -236,7 +238,7 @@ def _brought(url: Url) -> Path:
     """The copy of a run at a URL; `…/latest` is the one that was sent there last."""
     if url.name == files.LATEST and (newest := _newest(url.parent)):
         url = url.parent / newest
-    place = copies.brought(url, REMOTE)
+    place = remotes.brought(url, REMOTE)
     check(place)
     if not (place / results.MANIFEST).is_file():
         raise FileNotFoundError(f"{url} holds no whole run: there is no {results.MANIFEST} in it")
@@ -248,7 +250,7 @@ def _newest(reports: Url) -> str:
 
     Raises ValueError where that file is of somebody else.
     """
-    said = deliveries.text_at(reports / files.LATEST)
+    said = remotes.text_at(reports / files.LATEST)
     try:
         return "" if said is None else plain(said.strip())
     except ValueError:
@@ -267,11 +269,11 @@ def send(name: str | Path, to: str) -> str:
     reports, folder = target(to), pages_of(name)
     _newest(reports)
     url = reports / folder.name
-    there = deliveries.text_at(url / results.MANIFEST)
+    there = remotes.text_at(url / results.MANIFEST)
     if there is not None and _identity(there) != _identity(text(folder / results.MANIFEST)):
         raise ValueError(f"{url}: another run of that id is there; name another folder")
-    deliveries.send(folder, url, LAST)
-    deliveries.put(reports / files.LATEST, f"{folder.name}\n")
+    remotes.send(folder, url, LAST)
+    remotes.put(reports / files.LATEST, f"{folder.name}\n")
     return str(url / LAST[0])
 
 

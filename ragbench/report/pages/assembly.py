@@ -20,8 +20,8 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import prose
 from ragbench.views import MIME, Page
 from ragbench.views.basics.links import METRIC_PAGES
-from ragbench.views.basics.templates import html as pieces
 from ragbench.views.basics.text import clean
+from ragbench.views.basics.web import html as pieces
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 PLOTLY = "application/vnd.plotly.v1+json"

@@ -18,7 +18,7 @@ from ragbench.core.language import NAMES, translator
 from ragbench.core.measurement import DamagedError
 from ragbench.core.metric import Metric
 from ragbench.core.settings.secrets import excerpt
-from ragbench.report.keeping import files, kept, manifest, results
+from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, index
 from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers.basics import needs
@@ -160,7 +160,7 @@ def page(
 
 def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it. Raises ValueError for what is none, or holds more than a run's."""
-    text, nbformat = manifest.text(path), files.notebook_format()
+    text, nbformat = results.text(path), files.notebook_format()
     try:
         notebook = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
         nbformat.validate(notebook)

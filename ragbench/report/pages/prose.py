@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from ragbench.core.language import Translator
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean
+from ragbench.views.basics.web import html
 
 OVER = " · "
 _HEADING = re.compile(r"<h1>((?:(?!<h1>).)*?)</h1>", re.DOTALL)

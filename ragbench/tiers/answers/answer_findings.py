@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragbench.core.measurement import Evidence, Finding, Findings
 from ragbench.core.types import Status
 from ragbench.metrics import declaration
-from ragbench.tiers.answers import answer_scores, corpora, profiles
+from ragbench.tiers.answers import answer_scores, profiles
 from ragbench.tiers.answers.written_answers import Answered, sample
 from ragbench.tiers.basics import slices
 from ragbench.tiers.basics.design import Design
@@ -59,7 +59,11 @@ def found(evidence: Evidence, more: Sequence[Finding]) -> Findings:
             design.sureness.level,
         ),
     }  # fmt: skip
-    extra = {corpora.TABLE: corpora.counts(aligned, metrics)} if any(map(corpora.is_corpus, metrics)) else {}
+    extra = (
+        {answer_scores.TABLE: answer_scores.counts(aligned, metrics)}
+        if any(map(answer_scores.is_corpus, metrics))
+        else {}
+    )
     if (repeated := evidence.extra.get("repeated")) is not None:
         extra["variance"] = repeats.variance(repeated, estimates, comparisons, design.clusters)
     return Findings(estimates, comparisons, tuple(placed), counts, extra)

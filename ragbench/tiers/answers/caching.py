@@ -1,8 +1,9 @@
-"""A cache asked with a data set's own questions: what lies nearest, and what its answer would be worth."""
+"""A cache asked with a data set's own questions: what lies nearest, what it would answer, and what that saves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,66 @@ from ragbench.metrics.cache import (
     served_wrongly,
     wrong_hit_rate,
 )
+from ragbench.systems.chat import PROMPT
+from ragbench.tiers.answers.written_answers import generator_name
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval.own_tables import REAL
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.tiers.basics.session import Session
+
+
+TAKEN = ("input_tokens", "output_tokens", "cost", "seconds")
+REPLIES = ("generator", "replies", *TAKEN)
+SAVINGS = ("system", "asked", "generator", "hits", "replies", *TAKEN)
+MOST_REPLIES = 2000
+"""Of a generator's that a mean is made of."""
+
+
+def generators(session: Session) -> list[str]:
+    """The models that write the answers of the session's systems, each once."""
+    named = dict.fromkeys(generator_name(session, system) for system in session.systems)
+    known = session.settings.generators
+    return [name for name in named if name in known and known[name].kind == "openai"]
+
+
+def replies(store: Store, session: Session) -> pd.DataFrame:
+    """Rows of REPLIES: what a reply of each generator in the journal takes in the mean; cost: NaN without a price."""
+    import pandas as pd
+
+    return pd.DataFrame(list(_means(store, session)), columns=list(REPLIES))
+
+
+def _means(store: Store, session: Session) -> Iterator[tuple[Any, ...]]:
+    for name in generators(session):
+        settings = session.settings.generators[name]
+        replies = store.journal.sample(name, str(settings.model), MOST_REPLIES)
+        written = [reply for reply in replies if reply["prompt"] == PROMPT]
+        means = {key: _mean([float(reply[key]) for reply in written]) for key in TAKEN}
+        if not settings.is_priced:
+            means["cost"] = math.nan
+        yield (name, len(written), *means.values())
+
+
+def saved(caches: pd.DataFrame, of_generators: pd.DataFrame) -> pd.DataFrame:
+    """Rows of SAVINGS: for each row of `caches` and each of REPLIES, hits × the mean; NaN of no replies."""
+    import pandas as pd
+
+    rows = [
+        (system, asked, generator, int(served), int(number), *(int(served) * mean for mean in means))
+        for generator, number, *means in of_generators.itertuples(index=False)
+        for system, asked, served in zip(caches["system"], caches["asked"], caches["hits"], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=list(SAVINGS))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
 SHARE = (0.0, 1.0)

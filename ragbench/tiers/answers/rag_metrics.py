@@ -30,7 +30,7 @@ from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import commit, part, versions
 from ragbench.tiers.basics.stating import stated
-from ragbench.tiers.scoring import judged_metrics, listing, other_judges, progress_events, repeats, replies
+from ragbench.tiers.scoring import judge_assignment, judged_metrics, listing, other_judges, progress_events, repeats
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
@@ -157,7 +157,7 @@ def scored(request: RagMetricsRequest, answers: AnswerTable, metrics: Sequence[M
     rule = judging.rule(names)
     total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
-        replies.kept_replies(named, metrics) as journal,
+        judge_assignment.kept_replies(named, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
     ):
         asked = scoring.Asked(

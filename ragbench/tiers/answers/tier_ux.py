@@ -21,7 +21,7 @@ from ragbench.data import Dataset, PastQuestion
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine, embedded
-from ragbench.tiers.answers import caching, savings
+from ragbench.tiers.answers import caching
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.design import Design
@@ -216,7 +216,7 @@ def state(evidence: Evidence) -> Findings:
                 estimates += caching.named(name, rate)
         estimates += means
     counted = pd.DataFrame(caches, columns=list(caching.CACHES))
-    saved = savings.table(counted, extra["replies"])
+    saved = caching.saved(counted, extra["replies"])
     return Findings(tuple(estimates), (), tuple(placed), {}, {"caches": counted, "savings": saved})
 
 
@@ -246,7 +246,7 @@ def tier_ux(request: TierUxRequest) -> Evidence:
         keys = list(outcomes[0].tables) if outcomes else []
         tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
         if outcomes:
-            tables["replies"] = savings.replies(store, session)
+            tables["replies"] = caching.replies(store, session)
     return Evidence(
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),

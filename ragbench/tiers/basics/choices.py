@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragbench.core import notation
+from ragbench.core import metric
 
 Reads = Literal["retrievers", "writers", "embedders", "answers"]
 """What an object in place of a system's name is: it searches (and may answer), it writes answers from contexts, it
@@ -26,5 +26,5 @@ def illegal(name: str, value: Any, expected: str, about: str | None) -> BenchErr
 
 def parted(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
-    parts = notation.parted(given) if isinstance(given, str) else given
+    parts = metric.parted(given) if isinstance(given, str) else given
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))

@@ -22,7 +22,7 @@ from ragbench.data import Dataset, cells, in_memory, load_folder
 from ragbench.data.samples import read_samples, samples_of
 from ragbench.data.vocabulary import FIELDS
 from ragbench.embed.objects import PASSAGES, PLAIN, ObjectEmbedder
-from ragbench.systems import callables, frameworks
+from ragbench.systems import callables
 from ragbench.tiers.basics.choices import BenchError, Reads
 
 ANSWERS = ("answers", *FIELDS["response"])
@@ -254,7 +254,7 @@ def _documents(given: Any) -> Any:
     """Documents of a framework as mappings; everything else as it is."""
     if hasattr(given, "columns") or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         return given
-    return [document if isinstance(document, str) else frameworks.passage(document) for document in given]
+    return [document if isinstance(document, str) else callables.passage(document) for document in given]
 
 
 def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragbench import data as datasets
-from ragbench.core import expectations, reasons
+from ragbench.core import expectations
 from ragbench.core.folders import write
 from ragbench.core.names import meant
 from ragbench.core.settings import Settings, load, secrets
@@ -326,7 +326,7 @@ def tier(
             try:
                 return kept(request.notebook, asked_for)
             except Exception as error:
-                reasons.note(error)
+                expectations.note(error)
                 if (folder := part(request.notebook)) is not None:
                     with contextlib.suppress(OSError):  # a full disk is not what is to be told
                         folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from ragbench.llm import Replies, Tally, uses
 from ragbench.store import pool
 from ragbench.store.pool import Counter, Tell, Together
 from ragbench.tiers.judges.asking import Assignment, Said, Trial, answered, assignments
-from ragbench.tiers.scoring.replies import kept_replies
+from ragbench.tiers.scoring.judge_assignment import kept_replies
 
 QUESTIONS = 256
 """Of a part at most; fewer where that gives each worker several."""

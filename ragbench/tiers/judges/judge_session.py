@@ -24,7 +24,7 @@ from ragbench.tiers.judges import asking, biases, items
 from ragbench.tiers.judges.asking import Heard, Trial
 from ragbench.tiers.judges.distributed import said_by_workers
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
-from ragbench.tiers.scoring import measure, replies
+from ragbench.tiers.scoring import judge_assignment, measure
 
 
 def bounds(metric: Metric) -> Scale:
@@ -92,7 +92,7 @@ def all_heard(
     if not names:
         return [], {}, {}
     with (
-        replies.kept_replies(names, [trial.metric]) as journal,
+        judge_assignment.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
         dry = planning.folder() is not None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.core.types import BY_CONSTRUCTION, Array, Estimate
-from ragbench.stats.margins import outside_p
+from ragbench.stats.verdicts import outside_p
 from ragbench.tiers.basics.families import Sureness
 
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")

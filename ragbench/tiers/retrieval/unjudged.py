@@ -31,7 +31,7 @@ def values(ranking: Ranking, metrics: Sequence[Metric], **how: Any) -> dict[tupl
     """
     from ragbench.metrics import catalogue
     from ragbench.metrics.evaluation import evaluate
-    from ragbench.metrics.ranking_arrays.completions import all_relevant, condensed
+    from ragbench.metrics.ranking_arrays import all_relevant, condensed
 
     known, columns = catalogue(), dict[tuple[str, str], Array]()
     for metric in metrics:

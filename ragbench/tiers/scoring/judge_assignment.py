@@ -1,18 +1,24 @@
-"""Who judges which metric, and how several judges become one."""
+"""Who judges which metric, opened for scoring with the journal of replies, and how several judges become one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragbench.core import settings
+from ragbench.core import settings, trust
 from ragbench.core.metric import Metric
 from ragbench.core.names import meant as near
 from ragbench.core.settings import ConfigurationError
 from ragbench.core.types import Judge
-from ragbench.judge import OwnJudge, Rule, legal_names
+from ragbench.judge import OwnJudge, Rule, asks_nobody, legal_names
+from ragbench.llm import Journal, Tally
 from ragbench.metrics import meant
+
+if TYPE_CHECKING:
+    from ragbench.judge import OpenJudges
+
 
 AnyJudge = Judge | OwnJudge | str
 """An open judge, one that is described where it is used, or the name of one."""
@@ -106,3 +112,43 @@ def rule_on(metric: Metric, rule: Rule) -> Rule:
         return rule.on(metric.bounds)
     except ValueError as error:
         raise ValueError(f"{metric.label}: aggregate = {error}; name another aggregate") from None
+
+
+@contextlib.contextmanager
+def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
+    """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
+    whom = asking(metrics, judges)
+    if not any(
+        judge.kept if isinstance(judge, OwnJudge) else isinstance(judge, str) and not asks_nobody(judge)
+        for judge in whom
+    ):
+        yield None
+        return
+    with in_database(settings.load()) as journal:
+        yield journal
+
+
+@contextlib.contextmanager
+def in_database(known: settings.Settings) -> Iterator[Journal]:
+    """The journal in the project's database, in which every reply is kept."""
+    from ragbench.store import Store, server
+    from ragbench.store.journal import DatabaseJournal
+
+    with Store.open(known) as store:
+        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
+
+
+def opened(
+    names: Sequence[str | OwnJudge],
+    journal: Journal | None,
+    language: str | None,
+    on_change: Callable[[Tally], None] | None,
+    dry: bool,
+) -> OpenJudges:
+    """The judges of these names. dry: they ask nobody. Raises UntrustedError for those that nobody has trusted."""
+    from ragbench.judge import open_judges
+
+    known = settings.load()
+    if not all(isinstance(judge, OwnJudge) or asks_nobody(judge) for judge in names):
+        trust.require(*trust.named())
+    return open_judges(known, names, journal=journal, language=language, on_change=on_change, rehearsed=dry)

@@ -17,7 +17,7 @@ from ragbench.core.types.reason import kept
 from ragbench.judge import Rule, asks_nobody, legal_names
 from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.scoring import judge_assignment, judge_overlap, measure, progress_events, repeats, replies
+from ragbench.tiers.scoring import judge_assignment, judge_overlap, measure, progress_events, repeats
 from ragbench.tiers.scoring.judge_behaviour import conduct
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.result import Scores
@@ -123,7 +123,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             )
     paid = any("judge" in metric.needs for metric in metrics) and not all(map(asks_nobody, names))
     with (
-        replies.kept_replies(named, metrics) if paid else nullcontext() as journal,
+        judge_assignment.kept_replies(named, metrics) if paid else nullcontext() as journal,
         session.progress("judging", len(samples) * len(metrics)) as progress,
     ):
         asked = measure.Asked(

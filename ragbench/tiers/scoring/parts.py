@@ -25,10 +25,9 @@ from ragbench.store.pool import Counter as Counting
 from ragbench.store.pool import Tell, Together, require_same
 from ragbench.tiers.scoring import progress_events
 from ragbench.tiers.scoring.functions import Functions
-from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, named_for, rule_on
+from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, kept_replies, named_for, opened, rule_on
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.progress_events import Hear, Work
-from ragbench.tiers.scoring.replies import kept_replies, opened
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges

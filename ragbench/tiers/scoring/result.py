@@ -31,13 +31,14 @@ from ragbench.metrics.explanation import explain
 from ragbench.tiers.basics import bands, frames, interest, reasons, tabulation
 from ragbench.tiers.basics.families import leading
 from ragbench.tiers.basics.findings import Sureness, bounds, compare
-from ragbench.tiers.scoring import common_questions, other_judges, progress_events
+from ragbench.tiers.scoring import other_judges, progress_events
 from ragbench.tiers.scoring.judge_overlap import Attendances, facts, said
 from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.tiers.scoring.sets import Sets
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 NOTEBOOK = "rag_metrics"
 MOST = 8
@@ -436,7 +437,7 @@ class Scores:
         return means.with_notes(
             more if rest else "",
             self._missing(_),
-            *common_questions.unpaired(self.systems, self.columns, _),
+            *unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
             *self.said_of_injections(language),
             *progress_events.said(self.listeners, _),
@@ -545,3 +546,23 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
         }
     )
     return lines
+
+
+def unpaired(systems: Sequence[str], columns: Columns, text: Translator) -> list[str]:
+    """Which systems share no question with the first, in a sentence; none where all do."""
+    _, first = text, set(_ids(systems[0], columns)) if systems else set()
+    names = [name for name in systems[1:] if first and (own := _ids(name, columns)) and first.isdisjoint(own)]
+    if not names:
+        return []
+    return [
+        _(
+            "Not compared with {baseline}, as both answered no question of the same id: {systems}.",
+            baseline=systems[0],
+            systems=_.enumeration(names),
+        )
+    ]
+
+
+def _ids(system: str, columns: Columns) -> Collection[str]:
+    own = columns.systems.get(system)
+    return () if own is None else own.clusters.keys()

@@ -9,8 +9,7 @@ from ragbench.core.counts import counted
 from ragbench.core.parts import Column, Content, Group, Link, Phrase, Row, Styled, Table, Text, small
 from ragbench.views.basics import bands
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.links import link, metric_name
-from ragbench.views.basics.listed import has_items
+from ragbench.views.basics.links import has_items, link, metric_name
 from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean

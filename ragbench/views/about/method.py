@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core.parts import Content, Entries, Item, Phrase, Section, Styled, Text, bold, joined, terms
+from ragbench.core.parts import Content, Entries, Item, Part, Phrase, Section, Styled, Table, Text, bold, joined, terms
 from ragbench.core.types import Verdict
 from ragbench.stats.signs import STUDENTIZED
 from ragbench.tiers.basics.families import said as said_of
 from ragbench.tiers.basics.tabulation import interval_names
-from ragbench.views.about import asked, own_metrics
-from ragbench.views.about.provenance import IDENTITIES, flat, generator
+from ragbench.views.about import own_metrics
+from ragbench.views.about.provenance import IDENTITIES, PLAIN, flat, generator
 from ragbench.views.basics.footnotes import BY_PEOPLE
 from ragbench.views.basics.links import metric_name
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.text import shown
-from ragbench.views.sentences import descriptions, doubts, judges, pieces, who_judged
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.sentences import descriptions, doubts, judges, who_judged
 from ragbench.views.view import view
 
 
@@ -33,13 +33,13 @@ def method(material: Material, present: frozenset[str]) -> Content:
     doubted = doubts.sentences(material.facts.get("doubts") or {}, material.text)
     return (
         Text(" ".join(sentences)) if sentences else (),
-        pieces.rule(material),
+        rule(material),
         Text(" ".join(doubted), "rb-standin") if doubted else (),
         [Text(said, "rb-standin") for said in judges.answered(material, "embedder", "other")],
         [Text(said, "rb-meta") for said in judges.answered(material, "embedder", "alias")],
         who_judged.said(material) if judges.known(material) and "judges" not in present else (),
         _systems(material),
-        asked.parameters(material),
+        parameters(material),
         _metrics(material, present),
     )
 
@@ -295,3 +295,141 @@ def _metrics(material: Material, present: frozenset[str]) -> Content:
     if not items:
         return ()
     return Section([Entries(items, "rb-glossary")], _("What the metrics mean"))
+
+
+EMPTY: tuple[Any, ...] = ("", None, [])
+
+
+def parameters(material: Material) -> Content:
+    """Every parameter with its value, its default where that is another, and its line of help, folded.
+
+    Nothing of a measurement that did not keep what it was asked for.
+    """
+    _ = material.text
+    asked = [
+        parameter
+        for parameter in material.facts.get("request") or ()
+        if isinstance(parameter, Mapping) and parameter.get("name")
+    ]
+    if not asked:
+        return ()
+    changed = sum(parameter.get("value") != parameter.get("default") for parameter in asked)
+    summary = _("Parameters of this measurement: all at their defaults")
+    if changed:
+        summary = _.plural(
+            "Parameters of this measurement: {n} differs from its default",
+            "Parameters of this measurement: {n} differ from their defaults",
+            changed,
+        )
+    heads = [
+        (_("parameter"), "rb-word"),
+        (_("value"), "rb-word"),
+        (_("default"), "rb-word"),
+        (_("meaning"), "rb-word"),
+    ]
+    table = Table.of(
+        _, _("Parameters of this measurement"), heads, [_row(material, parameter, asked) for parameter in asked]
+    )
+    return Section([table], summary)
+
+
+def _row(material: Material, parameter: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Phrase]:
+    _ = material.text
+    name, value, default = str(parameter["name"]), parameter.get("value"), parameter.get("default")
+    used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
+    other = shown(_("the same")) if value == default else _written(material, name, default)
+    return [
+        Styled(shown(name), "code"),
+        _written(material, name, value) if used is None else used,
+        other,
+        shown(_(clean(parameter.get("help")))),
+    ]
+
+
+def _written(material: Material, name: str, value: Any) -> Phrase:
+    """A value; what is empty, yes or no as the notebook and the lines of help write it."""
+    if isinstance(value, bool) or value in EMPTY:
+        return Styled('""' if value == "" else str(value), "code")
+    return shown(value) if name in PLAIN else flat(material, value)
+
+
+def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Phrase | None:
+    """What an empty parameter came to, where the facts say it by the same name; else None.
+
+    A text that another parameter asked for came from there: `dataset` is a file of answers where one was named.
+    """
+    known = material.facts.get(name)
+    if isinstance(known, str) and known in asked:
+        return None
+    if isinstance(known, list):
+        names = [entry.get("name") if isinstance(entry, Mapping) else entry for entry in known]
+        known = names if all(isinstance(word, str) and word for word in names) else None
+    if known in EMPTY or not isinstance(known, str | int | float | list):
+        return None
+    return flat(material, known)
+
+
+def rule(material: Material) -> list[Part]:
+    """The rule in a paragraph; empty where no system cuts passages."""
+    told = material.facts.get("labelled_text")
+    if not told:
+        return []
+    _ = material.text
+    cut = _.enumeration([name for name in material.systems if name in told["chunkers"]])
+    said = [
+        _(
+            "Passages are cut into pieces before they are searched by {systems}; labels stay those of passages.",
+            systems=cut,
+        )
+    ]
+    if material.facts.get("unit") == "url":
+        said.append(_("A page is found by any piece of its passages (MaxP: Dai and Callan 2019)."))
+        return [Text(" ".join(said))]
+    said.append(
+        _(
+            "A piece counts by the share of the labelled text of its passage that it shows and nothing above it has "
+            "shown, in characters without white space; so a whole passage counts fully, and text that is shown twice "
+            "counts once."
+        )
+    )
+    said.append(_spans(material, told["n_with_spans"]))
+    if "context" not in material.facts:
+        said.append(
+            _(
+                "Recall is the mean of these shares over the labelled passages. nDCG weights gains by them; its ideal "
+                "is that of whole passages, the same for every way of cutting."
+            )
+        )
+    share = _.percent(told["found_from"])
+    if not told["found_from"]:
+        sentence = _(
+            "A passage counts as found with the first piece that shows some of its labelled text (MaxP: Dai and Callan "
+            "2019)"
+        )
+    else:
+        sentence = _(
+            "A passage counts as found with the piece by which {share} of its labelled text is shown", share=share
+        )
+    said.append(
+        _("{found}: so for first failures, in what was retrieved and in what was read.", found=sentence)
+        if "context" in material.facts
+        else _("{found}: so for hit rate, MRR, precision and whatever else knows only yes and no.", found=sentence)
+    )
+    return [Text(" ".join(said))]
+
+
+def _spans(material: Material, with_spans: int) -> str:
+    _, every = material.text, int(material.facts["n_questions"])
+    if not with_spans:
+        return _(
+            "Labelled is all text of a relevant passage: the data set names no spans, so a piece that holds the answer "
+            "alone counts only as the part of the passage that it is."
+        )
+    if with_spans >= every:
+        return _("Labelled are the spans of relevant passages that the data set names.")
+    return _(
+        "Labelled are the spans of relevant passages that the data set names, for {n} of {all} questions; for the "
+        "others all text of a relevant passage.",
+        n=_.integer(with_spans),
+        all=_.integer(every),
+    )

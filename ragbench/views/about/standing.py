@@ -1,4 +1,4 @@
-"""What a run adds up to in a few sentences: is it good, is it better, which part is to blame, what is missing."""
+"""What a run adds up to in a few sentences, and what its index says of a page: good, better, to blame, missing."""
 
 from __future__ import annotations
 
@@ -6,16 +6,37 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragbench.core import raised, unidentified
-from ragbench.core.parts import Content, Figure, Lines, Link, Phrase, Section, Styled, Text, bold, filled, joined
+from ragbench.core.counts import lacking
+from ragbench.core.parts import (
+    Content,
+    Entries,
+    Figure,
+    Lines,
+    Link,
+    Mark,
+    Phrase,
+    Section,
+    Styled,
+    System,
+    Text,
+    bold,
+    filled,
+    joined,
+    small,
+)
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import reasons
 from ragbench.tiers.basics.verdicts import doubted
 from ragbench.views.about.overview import Facts, Overview, href
-from ragbench.views.basics import bands, forest, stacked
+from ragbench.views.basics import bands, chart, forest
+from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.first_failures import ANSWERABLE, Blamed
+from ragbench.views.basics.marks import chip, measured, series, shared_legend
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.text import shown
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.sentences.facts import facts
+from ragbench.views.sentences.findings import sentences
 from ragbench.views.view import view
 
 NAMED = 3
@@ -67,7 +88,7 @@ def blame_bars(material: Material, present: frozenset[str]) -> Content:
     """What became of the questions that can be answered, a bar a system, of each page that has told it."""
     overview = Overview(material)
     return [
-        Figure(Link(overview.title(page)[1], href(page)), drawn=stacked.bars(blamed, overview.title(page)[1]))
+        Figure(Link(overview.title(page)[1], href(page)), drawn=chart.bars(blamed, overview.title(page)[1]))
         for page, blamed in blames(overview)
         if blamed.has(ANSWERABLE)
     ]
@@ -245,3 +266,29 @@ def _missing(overview: Overview) -> list[str]:
             )
         )
     return said
+
+
+@view("summary")
+def summary(material: Material, present: frozenset[str], brief: bool = False) -> Content:
+    """What an index says of the page: the answer and a few metrics with verdicts; if brief, the answer."""
+    says = Section([one_by_one(material.text, sentences(material))], look="rb-says")
+    if brief:
+        return says
+    lines = [
+        (bold(shown(metric)), " ", Styled(_values(material, metric), look="rb-row")) for metric in material.key_metrics
+    ]
+    return (says, Entries(shared_legend(material), "rb-legend"), Entries(lines, "rb-keys"), facts(material))
+
+
+def _values(material: Material, metric: str) -> list[Phrase]:
+    """The values of every system on a metric, each with its verdict."""
+    values = list[Phrase]()
+    for name in material.systems:
+        estimate, comparison = material.estimate(name, metric), material.comparison(name, metric)
+        if estimate is None:
+            continue
+        missing = small(lacking(estimate, material.text, material.digits(metric)))
+        verdict = (" ", chip(material, comparison)) if comparison is not None else ""
+        system = System(clean(name), series(material, name))
+        values.append(Mark((measured(material, estimate, metric), missing, verdict), system, "rb-key"))
+    return values

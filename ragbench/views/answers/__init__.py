@@ -6,9 +6,8 @@ from ragbench.views.answers.decisions import confusion, costs, pairs
 from ragbench.views.answers.dialogues import dialogues
 from ragbench.views.answers.judged_answers import verdicts
 from ragbench.views.answers.side_by_side import side_by_side, unmeasured
-from ragbench.views.answers.stages import stages
 from ragbench.views.answers.who_judged import judges
-from ragbench.views.answers.writers import lengths, refusals, writers
+from ragbench.views.answers.writers import lengths, refusals, stages, writers
 
 __all__ = [
     "cache",

@@ -29,8 +29,7 @@ from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.views.answers.savings import savings
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of, shortened
-from ragbench.views.basics.links import behind, left, link
-from ragbench.views.basics.listed import served_link
+from ragbench.views.basics.links import behind, left, link, served_link
 from ragbench.views.basics.marks import named, series, shared_legend
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown

@@ -31,8 +31,7 @@ from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import rows_of, shortened
-from ragbench.views.basics.links import behind, left, link
-from ragbench.views.basics.listed import cell_link
+from ragbench.views.basics.links import behind, cell_link, left, link
 from ragbench.views.basics.marks import SYMBOLS, chip, named, series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown

@@ -25,9 +25,8 @@ from ragbench.views.basics.entries import rows_of, shortened
 from ragbench.views.basics.links import behind, left
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import drawn
 from ragbench.views.basics.text import anchor, shown
-from ragbench.views.basics.web import Web
+from ragbench.views.basics.web import Web, drawn
 from ragbench.views.view import view
 
 MOST = 60  # pictures of an embedder

@@ -1,4 +1,4 @@
-"""Answers besides their scores: who wrote them from what, how long they are, and what was refused."""
+"""Answers besides their scores: who wrote and judged them from what, how long they are and took, what was refused."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ragbench.core.parts import Content, Entries, Item, Phrase, Section, Table, 
 from ragbench.core.types import Estimate
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named
+from ragbench.views.basics.marks import milliseconds, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.sentences import judges, refusing
+from ragbench.views.sentences import facts, judges
 from ragbench.views.view import view
 
 ANSWER = 400  # characters of an answer in a list
@@ -186,7 +186,7 @@ def lengths(material: Material, present: frozenset[str]) -> Content:
         "output_tokens": _("tokens written"),
     }
     made = quantiles(material, table, "of", names, _("words and tokens"), _number)
-    told = Text(refusing.told(_, material.facts.get("refusals")), "rb-meta")
+    told = Text(facts.told(_, material.facts.get("refusals")), "rb-meta")
     return (Text(filled(_("<b>How long answers are</b>")), "h3"), made, told)
 
 
@@ -237,7 +237,7 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Co
         "An answer counts as a refusal when it says, taken as a whole, that there is no answer. Refusing is right "
         "where the base holds no answer, and wrong where it does."
     )
-    lede = " ".join(filter(None, [lede, refusing.told(_, material.facts.get("refusals"))]))
+    lede = " ".join(filter(None, [lede, facts.told(_, material.facts.get("refusals"))]))
     if material.facts.get("context") == "ideal":
         lede += " " + _("Questions that the base holds no answer to were asked without a passage.")
     return (
@@ -295,3 +295,33 @@ def _example(material: Material, row: Row) -> Item:
         *([Text((material.text("Reference"), ": ", reference), "rb-meta")] if reference else []),
     ]
     return Item(made, anchor=place)
+
+
+OPEN = "…"
+
+
+@view("stages")
+def stages(material: Material, present: frozenset[str]) -> Content:
+    """Latency by stage: embed, search, write, judge; empty where none was measured."""
+    table = material.measurement.estimates_by("stage", "probability")
+    if not table:
+        return ()
+    _ = material.text
+    names = {
+        "rewrite": _("rewriting the question"),
+        "embed": _("embedding the question"),
+        "search": _("searching"),
+        "rerank": _("reranking the first passages"),
+        "call": _("the whole call of the system"),
+        "first_token": _("part of it, up to the first piece of the answer"),
+        "generate": _("writing the answer"),
+        "answer": _("all up to the answer"),
+        "judge": _("judging it (not part of the answer)"),
+    }
+    lede = _(
+        "Each stage is timed by itself: search one question at a time, models by what their endpoint took, logged "
+        "answers by their log. Readings are taken once for the same inputs and kept, so that the same inputs give the "
+        "same page."
+    )
+    drawn = quantiles(material, table, "stage", names, _("milliseconds"), milliseconds)
+    return (Text(_("Where the time goes"), "h2"), Text(lede, "rb-lede"), drawn)

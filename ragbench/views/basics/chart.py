@@ -1,4 +1,4 @@
-"""What all charts share: plain Plotly JSON with colours by name, quiet axes, and texts that Plotly cannot misread.
+"""What all charts share, and those of bars, of lines with a band, and of stacked shares: plain Plotly JSON.
 
 On a page, colours are names (`@series-1`) that the page's script looks up in the style sheet, so that a chart follows
 the reader's light or dark scheme; in JupyterLab they are colours that suit both.
@@ -6,15 +6,21 @@ the reader's light or dark scheme; in JupyterLab they are colours that suit both
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape as escape_html
 from html import unescape
 from typing import Any
 
-from ragbench.core.language import Translator
+from ragbench.core.language import DASH, Translator
 from ragbench.core.measurement import without_nan
+from ragbench.core.parts import Column, Content, Drawing, Entries, Phrase, Plot, Table, Text, Value, spoken
 from ragbench.core.types import Estimate
+from ragbench.views.basics.first_failures import ANSWERABLE, GOOD, UNMEASURED, Blamed
+from ragbench.views.basics.marks import SYMBOLS, named, series
+from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import ELLIPSIS, clean
 
 NOTEBOOK_COLOURS = {
@@ -129,3 +135,173 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [replaced(item, change) for item in value]
     return change(value) if isinstance(value, str) else value
+
+
+HEIGHT = 160
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One small chart. counted: what is said of each bar beside its name."""
+
+    title: str
+    names: Sequence[str]
+    counts: Sequence[int]
+    counted: Sequence[str]
+
+
+def plots(material: Material, drawn: Sequence[Bars]) -> list[Plot]:
+    """The charts, each with its title."""
+    return [
+        Plot(
+            {"data": [_trace(bars)], "layout": layout(material.text, HEIGHT, bargap=0.25) | _axes(bars)},
+            bars.title,
+            bars.title,
+        )
+        for bars in drawn
+    ]
+
+
+def _trace(bars: Bars) -> dict[str, Any]:
+    names = [plain(name) for name in bars.names]
+    return {
+        "type": "bar",
+        "x": names,
+        "y": list(bars.counts),
+        "marker": {"color": "@series-1", "line": {"width": 0}},
+        "text": [f"{name}: {plain(said)}" for name, said in zip(names, bars.counted, strict=True)],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "xaxis": "x",
+        "yaxis": "y",
+        "showlegend": False,
+    }
+
+
+def _axes(bars: Bars) -> dict[str, Any]:
+    across = axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor="y")
+    up = axis(rangemode="tozero", nticks=4, anchor="x") | ({"dtick": 1} if max(bars.counts) <= 3 else {})
+    return {"xaxis": across, "yaxis": up}
+
+
+BAND = 0.16
+
+
+def lines(
+    material: Material,
+    estimates: Mapping[str, Mapping[int, Estimate]],
+    said: Callable[[int], str],
+) -> list[dict[str, Any]]:
+    """Bands below, lines above. found: system → estimates by where they stand. said: the name of such a place."""
+    bands, made = [], []
+    for system, rows in estimates.items():
+        number, name = series(material, system), plain(system)
+        colour, common = f"@series-{number}", {"type": "scatter", "name": name}
+        known = {x: (e.low, e.high) for x, e in rows.items() if e.low is not None and e.high is not None}
+        bands.append(
+            common
+            | {
+                "x": [*known, *reversed(known)],
+                "y": [high for _low, high in known.values()] + [low for low, _high in reversed(known.values())],
+                "fill": "toself", "fillcolor": colour, "opacity": BAND, "line": {"width": 0}, "mode": "lines",
+                "hoverinfo": "skip", "showlegend": False,
+            }
+        )  # fmt: skip
+        made.append(
+            common
+            | {
+                "x": list(rows),
+                "y": [estimate.value for estimate in rows.values()],
+                "mode": "lines+markers",
+                "line": {"color": colour, "width": 2},
+                "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
+                "text": [
+                    f"<b>{name}</b> · {said(x)}<br>{spoken(material.text).phrase(Value.of(e))}" for x, e in rows.items()
+                ],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    return bands + made
+
+
+def scale(estimates: Iterable[Estimate]) -> dict[str, Any]:
+    """From the tenth below the lowest number up to 1: all panels of a figure have the same."""
+    ends = [end for estimate in estimates for end in (estimate.value, estimate.low) if end is not None and end == end]
+    least = min(ends, default=0.0)
+    return axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
+
+
+WRITTEN = 0.07
+"""From this share of the width on a piece has room for its number."""
+
+
+def bars(blamed: Blamed, of: str = "") -> Content:
+    """A bar a system, its pieces in the order of work, and the share of good answers with its interval.
+
+    of: the page's title, where bars of several stand on one page.
+    """
+    _ = blamed.material.text
+    parts = [part for part in (*_parts(blamed), UNMEASURED) if any(_count(blamed, s, part) for s in blamed.systems)]
+    legend = [(Drawing("swatch", {"part": _kind(part), "text": ""}), blamed.name(part)) for part in parts]
+    title = _("What became of the questions")
+    level = _.percent(next((e.level for e in blamed.shares.values()), 0.95))
+    columns = (
+        Column(_("system")),
+        Column(_("share of the questions that can be answered"), look="rb-drawn"),
+        Column((blamed.name(GOOD), ", ", _("{level} interval", level=level)), "interval", label=blamed.name(GOOD)),
+    )
+    rows = [
+        (named(blamed.material, system), _bar(blamed, system, parts), _good(blamed, system))
+        for system in blamed.systems
+    ]
+    counted = blamed.material.population(sum(blamed.measured(system, ANSWERABLE)) for system in blamed.systems)
+    said = _("share of the questions that can be answered ({population})", population=counted)
+    label = f"{title}: {of}" if of else title
+    table = Table(columns, tuple(rows), label, language=_.language, look="rb-forest rb-blame")
+    return (Entries(legend, "rb-legend"), table, Text(said, "rb-axis"))
+
+
+def _parts(blamed: Blamed) -> Sequence[str]:
+    """Good answers first, so that their bars begin at one line."""
+    return (GOOD, *reversed([part for part in blamed.parts(ANSWERABLE) if part != GOOD]))
+
+
+def _count(blamed: Blamed, system: str, part: str) -> int:
+    return blamed.measured(system, ANSWERABLE)[1] if part == UNMEASURED else blamed.count(system, part)
+
+
+def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Phrase:
+    _ = blamed.material.text
+    total = sum(blamed.measured(system, ANSWERABLE))
+    pieces: list[Mapping[str, Any]] = []
+    start = 0.0
+    for part in parts:
+        count = _count(blamed, system, part)
+        if not count:
+            continue
+        share = count / total
+        said = _("{part}: {count} of {n} ({share})", part=blamed.name(part), count=_.integer(count), n=_.integer(total),
+                 share=_.percent(share))  # fmt: skip
+        pieces.append(
+            {
+                "part": _kind(part),
+                "start": round(100 * start, 3),
+                "width": round(100 * share, 3),
+                "middle": round(100 * (start + share / 2), 3),
+                "text": _.percent(share) if share >= WRITTEN else "",
+                "said": said,
+            }
+        )
+        start += share
+    said = "; ".join(str(piece["said"]) for piece in pieces)
+    return Drawing("stack", {"label": said, "segments": pieces}) if pieces else DASH
+
+
+def _kind(part: str) -> str:
+    """The part as the style sheet names it."""
+    return part.replace("_", "-")
+
+
+def _good(blamed: Blamed, system: str) -> Value | None:
+    share = blamed.share(system, GOOD)
+    return None if share is None else Value.of(share, percent=True, bare=True)

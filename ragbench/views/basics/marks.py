@@ -1,7 +1,8 @@
-"""What stands for a system on every page of a run, and how its numbers and verdicts are made into parts."""
+"""What stands for a system on every page of a run, and how its numbers, times and verdicts are made into parts."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ragbench.core.parts import Chip, Mark, Number, Phrase, System, Value
@@ -53,3 +54,10 @@ def value_of(material: Material, sample: str, metric: str, system: str) -> Mark:
 def chip(material: Material, of: Comparison | Verdict) -> Chip:
     """A verdict in words, with its sign."""
     return Chip.of(of if isinstance(of, Verdict) else of.verdict, material.verdict(of))
+
+
+def milliseconds(value: float, low: float | None, high: float | None) -> Value | None:
+    """A quantile with its interval; None where nothing was read."""
+    if not math.isfinite(value):
+        return None
+    return Value(value, low, high, digits=2 if value < 10 else 1 if value < 1000 else 0, open=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from ragbench.core.language import Translator
+from ragbench.core.measurement import without_nan
 from ragbench.core.parts.blocks import (
     Cell,
     Column,
@@ -43,8 +47,13 @@ from ragbench.core.parts.cells import (
 from ragbench.core.parts.style import Spoken
 from ragbench.views.basics import chart
 from ragbench.views.basics.still import drawn as still
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import clean
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from ragbench.core.language import Translator
+
 
 GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
 """Signs of systems by the number of their colour."""
@@ -262,3 +271,46 @@ def _span(cell: Any) -> int:
 
 def _look(cell: Any) -> str:
     return cell.look if isinstance(cell, Cell) else ""
+
+
+FOLDER = Path(__file__).parents[2] / "report" / "template" / "views"
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028"})
+
+
+def drawn(name: str, text: Translator, **values: Any) -> Markup:
+    """The template `name` with its values; `_` in it is the translator."""
+    made = _environment().get_template(f"{name}.html.j2").render(_=text, **values)
+    return Markup(made)  # noqa: S704 - the template has escaped what it was given
+
+
+class _Pieces:
+    """The macros of `pieces.html.j2`, each a function that gives HTML; templates import them as well."""
+
+    def __getattr__(self, name: str) -> Callable[..., Markup]:
+        made: Callable[..., Markup] = getattr(_environment().get_template("pieces.html.j2").module, name)
+        setattr(self, name, made)
+        return made
+
+
+html = _Pieces()
+
+
+def payload(value: Any) -> Markup:
+    """JSON that can stand inside a script element: its signs of markup are escaped. What is NaN becomes null."""
+    text = json.dumps(without_nan(value), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return Markup(text.translate(_ESCAPES))  # noqa: S704 - JSON whose signs of markup are escaped
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.FileSystemLoader(FOLDER),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters["payload"] = payload
+    return made

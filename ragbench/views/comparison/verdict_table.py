@@ -1,4 +1,4 @@
-"""The verdict table: what was measured, what differs, and what that is worth."""
+"""The answer in a sentence a challenger, the forest of paired differences, and the table of verdicts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ from ragbench.core.types import Comparison
 from ragbench.tiers.basics.families import merged, said
 from ragbench.views.basics import bands
 from ragbench.views.basics.compared import Compared
+from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
+from ragbench.views.basics.forest import Panel, drawn
 from ragbench.views.basics.links import behind, link, metric_name
 from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.text import anchor, clean
+from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.sentences import repeats
+from ragbench.views.sentences.facts import facts
+from ragbench.views.sentences.findings import sentences
 from ragbench.views.view import view
 
 
@@ -193,3 +197,28 @@ def _measured(material: Material) -> str:
         material.unmeasured,
     )
     return f"{text} {brackets((e.estimate for e in material.measurement.estimates), _)}"
+
+
+@view("answer")
+def answer(material: Material, present: frozenset[str]) -> list[Part]:
+    """The answer in a sentence for each challenger, and the facts it stands on."""
+    return [Section(one_by_one(material.text, sentences(material)), look="rb-says"), *facts(material)]
+
+
+@view("forest")
+def forest(material: Material, present: frozenset[str]) -> list[Part]:
+    """The difference of every challenger from the baseline, by key metric, where metrics are compared."""
+    panels = []
+    for metric in material.key_metrics:
+        rows = tuple(c for name in material.challengers if (c := material.comparison(name, metric)) is not None)
+        lower = material.text("lower is better") if material.lower_is_better(metric) else ""
+        panels.append(Panel((shown(metric), small(lower)), metric, material.digits(metric), rows))
+    panels = [panel for panel in panels if panel.rows]
+    if not panels:
+        return []
+    key = material.text(
+        "mean difference per question from {baseline}, in the metric's unit ({population}); same bounds, same scale",
+        baseline=clean(panels[0].rows[0].baseline),
+        population=material.population(row.n for panel in panels for row in panel.rows),
+    )
+    return [*drawn(material, panels), Text(key, "rb-axis")]

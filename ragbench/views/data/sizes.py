@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ragbench.core.parts import Content, Entries, Figure, Text
-from ragbench.views.basics import bars
-from ragbench.views.basics.bars import Bars
+from ragbench.views.basics import chart
+from ragbench.views.basics.chart import Bars
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.sentences.oddities import language, table
@@ -29,7 +29,7 @@ def sizes(material: Material, present: frozenset[str]) -> Content:
     if not drawn:
         return Text(material.text("There are no texts to show."))
     return (
-        Figure(_title(material), bars.plots(material, drawn), look="rb-maps"),
+        Figure(_title(material), chart.plots(material, drawn), look="rb-maps"),
         Entries(_tongues(material), "rb-notes"),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.listed import OUTCOMES, SHARES
+from ragbench.views.basics.links import OUTCOMES, SHARES
 from ragbench.views.basics.material import Material
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 

@@ -11,9 +11,8 @@ from ragbench.core.names import nearest
 from ragbench.tiers.basics.reasons import statuses
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.templates import drawn, html
 from ragbench.views.basics.text import clean
-from ragbench.views.basics.web import Web
+from ragbench.views.basics.web import Web, drawn, html
 from ragbench.views.items.claims import SHARE, Claim, Place, pieces, placed
 from ragbench.views.items.contents import Claimed, Entry, Items, Judged, Measured, Section
 from ragbench.views.items.kinds import items_of

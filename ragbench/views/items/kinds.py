@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ragbench.views.basics.listed import kind_of
+from ragbench.views.basics.links import kind_of
 from ragbench.views.basics.material import Material
 from ragbench.views.items import decided_answers, passages, questions, trial_answers, turns
 from ragbench.views.items.contents import Items

@@ -24,8 +24,7 @@ from ragbench.core.parts import (
 )
 from ragbench.views.basics import chart
 from ragbench.views.basics.entries import one_by_one, rows_of, shortened
-from ragbench.views.basics.links import behind, left
-from ragbench.views.basics.listed import page_id
+from ragbench.views.basics.links import behind, left, page_id
 from ragbench.views.basics.marks import SYMBOLS, mark, named, series, shared_legend
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown

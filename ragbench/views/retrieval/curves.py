@@ -7,7 +7,7 @@ from typing import Any
 
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.parts import Cell, Column, Content, Figure, Lines, Plot, Section, Table, Text, Value
-from ragbench.views.basics import chart, lines
+from ragbench.views.basics import chart
 from ragbench.views.basics.links import behind
 from ragbench.views.basics.marks import named, shared_legend
 from ragbench.views.basics.material import Material
@@ -62,7 +62,7 @@ def finding(material: Material) -> str:
 
 
 def _plot(material: Material, table: Sequence[NamedEstimate], metric: str) -> Plot:
-    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(one.estimate for one in table))
+    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=chart.scale(one.estimate for one in table))
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
     return Plot({"data": _traces(material, table, metric), "layout": layout}, label, f"{metric}@k")
 
@@ -72,7 +72,7 @@ def _traces(material: Material, table: Sequence[NamedEstimate], metric: str) -> 
         system: {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
         for system in material.systems
     }
-    return lines.lines(material, rows, lambda k: f"{metric}@{k}")
+    return chart.lines(material, rows, lambda k: f"{metric}@{k}")
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:

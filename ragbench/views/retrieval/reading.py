@@ -23,7 +23,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
-from ragbench.views.basics import chart, lines
+from ragbench.views.basics import chart
 from ragbench.views.basics.compared import Compared
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import behind
@@ -103,11 +103,11 @@ def _curves(material: Material) -> dict[str, dict[int, Estimate]]:
 
 def _lines(material: Material) -> list[dict[str, Any]]:
     _ = material.text
-    return lines.lines(material, _curves(material), lambda n: _.plural("{n} word read", "{n} words read", n))
+    return chart.lines(material, _curves(material), lambda n: _.plural("{n} word read", "{n} words read", n))
 
 
 def _scale(curves: Mapping[str, Mapping[int, Estimate]]) -> dict[str, Any]:
-    return lines.scale(estimate for rows in curves.values() for estimate in rows.values())
+    return chart.scale(estimate for rows in curves.values() for estimate in rows.values())
 
 
 def _words(material: Material) -> dict[str, Any]:

@@ -25,10 +25,9 @@ from ragbench.core.types import Estimate
 from ragbench.views.basics import marks
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import named
+from ragbench.views.basics.marks import milliseconds, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
-from ragbench.views.basics.times import milliseconds
 from ragbench.views.sentences.descriptions import known
 from ragbench.views.view import view
 

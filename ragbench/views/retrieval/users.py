@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.parts import Content, Entries, Entry, Figure, Number, Phrase, Styled, Table, Text, Value
-from ragbench.views.basics import bars, entries
-from ragbench.views.basics.bars import Bars
+from ragbench.views.basics import chart, entries
+from ragbench.views.basics.chart import Bars
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shortened, shown
@@ -62,7 +62,7 @@ def usage(material: Material, present: frozenset[str]) -> Content:
     drawn = panels(material)
     if not drawn:
         return Text(material.text("There are no questions to show."))
-    figure = Figure(_title(material), bars.plots(material, drawn), look="rb-maps")
+    figure = Figure(_title(material), chart.plots(material, drawn), look="rb-maps")
     return (figure, Entries(habits(material), "rb-notes"))
 
 

@@ -1,15 +1,17 @@
-"""The facts that a page's answer stands on, and what must be read with it."""
+"""The facts that a page's answer stands on, what it is a part of, and what must be read with it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ragbench.core import raised, stand_ins, unidentified
+from ragbench.core.language import Translator
 from ragbench.core.parts import Part, Text, terms
 from ragbench.core.stand_ins import caveat
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.text import shown
-from ragbench.views.sentences import descriptions, judges, parts
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.sentences import descriptions, judges
 
 
 def facts(material: Material) -> list[Part]:
@@ -30,7 +32,7 @@ def facts(material: Material) -> list[Part]:
     line = terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
     broken = [Text(shown(text), "rb-standin") for text in raised.warnings(known, _)]
     broken += [Text(shown(text), "rb-standin") for text in unidentified.sentences(unidentified.of(known).values(), _)]
-    own = parts.sentence(material)
+    own = sentence(material)
     part = [Text(own, "rb-standin")] if own else []
     return [line, *part, *broken, *judges.incomplete(material), *standing_in(material)]
 
@@ -54,3 +56,54 @@ def standing_in(material: Material) -> list[Part]:
     if not text:
         return []
     return [Text((text, " ", judges.baseline(material)) if judges.stand_ins(material) else text, "rb-standin")]
+
+
+def told(_: Translator, facts: Mapping[str, Any] | None) -> str:
+    """Who told the refusals, and how well the rule tells them; empty without facts (`refusals` of a measurement)."""
+    if not facts:
+        return ""
+    if facts["by"] != "rule":
+        return _(
+            "Which answers are refusals the judge {judge} said, asked of each whole answer.", judge=clean(facts["by"])
+        )
+    return _(
+        "Refusals are told by a rule over the words of the whole answer, not by a judge. Of {refusals} refusals that "
+        "people labelled among {answers} English answers of {systems} systems, on which it was made, it finds {found} "
+        "(recall {recall}); of {taken} answers that it takes for refusals {found} are (precision {precision}).",
+        **{name: _.integer(int(facts[name])) for name in ("refusals", "answers", "systems", "found", "taken")},
+        recall=_.number(float(facts["recall"])),
+        precision=_.number(float(facts["precision"])),
+    )
+
+
+def sentence(material: Material) -> str:
+    """One line on what of a measurement the page shows; empty for a page on all of it."""
+    _, part = material.text, material.facts.get("part")
+    if not part:
+        return ""
+    said = []
+    if part["condition"]:
+        counts = {"n": _.integer(part["n"]), "of": _.integer(part["of"])}
+        said.append(_("A part of what was measured: {n} of {of} questions ({condition}).", **counts,
+                      condition=part["condition"]))  # fmt: skip
+    if part["systems"]:
+        baseline, challenger = part["systems"]
+        said.append(_("{challenger} against {baseline} alone, in families of their own.", challenger=challenger,
+                      baseline=baseline))  # fmt: skip
+    if part["left_out"]:
+        words = _left_out(_)
+        kinds = ", ".join(words.get(kind, kind) for kind in part["left_out"])
+        said.append(_("Left out, because what is stored of single questions does not give it: {kinds}.", kinds=kinds))
+    return " ".join(said)
+
+
+def _left_out(_: Translator) -> Mapping[str, str]:
+    return {
+        "indexes": _("exact search against an index"),
+        "lengths": _("lengths of answers"),
+        "habits": _("how users ask"),
+        "labels": _("what people's labels correct"),
+        "blame": _("which part failed first"),
+        "curves": _("curves over the depth of the ranking"),
+        "people": _("correlations with people's ratings"),
+    }

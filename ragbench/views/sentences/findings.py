@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ragbench.core.counts import counted
-from ragbench.core.parts import Content, P, Part, Sentence, Text, filled
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.parts import Content, P, Part, Sentence, Text, filled, spoken
 from ragbench.core.types import Verdict
 from ragbench.tiers.basics import reasons
 from ragbench.tiers.basics.families import headed
 from ragbench.tiers.basics.verdicts import beside, equal, is_equal
+from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views.basics.marks import measured
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
@@ -213,3 +217,20 @@ def _unmeasured(material: Material, system: str, metric: str) -> Sentence:
 def _judge(said: str) -> str:
     """What the judge alone says, as a sentence."""
     return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def said(scores: Scores, language: str = "") -> list[str]:
+    """A sentence for each challenger, or for a system that stands alone, as plain text."""
+    estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
+    facts = {
+        "level": scores.level,
+        "primary": scores.leading,
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
+        "systems": [{"name": name} for name in scores.systems],
+    }
+    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)
+    if all(math.isnan(scores.means[name, scores.leading].value) for name in scores.systems
+           if (name, scores.leading) in scores.means):  # fmt: skip
+        return [translator(language or scores.language)("Nothing was measured.")]
+    _ = translator(language or scores.language)
+    return [said for texts in sentences(Material(numbers, _)) if (said := " ".join(spoken(_).blocks(texts).split()))]

@@ -14,9 +14,7 @@ import nbformat
 import pytest
 
 from ragbench import report
-from ragbench.core import settings, trust
-from ragbench.core.settings import shipped
-from ragbench.core.trust import answers
+from ragbench.core import installation, settings, trust
 from ragbench.systems import callables
 from tests import small_project
 from tests.chat_server import ChatServer
@@ -52,7 +50,7 @@ def notebook(*cells: str) -> str:
 
 
 def changed() -> str:
-    known = nbformat.read(shipped.NOTEBOOKS / "tier1_retrieval.ipynb", as_version=4)
+    known = nbformat.read(installation.NOTEBOOKS / "tier1_retrieval.ipynb", as_version=4)
     known.cells.append(nbformat.v4.new_code_cell(f"open({CANARY!r}, 'w')", id="last"))
     return str(nbformat.writes(known))
 
@@ -193,7 +191,7 @@ def stranger(
             monkeypatch.delenv("RAGBENCH_DATABASE__FOLDER", raising=False)
         else:
             monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
-        monkeypatch.setattr(answers, "_here", {})
+        monkeypatch.setattr(trust, "_here", {})
         monkeypatch.chdir(project)
         settings.load.cache_clear()
         return project, other

@@ -16,7 +16,6 @@ import pytest
 
 from ragbench import report
 from ragbench.core import settings, trust
-from ragbench.core.trust import answers, items
 from ragbench.report.execution import execute
 from ragbench.systems import callables
 from ragbench.tiers.basics import session
@@ -38,7 +37,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     state = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     monkeypatch.delenv("RAGBENCH_TRUST")
-    monkeypatch.setattr(answers, "_here", {})
+    monkeypatch.setattr(trust, "_here", {})
     return state
 
 
@@ -72,7 +71,7 @@ def own(project: Path, asked: Path, database_folder: Path, monkeypatch: pytest.M
 
 def again(monkeypatch: pytest.MonkeyPatch) -> Reach:
     """What a process that begins now sees of the project."""
-    monkeypatch.setattr(answers, "_here", {})
+    monkeypatch.setattr(trust, "_here", {})
     settings.load.cache_clear()
     return everything()
 
@@ -203,7 +202,7 @@ class TestWhatIsNamed:
         ],
     )  # fmt: skip
     def test_who_is_behind_an_address(self, address: str, host: str) -> None:
-        assert items._host(address) == host
+        assert trust._host(address) == host
 
 
 class TestTheQuestion:
@@ -341,7 +340,7 @@ class TestTheAnswer:
         assert kept.stat().st_mode & 0o777 == 0o600
         assert kept.parent.stat().st_mode & 0o777 == 0o700
         assert {path for path in project.rglob("*") if path.is_file()} == before
-        monkeypatch.setattr(answers, "_here", {})
+        monkeypatch.setattr(trust, "_here", {})
         trust.require(*reach)
         assert f"{project.resolve()}: sends to far.example" in ragbench("trust", "--list").stdout.replace("\n", " ")
         assert "trusted no more" in ragbench("trust", "--revoke").stdout

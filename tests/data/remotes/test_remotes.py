@@ -20,12 +20,11 @@ from ragbench.core import settings, trust
 from ragbench.core.settings import ConfigurationError
 from ragbench.core.settings.urls import Url, is_url, target, with_language
 from ragbench.core.trust import UntrustedError
-from ragbench.data import load, places
-from ragbench.data.remotes import copies
-from ragbench.data.remotes.filesystems import RemoteError
+from ragbench.data import load, places, remotes
+from ragbench.data.remotes import RemoteError
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.answer_tables import find_answers
-from ragbench.tiers.scoring.labels import read as read_labels
+from ragbench.tiers.scoring.corrections import read as read_labels
 from tests.command_line import one_line, ragbench
 from tests.small_project import write_lines
 
@@ -37,7 +36,7 @@ ANSWER = {"user_input": "When?", "response": "At nine.", "reference": "At nine."
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of copies, of this test alone."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return copies.kept()
+    return remotes.kept()
 
 
 @pytest.fixture
@@ -162,12 +161,12 @@ class TestBringing:
 
     def test_what_has_not_changed_is_not_brought_again(self, web: tuple[str, list[str]], folder: Path) -> None:
         url, asked = web
-        first = copies.brought(Url.of(f"{url}/kb"), copies.DATASET)
+        first = remotes.brought(Url.of(f"{url}/kb"), remotes.DATASET)
         asked.clear()
-        assert copies.brought(Url.of(f"{url}/kb"), copies.DATASET) == first
+        assert remotes.brought(Url.of(f"{url}/kb"), remotes.DATASET) == first
         assert not [path for path in asked if path.endswith(".jsonl")]
         write_lines(folder / "chunks.en.jsonl", ROWS[:1])
-        other = copies.brought(Url.of(f"{url}/kb"), copies.DATASET)
+        other = remotes.brought(Url.of(f"{url}/kb"), remotes.DATASET)
         assert other != first
         assert len((other / "chunks.en.jsonl").read_text().splitlines()) == 1
 
@@ -181,7 +180,7 @@ class TestBringing:
     def test_storage_that_says_nothing_of_a_files_state_is_read_each_time(
         self, memory: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(copies, "_STATE", ())
+        monkeypatch.setattr(remotes, "_STATE", ())
         memory.pipe_file("/bucket/a.csv", b"id\n1\n")
         assert places.file("memory://bucket/a.csv") != places.file("memory://bucket/a.csv")
 
@@ -234,13 +233,13 @@ class TestBringing:
         run = tmp_path / "run"
         run.mkdir()
         monkeypatch.setenv(settings.RUN_FOLDER, str(run))
-        first = copies.brought(url, copies.DATASET)
+        first = remotes.brought(url, remotes.DATASET)
         memory.pipe_file("/bucket/kb/chunks.en.jsonl", b'{"id": "c9", "text": "Other."}\n')
-        assert copies.brought(url, copies.DATASET) == first
-        copies.settle(run)
+        assert remotes.brought(url, remotes.DATASET) == first
+        remotes.settle(run)
         assert not list(run.iterdir())
         monkeypatch.delenv(settings.RUN_FOLDER)
-        assert copies.brought(url, copies.DATASET) != first
+        assert remotes.brought(url, remotes.DATASET) != first
 
     def test_copies_that_nobody_used_for_long_go(
         self, memory: Any, kept: Path, monkeypatch: pytest.MonkeyPatch
@@ -252,8 +251,8 @@ class TestBringing:
         places.file("memory://bucket/c")
         assert not old.exists()
         assert older.exists()
-        monkeypatch.setattr(copies, "MOST_KEPT", 5)
-        hours_ago = older.stat().st_mtime - 2 * copies.IN_USE_SECONDS
+        monkeypatch.setattr(remotes, "MOST_KEPT", 5)
+        hours_ago = older.stat().st_mtime - 2 * remotes.IN_USE_SECONDS
         os.utime(older, (hours_ago, hours_ago))
         assert places.file("memory://bucket/c").is_file()
         assert not older.exists()
@@ -261,7 +260,7 @@ class TestBringing:
     def test_the_former_state_goes_when_nobody_can_be_reading_it(self, memory: Any) -> None:
         memory.pipe_file("/bucket/a", b"1")
         first = places.file("memory://bucket/a").parent
-        hours_ago = first.stat().st_mtime - 2 * copies.IN_USE_SECONDS
+        hours_ago = first.stat().st_mtime - 2 * remotes.IN_USE_SECONDS
         memory.pipe_file("/bucket/a", b"22")
         second = places.file("memory://bucket/a").parent
         assert first.exists()
@@ -282,11 +281,11 @@ class TestHostileStorage:
         listed = [{"name": f"/bucket/kb/{name}", "type": "file", "size": 1, "created": 1}]
         monkeypatch.setattr(type(memory), "ls", lambda self, path, detail=True, **more: listed)
         before = {path for path in tmp_path.rglob("*") if path.is_file()}
-        for wanted in (copies.FOLDER, copies.DATASET):
+        for wanted in (remotes.FOLDER, remotes.DATASET):
             with pytest.raises(RemoteError, match=r"can be called|there is no such"):
-                copies.brought(Url.of("memory://bucket/kb"), wanted)
+                remotes.brought(Url.of("memory://bucket/kb"), wanted)
         with pytest.raises(RemoteError, match="no file can be called"):
-            copies.brought(Url.of("memory://bucket/kb"), copies.Wanted(re.compile(r"(?s).*"), 8, "thing"))
+            remotes.brought(Url.of("memory://bucket/kb"), remotes.Wanted(re.compile(r"(?s).*"), 8, "thing"))
         assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
 
     @pytest.mark.fault("paths", tried="links in shared storage", count=2)
@@ -311,23 +310,23 @@ class TestHostileStorage:
             memory.pipe_file(f"/bucket/kb/{number}.jsonl", b"x" * 100)
         url = Url.of("memory://bucket/kb")
         with monkeypatch.context() as patch:
-            patch.setattr(copies, "MOST_FILES", 3)
-            patch.setattr(copies, "MOST_LISTED", 4)
+            patch.setattr(remotes, "MOST_FILES", 3)
+            patch.setattr(remotes, "MOST_LISTED", 4)
             with pytest.raises(RemoteError, match="more than 3 files"):
-                copies.brought(url, copies.DATASET)
+                remotes.brought(url, remotes.DATASET)
         with pytest.raises(RemoteError, match="more than 300 bytes; split it"):
-            copies.brought(url, copies.Wanted(re.compile(".*"), 1, "folder", 300))
+            remotes.brought(url, remotes.Wanted(re.compile(".*"), 1, "folder", 300))
         listed = [{"name": "/bucket/kb/0.jsonl", "type": "file", "size": 3, "created": 1}]
         monkeypatch.setattr(type(memory), "ls", lambda self, path, detail=True, **more: listed)
         with pytest.raises(RemoteError, match=r"0\.jsonl changed while it was read, or was cut"):
-            copies.brought(url, copies.DATASET)
-        assert not [path for path in copies.kept().rglob("*") if path.is_file()]
+            remotes.brought(url, remotes.DATASET)
+        assert not [path for path in remotes.kept().rglob("*") if path.is_file()]
 
     def test_names_that_only_letters_tell_apart_are_refused(self, memory: Any) -> None:
         memory.pipe_file("/bucket/kb/a.jsonl", b"1")
         memory.pipe_file("/bucket/kb/A.jsonl", b"2")
         with pytest.raises(RemoteError, match="there twice"):
-            copies.brought(Url.of("memory://bucket/kb"), copies.DATASET)
+            remotes.brought(Url.of("memory://bucket/kb"), remotes.DATASET)
 
     @pytest.mark.fault("paths", tried="a URL out of a received run", count=1)
     def test_a_received_runs_data_set_is_never_opened(self, web: tuple[str, list[str]]) -> None:

@@ -16,8 +16,8 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.settings.urls import Url
-from ragbench.data.remotes import deliveries
-from ragbench.data.remotes.filesystems import RemoteError
+from ragbench.data import remotes
+from ragbench.data.remotes import RemoteError
 from ragbench.report.keeping import kept
 from tests import kept_runs
 from tests.command_line import one_line, ragbench
@@ -52,13 +52,13 @@ def run(project: Path) -> Path:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths that are written from now on, in their order."""
     paths: list[str] = []
-    write = deliveries._write
+    write = remotes._write
 
     def noted(storage: Any, url: Url, source: Path, path: str) -> None:
         paths.append(path)
         write(storage, url, source, path)
 
-    monkeypatch.setattr(deliveries, "_write", noted)
+    monkeypatch.setattr(remotes, "_write", noted)
     return paths
 
 
@@ -123,7 +123,7 @@ def test_a_latest_of_others_stays(run: Path, memory: Any) -> None:
 def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
     run: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, left = deliveries._write, [3]
+    write, left = remotes._write, [3]
 
     def fails(storage: Any, url: Url, source: Path, path: str) -> None:
         left[0] -= 1
@@ -132,7 +132,7 @@ def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
         write(storage, url, source, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(deliveries, "_write", fails)
+        patch.setattr(remotes, "_write", fails)
         done = ragbench("runs", "send", RUN, "--to", REPORTS)
     assert done.returncode == 3
     said = one_line(done.stderr)
@@ -193,7 +193,7 @@ def test_a_mark_that_others_wrote_removes_nothing_elsewhere(tmp_path: Path) -> N
     (far / "a").mkdir()
     (far / "old.html").write_text("old")
     (far.parent / "kept").write_text("of others")
-    deliveries.replace(site, Url.of(f"file://{far}"), ["index.html"])
+    remotes.replace(site, Url.of(f"file://{far}"), ["index.html"])
     assert (far.parent / "kept").is_file()
     assert (far / "index.html").read_text() == "new"
     assert not (far / "old.html").exists()

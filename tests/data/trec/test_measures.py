@@ -24,8 +24,8 @@ from ragbench.core.metric import parse
     ],
 )  # fmt: skip
 def test_names_as_the_field_writes_them(written_: str, label: str) -> None:
-    from ragbench.data.trec import measures
+    from ragbench.data import trec
 
-    assert measures.label(written_) == label
+    assert trec.label(written_) == label
     if label != "no_such":
         assert parse(label).grain == "ranking"

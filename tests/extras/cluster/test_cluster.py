@@ -21,7 +21,7 @@ import pytest
 import ragbench as rb
 from ragbench import llm, report
 from ragbench.core import settings
-from ragbench.extras.cluster import address, local
+from ragbench.extras.cluster import address
 from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.store import Store, pool
 from ragbench.store.pool import ClusterError, UnfitError, elsewhere
@@ -35,7 +35,7 @@ pytest.importorskip("distributed", reason="the extra `cluster` is not installed"
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[Path]:
-    with local.started(2) as file:
+    with address.started(2) as file:
         yield file
 
 
@@ -120,7 +120,7 @@ class TestWorkers:
 @pytest.mark.fault("cluster", tried="a scheduler that is killed", count=1)
 def test_a_scheduler_that_is_lost_is_named_with_what_goes_on(project: Path) -> None:
     known, begun = settings.load(), project / "begun"
-    with local.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as workers:
+    with address.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as workers:
         assert workers is not None
         [program] = [one for one in psutil.Process().children() if str(file.parent) in _words(one)]
 

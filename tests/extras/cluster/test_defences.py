@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.extras.cluster import address, local
+from ragbench.extras.cluster import address
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
@@ -30,7 +30,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(distributed, "LocalCluster", cluster)
     with dask.config.set({"distributed.comm.require-encryption": False}), pytest.raises(MadeError):
-        local.serve(2, tmp_path)
+        address.serve(2, tmp_path)
     dask.config.refresh()
     return {**found, "folder": tmp_path}
 

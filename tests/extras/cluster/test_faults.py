@@ -19,7 +19,7 @@ from ragbench import tiers
 from ragbench.core import settings
 from ragbench.core.settings import Settings
 from ragbench.core.types import Sample
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 from ragbench.store import StoreError, server
 from ragbench.store.engine import written
 from tests import small_project
@@ -61,7 +61,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def workers(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    with local.started(2) as file:
+    with address.started(2) as file:
         patch.setenv("RAGBENCH_CLUSTER", str(file))
         settings.load.cache_clear()
         yield

@@ -22,7 +22,7 @@ from ragbench import tiers
 from ragbench.core import settings as configuration
 from ragbench.core.settings import Settings
 from ragbench.core.types import Vectors
-from ragbench.extras.cluster import local
+from ragbench.extras.cluster import address
 from ragbench.extras.cluster.storage import ByWorkers
 from ragbench.store import Neighbours, Store, StoreError, database, pool
 from ragbench.store.pool import elsewhere
@@ -138,7 +138,7 @@ def refuse(known: Settings, queries: Vectors, progress: Any) -> NoReturn:
 def scheduler() -> Iterator[Path]:
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no folder of tests
-    with local.started(2) as file:
+    with address.started(2) as file:
         yield file
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 

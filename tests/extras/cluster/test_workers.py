@@ -31,7 +31,7 @@ from ragbench.extras.cluster.worker_pool import pack
 from ragbench.judge import Rule
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.llm import Replies, Tally
-from ragbench.llm.pricing import Used
+from ragbench.llm.budget import Used
 from ragbench.metrics import catalogue
 from ragbench.metrics.criterion import Criterion
 from ragbench.store.pool import ClusterError, Counter, Together, UnfitError, opened, require_same

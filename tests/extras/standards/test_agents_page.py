@@ -14,7 +14,7 @@ from ragbench.core.annexes import notebooks
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Table, every
 from ragbench.extras.standards.agents_page import AgentsRequest, agents
-from ragbench.report.execution.parameters import defaults
+from ragbench.report.execution.preparation import defaults
 from ragbench.tiers import BenchError
 from ragbench.views import Page
 

@@ -33,9 +33,8 @@ from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.forest import scaled
 from ragbench.views.basics.marks import named, series
 from ragbench.views.basics.material import Material, digits_of
-from ragbench.views.basics.templates import drawn
 from ragbench.views.basics.text import clean, shortened, shown
-from ragbench.views.basics.web import GLYPHS, Web
+from ragbench.views.basics.web import GLYPHS, Web, drawn
 from ragbench.views.sentences.facts import standing_in
 from ragbench.views.view import view
 

@@ -1,29 +1,199 @@
-"""Local copies of what lies at a URL, one a state of it: as long as nothing changes there, nothing is brought again."""
+"""Files and folders of shared storage, by URL: brought to a local copy and read there; a folder sent whole.
+
+A room of its own below those that read: data sets, tables and runs are then read from the disk by the one reader, with
+its limits, and what they say is never taken for a URL.
+
+No socket leads to where machines keep their own credentials.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
+import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from secrets import token_hex
 from typing import Any
 from urllib.parse import unquote
 
 from ragbench.core import folders, names
-from ragbench.core.folders import new_folder
-from ragbench.core.settings import RUN_FOLDER
-from ragbench.core.settings.urls import Url
-from ragbench.data.remotes.filesystems import RemoteError, absent, opened, refusing
+from ragbench.core.folders import MARK, files_of, new_folder
+from ragbench.core.settings import RUN_FOLDER, secrets
+from ragbench.core.settings.urls import PACKAGES, Url, is_metadata
+
+NAMED = 10
+"""Neighbours that are named where something is not there."""
+CONNECT_SECONDS, SILENT_SECONDS = 30, 120
+"""Of a web server: until it answers, and between two pieces of its answer."""
+REAL_FOLDERS = frozenset({"file", "memory", "ftp", "sftp", "ssh", "smb", "hdfs", "webhdfs"})
+"""Where a folder has to be made before a file can lie in it; elsewhere making one could make a bucket."""
+
+
+class RemoteError(ValueError):
+    """Shared storage does not have, give or take what was asked for; the message names the URL, and no secret."""
+
+
+def opened(url: Url) -> tuple[Any, str]:
+    """The file system of a URL, which asks anew each time, and its path there. Raises RemoteError without a package."""
+    import fsspec
+
+    given: dict[str, Any] = {"skip_instance_cache": True, "use_listings_cache": False}
+    if url.scheme in ("http", "https"):
+        from aiohttp import ClientTimeout
+
+        limits = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=SILENT_SECONDS)
+        given |= {"client_kwargs": {"timeout": limits}, "get_client": _client}
+    with refusing(url, "read"):
+        try:
+            kind = fsspec.get_filesystem_class(url.scheme)
+        except ImportError:
+            package = PACKAGES[url.scheme]
+            raise RemoteError(
+                f"{url}: {url.scheme}:// needs a package that is not here: pip install {package}"
+            ) from None
+        given |= kind._get_kwargs_from_urls(str(url))
+        return kind(**given), str(kind._strip_protocol(str(url)))
+
+
+async def _client(**given: Any) -> Any:
+    from aiohttp import ClientSession, TCPConnector
+
+    return ClientSession(**given, connector=TCPConnector(socket_factory=guarded))
+
+
+@contextlib.contextmanager
+def refusing(url: Url, what: str) -> Iterator[None]:
+    """Whatever storage raises meanwhile, of any package, as RemoteError. what: "read" or "written to"."""
+    try:
+        yield
+    except RemoteError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename is not None and url.scheme != "file":
+            raise  # of the own disk
+        is_there = isinstance(error, PermissionError)
+        raise RemoteError(f"{url}: {no_permission(what) if is_there else 'there is no such file or folder'}") from None
+    except Exception as error:
+        if getattr(error, "status", None) in (401, 403):
+            raise RemoteError(f"{url}: {no_permission(what)}") from None
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".removesuffix(": ")
+        reason = secrets.excerpt(said, 300)
+        raise RemoteError(f"{url}: cannot be {what}: {reason}") from None
+
+
+def no_permission(what: str) -> str:
+    """Said where storage knows who asks, and does not let them."""
+    return f"cannot be {what}: no permission; the storage's own variables and files say who asks"
+
+
+def absent(url: Url, meant: str, storage: Any) -> RemoteError:
+    """What is said where nothing is: the URL, and what the nearest folder above it has."""
+    said = f"{url}: there is no such {meant}"
+    with contextlib.suppress(Exception):
+        above = url.parent
+        path = str(storage._strip_protocol(str(above)))
+        there = sorted({PurePosixPath(str(entry["name"])).name for entry in storage.ls(path, detail=True)} - {""})
+        more = ", …" if len(there) > NAMED else ""
+        said += f"; {above} has {', '.join(there[:NAMED])}{more}" if there else f"; {above} is empty"
+    return RemoteError(said)
+
+
+class MetadataAddressError(OSError):
+    """A name led to a link-local address, where clouds hand out a machine's credentials."""
+
+
+def guarded(address: tuple[Any, ...]) -> socket.socket:
+    """An unconnected socket for an address that a name was resolved to. Raises MetadataAddressError."""
+    family, kind, protocol, _, place = address
+    if is_metadata(str(place[0])):
+        raise MetadataAddressError(
+            errno.EACCES, f"{place[0]} is link-local, where clouds keep a machine's credentials: it is never asked"
+        )
+    return socket.socket(family, kind, protocol)
+
+
+SMALL_BYTES = 2**20
+"""Of a small file that is read at once."""
+
+
+def check(url: Url) -> None:
+    """Raises RemoteError where the package for this URL is missing, or a server that has to be connected to is away."""
+    opened(url)
+
+
+def text_at(url: Url) -> str | None:
+    """A small text; None where no file is. Raises RemoteError."""
+    storage, path = opened(url)
+    with refusing(url, "read"):
+        try:
+            with storage.open(path, "rb") as file:
+                content = file.read(SMALL_BYTES + 1)
+        except (FileNotFoundError, IsADirectoryError):
+            return None
+    if len(content) > SMALL_BYTES:
+        raise RemoteError(f"{url}: more than {SMALL_BYTES:,} bytes; a small file is expected")
+    return bytes(content).decode("utf-8", errors="replace")
+
+
+def put(url: Url, text: str) -> None:
+    """Write a small file. Raises RemoteError."""
+    storage, path = opened(url)
+    with refusing(url, "written to"):
+        storage.pipe_file(path, text.encode())
+
+
+def send(folder: Path, url: Url, last: Sequence[str] = ()) -> None:
+    """Write the files of a folder below a URL, those named last at the end and in their order. Raises RemoteError."""
+    storage, root = opened(url)
+    ours = files_of(folder)
+    with refusing(url, "written to"):
+        for name in (*sorted(ours - set(last)), *(last_file for last_file in last if last_file in ours)):
+            _write(storage, url, folder / name, f"{root.rstrip('/')}/{name}")
+
+
+def replace(folder: Path, url: Url, last: Sequence[str] = ()) -> None:
+    """`send`, then remove what ragbench wrote there before and does not now; what others put there stays.
+
+    Raises RemoteError where something is there and ragbench wrote none of it.
+    """
+    known = text_at(url / MARK)
+    storage, root = opened(url)
+    base = root.rstrip("/")
+    with refusing(url, "read"), contextlib.suppress(FileNotFoundError):
+        if known is None and any(str(entry["name"]).rstrip("/") != base for entry in storage.ls(root, detail=True)):
+            raise RemoteError(f"{url} is there and holds other things: name another folder, or empty it yourself")
+    send(folder, url, (*last, MARK))
+    gone = {path for path in (known or "").splitlines() if _is_below(path)} - files_of(folder)
+    with refusing(url, "written to"):
+        for name in sorted(gone):
+            with contextlib.suppress(FileNotFoundError):
+                storage.rm_file(f"{base}/{name}")
+
+
+def _is_below(name: str) -> bool:
+    """Whether a line of a mark, which may be of anybody, names a file of its folder."""
+    return all(part not in ("", ".", "..") and names.fault(part) is None for part in name.split("/"))
+
+
+def _write(storage: Any, url: Url, source: Path, path: str) -> None:
+    if url.scheme in REAL_FOLDERS:
+        storage.makedirs(path.rpartition("/")[0], exist_ok=True)
+    with source.open("rb") as file, storage.open(path, "wb") as target:
+        shutil.copyfileobj(file, target, 2**20)
+
 
 MOST_FILES, MOST_LISTED = 10_000, 100_000
-MOST_BYTES = 2**36
+COPIED_BYTES = 2**36
 """Of one copy: as much as goes by where a local file is read."""
 MOST_KEPT = 2**36
 """Bytes of all copies together; those that were not used for longest go."""
@@ -46,7 +216,7 @@ class Wanted:
     pattern: re.Pattern[str]
     depth: int
     meant: str
-    most_bytes: int = MOST_BYTES
+    most_bytes: int = COPIED_BYTES
 
 
 DATASET = Wanted(re.compile(r"\A(?:dataset\.toml|[^/]+\.jsonl)"), 1, "data set")
@@ -170,7 +340,7 @@ def _described(path: str, about: Mapping[str, Any]) -> _Found:
 def _digest(files: Mapping[str, _Found]) -> str:
     """Of the state of all files; of one that says nothing of its state another each time."""
     if not all(file.state for file in files.values()):
-        return secrets.token_hex(16)
+        return token_hex(16)
     told = sorted([name, file.size, sorted(file.state.items())] for name, file in files.items())
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
