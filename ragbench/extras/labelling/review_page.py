@@ -6,13 +6,13 @@ import base64
 import hashlib
 from pathlib import Path
 
-from ragbench.core import templates
+from ragbench.core import parts
 from ragbench.core.language import translator
 from ragbench.core.settings import secrets
-from ragbench.extras.labelling.label_widget import HERE, plain_name
+from ragbench.extras.labelling.panel import HERE, plain_name
 from ragbench.extras.labelling.review import EDIT, METRIC, panel_of
 from ragbench.extras.labelling.sheet import Sheet
-from ragbench.views.basics.templates import payload
+from ragbench.views.basics.web import payload
 
 
 def review_page(label: str, sheet: Sheet, language: str) -> str:
@@ -47,7 +47,7 @@ def review_page(label: str, sheet: Sheet, language: str) -> str:
     script = f"const panel = (() => {{\n{panel_code}}})();\n{_text('review_page.js')}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return str(
-        templates.template("review.html.j2").render(
+        parts.template("review.html.j2").render(
             language=language, title=title, css=_text("panel.css"), script=script, digest=f"'sha256-{digest}'",
             material=payload(secrets.masked(given, secrets.exact_masker())),
         )
