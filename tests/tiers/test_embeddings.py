@@ -25,6 +25,13 @@ SURE = Sureness(0.95, 2000, 0)
 NAMES = [each.name for each in MEASURES]
 
 
+def estimated(geometry: Geometry) -> list[NamedEstimate]:
+    """What is stated of a space, of the tables that are kept of it."""
+    ids = np.array([str(row) for row in range(len(geometry))], dtype=object)
+    tables = spread.distances("x", geometry, ids), spread.readings("x", geometry)
+    return spread.estimates("x", *tables, geometry.neighbors, SURE)
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -151,7 +158,7 @@ def test_a_large_set_is_sampled_in_its_order() -> None:
 
 def test_intervals_are_there_where_they_are_valid_and_say_why_where_not() -> None:
     rng = np.random.default_rng(1)
-    found = {e.metric: e.estimate for e in spread.estimates("x", Geometry(rng.normal(size=(80, 5))), SURE)}
+    found = {e.metric: e.estimate for e in estimated(Geometry(rng.normal(size=(80, 5))))}
     assert list(found) == NAMES
     reasons = {name: e.note for name, e in found.items() if e.low is None}
     assert reasons == {
@@ -168,7 +175,7 @@ def test_intervals_are_there_where_they_are_valid_and_say_why_where_not() -> Non
 def test_values_equal_the_formulas() -> None:
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(40, 6))
-    found = {e.metric: e.estimate.value for e in spread.estimates("x", Geometry(vectors, neighbors=3), SURE)}
+    found = {e.metric: e.estimate.value for e in estimated(Geometry(vectors, neighbors=3))}
     distances = squareform(pdist(vectors))
     nearest = np.sort(distances, axis=1)[:, 1:4]
     radii = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
@@ -191,12 +198,12 @@ def test_values_equal_the_formulas() -> None:
 
 def test_the_density_interval_is_that_of_the_neighbour_distance_turned_over_and_copies_have_none() -> None:
     rng = np.random.default_rng(3)
-    found = {e.metric: e.estimate for e in spread.estimates("x", Geometry(rng.normal(size=(50, 4))), SURE)}
+    found = {e.metric: e.estimate for e in estimated(Geometry(rng.normal(size=(50, 4))))}
     mean, density = found["avg_nn_distance"], found["density_score"]
     assert density.low == pytest.approx(1 / mean.high)
     assert density.high == pytest.approx(1 / mean.low)
     assert density.method == mean.method
-    found = {e.metric: e.estimate for e in spread.estimates("x", Geometry(np.ones((6, 3))), SURE)}
+    found = {e.metric: e.estimate for e in estimated(Geometry(np.ones((6, 3))))}
     assert found["density_score"].low is None
     assert found["effective_dimensionality"].value == 0
 

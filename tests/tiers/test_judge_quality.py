@@ -33,6 +33,7 @@ from tests.chat_server import ChatServer
 from tests.heard_judges import findings
 from tests.published import Published, same, site_of
 from tests.small_project import write_lines
+from tests.tiers.test_stating import states_itself_again
 
 VIEWS = (
     "answer", "measures", "replies", "repeatability", "people", "classes", "reliability", "rivals", "panel",
@@ -415,12 +416,6 @@ def heard_again(said: pd.DataFrame, name: str) -> Heard:
     )
 
 
-def sitting_of(own: pd.DataFrame) -> Sitting:
-    """One score of each answer."""
-    scores = own["value"].to_numpy(dtype=float)[:, None]
-    return Sitting(scores, scores == scores)
-
-
 def tried_again(said: pd.DataFrame, how: dict[str, Any]) -> Tried:
     """The answers and their ratings, and questions of made ones, likewise."""
     rated = said[said["kind"] == "score"].drop_duplicates("sample")
@@ -455,6 +450,7 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
             for n in range(40)
         ]  # fmt: skip
         made = logged(rated, rows)
+    states_itself_again(made, rated / "kept")
     published = Published(site_of(rated, made))
     how, said = published.how, published["said"]
     sure = Sureness(**published.sure)
@@ -472,7 +468,7 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
     assert len(ratings) == (len(tried.answers.samples) if source == "asked" else 0)
     faithful = [
         each for name, own in ratings.groupby("who")
-        for each in numbers.placed(name, numbers.faithful(sitting_of(own), tried.answers.clusters, sure))
+        for each in numbers.placed(name, numbers.faithful(own["value"].to_numpy(), tried.answers.clusters, sure))
     ]  # fmt: skip
     assert published.holds([*four, *faithful, *placed], 1e-9) > 60
     for again, kept in zip(tables["probes"].to_dict("records"), published["probes"].to_dict("records"), strict=True):

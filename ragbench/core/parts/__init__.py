@@ -257,7 +257,7 @@ def kind_of(cell: Any) -> Kind | None:
     return next((kind for piece, kind in kinds if any(within(cell, piece))), "text")
 
 
-FOLDER = Path(__file__).parents[1] / "report" / "template"
+FOLDER = Path(__file__).parents[2] / "report" / "template"
 
 
 @lru_cache(maxsize=8)

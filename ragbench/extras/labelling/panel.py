@@ -110,7 +110,7 @@ class Panel:
             "about": [clean(text) for text in self.about],
             "choices": choices,
             "skip_key": "" if "0" in keys_of(scale) else "0",
-            "words": _words(_),
+            "words": _words(_, skips="0" not in keys_of(scale)),
         }
 
     @property
@@ -135,6 +135,12 @@ class Panel:
             "can_back": sheet.place > 0,
             "said": self.said,
         }
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """All items as `state` has the one that is shown."""
+        _ = translator(self.language)
+        return [self._item(item, _) for item in self.sheet.items]
 
     def _item(self, item: Item, _: Translator) -> dict[str, Any]:
         given = self.sheet.given(item)
@@ -177,14 +183,17 @@ def meaning(metric: str, language: str) -> str:
         return ""
 
 
-def _words(_: Translator) -> dict[str, str]:
+def _words(_: Translator, *, skips: bool) -> dict[str, str]:
+    """skips: whether 0 does, where it is no value."""
     return {
         "question": _("Question"), "answer": _("Answer"), "reference": _("Reference"), "passages": _("Passages"),
         "others": _("What was said"), "note": _("Note"), "choices": _("Label"), "labelling": _("labelling"),
         "back": _("back"), "skip": _("skip"), "undo": _("undo"), "clear": _("take back"), "write": _("to CSV"),
         "take": _("from CSV"), "first": _("to the first without a label"),
         "keys": _("Keys: digits label, 0 or S skips, U takes the last act back, ← and → move, N writes a note, Esc "
-                  "leaves it."),
+                  "leaves it.") if skips else
+                _("Keys: digits label, S skips, U takes the last act back, ← and → move, N writes a note, Esc leaves "
+                  "it."),
     }  # fmt: skip
 
 

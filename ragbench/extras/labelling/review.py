@@ -86,11 +86,15 @@ def review(name: str, annotator: str, *, language: str = "") -> Any:
     the reviews into the data set. A second person reads the same drafts in the same order, without seeing the first
     one's word. Raises DatasetError as `sheet_of` does.
     """
-    spoken = language or configuration.load().language
-    _ = translator(spoken)
     _label, _records, sheet = sheet_of(name, annotator)
+    return widget(panel_of(sheet, language or configuration.load().language))
+
+
+def panel_of(sheet: Sheet, language: str) -> Panel:
+    """A sheet of drafts in the words of a language."""
+    _ = translator(language)
     words = {REJECT: _("reject"), ACCEPT: _("accept"), EDIT: _("accept as the note has it")}
-    return widget(Panel(sheet, METRIC, words, spoken))
+    return Panel(sheet, METRIC, words, language)
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,21 @@ def review(
         Path | None,
         typer.Option(help="A CSV file with the drafts, for a person to fill in: 1, 0 or 2.", callback=options.file),
     ] = None,
-    take: Annotated[Path | None, typer.Option(help="Take reviews in from such a file.")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="A page for any browser, in which a person reviews by keys.", callback=options.file),
+    ] = None,
+    take: Annotated[Path | None, typer.Option(help="Take reviews in from a file of either.")] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Put the reviews into the data set.")] = False,
 ) -> None:
     """Review what a model drafted: 1 accepts it, 0 rejects it, 2 accepts the question that the note has instead.
 
-    In JupyterLab `rb.review("kb", "anna")` asks draft by draft, by keys, with undo and notes; a file does it in a
-    spreadsheet. Two people read the same drafts, and where they differ the draft stays unreviewed. `--apply` marks what
-    was accepted as reviewed, so that pages say of it nothing more, and takes out what was rejected.
+    In JupyterLab `rb.review("kb", "anna")` asks draft by draft, by keys, with undo and notes; a page does so in any
+    browser, and saves a file; a spreadsheet has columns value and note. Two people read the same drafts, and where they
+    differ the draft stays unreviewed. `--apply` marks what was accepted as reviewed, so that pages say of it nothing
+    more, and takes out what was rejected.
 
+    Example: ragbench review kb --annotator anna --page anna.html
     Example: ragbench review kb --annotator anna --sheet drafts.csv
     Example: ragbench review kb --annotator anna --take drafts.csv && ragbench review kb --apply
     """
@@ -34,11 +40,20 @@ def review(
     from ragbench.extras.labelling import review as room
     from ragbench.extras.labelling.sheet import export_csv, import_csv
 
-    if (sheet or take) and not annotator.strip():
+    if (sheet or page or take) and not annotator.strip():
         raise typer.BadParameter("say --annotator: two people's reviews are never mixed")
     label, records, mine = room.sheet_of(name, annotator or "nobody")
     if sheet is not None:
         terminal.say(f"{len(mine.items)} drafts are in {export_csv(mine, sheet)}")
+        return
+    if page is not None:
+        from ragbench.core import settings
+        from ragbench.core.folders import write
+        from ragbench.extras.labelling.review_page import review_page
+
+        write(page, review_page(label, mine, settings.load().language).encode())
+        terminal.say(f"{len(mine.items)} drafts are in {page}, which needs nothing beside it. Then: ragbench review "
+                     f"{name} --annotator {mine.annotator} --take FILE, the one that it saves")  # fmt: skip
         return
     if take is not None:
         try:

@@ -17,7 +17,7 @@ from ragbench.data.rows import read_rows
 from ragbench.extras.labelling.labelled_items import Item
 from ragbench.tiers.scoring.corrections import COLUMNS, NOTE
 
-EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
+EXPORTED = ("item", "question", "answer", "passages", "reference", "value", NOTE)
 
 
 class Given(NamedTuple):
@@ -128,20 +128,24 @@ class Sheet:
         place = self.next_empty(-1)
         self.place = place if place < len(self.items) else self.place
 
-    def take(self, values: Mapping[str, float]) -> int:
-        """Labels by the items' codes, as `import_csv` reads them; how many were new or changed.
+    def take(self, labels: Mapping[str, Given]) -> int:
+        """Labels by the items' codes, as `import_csv` reads them; how many were new or changed. A note that is empty
+        there leaves the one that is here.
 
         Raises ValueError for a code that is not among the items and for a value outside the scale.
         """
         known = {item.code: item for item in self.items}
-        for code in values:
+        changes: dict[Key, Given] = {}
+        for code, label in labels.items():
             if code not in known:
                 raise ValueError(f"item {code!r} is not among these {len(known)}: the file is of another sample")
-        legal = {code: self._legal(value, f"item {code}") for code, value in values.items()}
-        changed = [code for code, value in legal.items() if self.value(known[code]) != value]
-        self._act({key_of(known[code]): self.given(known[code])._replace(value=legal[code]) for code in changed})
+            before = self.given(known[code])
+            value = before.value if label.value is None else self._legal(label.value, f"item {code}")
+            if (taken := Given(value, label.note or before.note)) != before:
+                changes[key_of(known[code])] = taken
+        self._act(changes)
         self.place = self.next_empty(-1)
-        return len(changed)
+        return len(changes)
 
     def _act(self, changes: Mapping[Key, Given]) -> None:
         before = {key: self._given.get(key, NOTHING) for key in changes}
@@ -197,37 +201,37 @@ def read_given(path: Path) -> Iterator[tuple[str, Key, str, Given]]:
 
 
 def export_csv(sheet: Sheet, path: Path | str) -> Path:
-    """The sheet for a spreadsheet: codes and texts, and a column `value` that is empty where nothing was given.
+    """The sheet for a spreadsheet: codes and texts, and columns `value` and `note`, empty where nothing was given.
 
     Neither system nor metric nor any score is in it. Texts that a spreadsheet would take for formulas have an
     apostrophe before them.
     """
     lines = []
     for item in sheet.items:
-        value = sheet.value(item)
+        value, note = sheet.given(item)
         texts = (item.question, item.answer, "\n\n".join(item.contexts), item.reference or "")
-        lines.append((item.code, *map(guarded, texts), "" if value is None else f"{value:.12g}"))
+        lines.append((item.code, *map(guarded, texts), "" if value is None else f"{value:.12g}", guarded(note)))
     _write(Path(path), EXPORTED, lines, mark=True)
     return Path(path)
 
 
-def import_csv(path: Path | str) -> dict[str, float]:
-    """Values by code out of a file that `export_csv` wrote and a person filled in; empty ones are left out.
+def import_csv(path: Path | str) -> dict[str, Given]:
+    """Labels by code out of a file that `export_csv` wrote and a person filled in; empty ones are left out.
 
     Raises ValueError naming file, line and value for what is no number.
     """
-    values: dict[str, float] = {}
+    labels: dict[str, Given] = {}
     try:
         for place, row in read_rows(Path(path)):
             if "item" not in row:
                 raise ValueError(f"{place}: there is no column item; expected are {', '.join(EXPORTED)}")
             text = plain(str(row.get("value", ""))).strip().replace(",", ".")
-            if not text:
-                continue
-            values[str(row["item"]).strip()] = _number(text, place)
+            label = Given(_number(text, place) if text else None, plain(str(row.get(NOTE, ""))).strip())
+            if label != NOTHING:
+                labels[str(row["item"]).strip()] = label
     except DatasetError as error:
         raise ValueError(str(error)) from None
-    return values
+    return labels
 
 
 def _number(value: object, place: str) -> float:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 TAKEN = ("input_tokens", "output_tokens", "cost", "seconds")
+REPLIES = ("generator", "replies", *TAKEN)
 SAVINGS = ("system", "asked", "generator", "hits", "replies", *TAKEN)
 MOST_REPLIES = 2000
 """Of a generator's that a mean is made of."""
@@ -54,18 +55,14 @@ def generators(session: Session) -> list[str]:
     return [name for name in named if name in known and known[name].kind == "openai"]
 
 
-def table(store: Store, session: Session, caches: pd.DataFrame) -> pd.DataFrame:
-    """A row for each row of `caches` and each generator: hits × the mean of its replies in the journal.
-
-    replies: how many the mean is made of; with none of them what is saved is NaN. cost: NaN without a price.
-    """
+def replies(store: Store, session: Session) -> pd.DataFrame:
+    """Rows of REPLIES: what a reply of each generator in the journal takes in the mean; cost: NaN without a price."""
     import pandas as pd
 
-    rows = list(_rows(store, session, caches)) if len(caches) else []
-    return pd.DataFrame(rows, columns=list(SAVINGS))
+    return pd.DataFrame(list(_means(store, session)), columns=list(REPLIES))
 
 
-def _rows(store: Store, session: Session, caches: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+def _means(store: Store, session: Session) -> Iterator[tuple[Any, ...]]:
     for name in generators(session):
         settings = session.settings.generators[name]
         replies = store.journal.sample(name, str(settings.model), MOST_REPLIES)
@@ -73,8 +70,19 @@ def _rows(store: Store, session: Session, caches: pd.DataFrame) -> Iterator[tupl
         means = {key: _mean([float(reply[key]) for reply in written]) for key in TAKEN}
         if not settings.is_priced:
             means["cost"] = math.nan
-        for system, asked, served in zip(caches["system"], caches["asked"], caches["hits"], strict=True):
-            yield (system, asked, name, int(served), len(written), *(int(served) * means[key] for key in TAKEN))
+        yield (name, len(written), *means.values())
+
+
+def saved(caches: pd.DataFrame, of_generators: pd.DataFrame) -> pd.DataFrame:
+    """Rows of SAVINGS: for each row of `caches` and each of REPLIES, hits × the mean; NaN of no replies."""
+    import pandas as pd
+
+    rows = [
+        (system, asked, generator, int(served), int(number), *(int(served) * mean for mean in means))
+        for generator, number, *means in of_generators.itertuples(index=False)
+        for system, asked, served in zip(caches["system"], caches["asked"], caches["hits"], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=list(SAVINGS))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -126,6 +134,16 @@ class Caching:
     def whole(self, values: NDArray[Any]) -> Array:
         """Values of the questions, with those that have no vector as unmeasured."""
         return np.append(values.astype(float), np.full(len(self.without), np.nan))
+
+    @classmethod
+    def of_rows(cls, rows: pd.DataFrame) -> Caching:
+        """As its rows of LOOKUPS tell it: without texts, and without the entries that were found."""
+        cells = zip(rows["sample"], rows["cluster"], strict=True)
+        asked = [Asked(str(sample), "", str(label)) for sample, label in cells]
+        there = rows[rows["serving"].notna()]  # those without a vector come last
+        servings = [Serving(told) for told in there["serving"]]
+        table = Nearest(there["similarity"].to_numpy(dtype=float), np.full(len(there), -1, dtype=np.int64), servings)
+        return cls(asked[: len(there)], table, asked[len(there) :])
 
 
 def cached(dataset: Dataset, score: int) -> list[PastQuestion]:

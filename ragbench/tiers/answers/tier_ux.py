@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ragbench import llm, stats
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
@@ -24,6 +24,7 @@ from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.tiers.answers import caching
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import Reads
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -95,8 +96,6 @@ class _Found:
 
     name: str
     facts: Mapping[str, Any]
-    estimates: list[NamedEstimate]
-    placed: list[NamedEstimate]
     scores: list[tuple[Any, ...]]
     tables: Mapping[str, pd.DataFrame]
 
@@ -192,8 +191,37 @@ def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
     return sessions
 
 
-@tier(TierUxRequest)
-def tier_ux(request: TierUxRequest) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """Both rates of the cache at each threshold, what its hits would be and would save, and how sessions hold
+    together."""
+    import pandas as pd
+
+    design, extra, threshold = Design(evidence), evidence.extra, evidence.facts["threshold"]
+    if not design.systems:
+        return Findings()
+    estimates: list[NamedEstimate] = []
+    placed: list[NamedEstimate] = []
+    caches = []
+    for name in design.systems:
+        means, over_pairs = _over_dialogues(name, evidence, design.sureness)
+        placed += over_pairs
+        own = extra["lookups"][extra["lookups"]["system"] == name]
+        for which, rows in own.groupby("asked", sort=False):
+            kind, lookup = str(which), caching.Caching.of_rows(rows)
+            [rate] = caching.rates(lookup, np.array([threshold]), design.sureness)
+            placed += caching.named(name, rate, asked=kind)
+            placed += caching.curve(name, kind, lookup, design.sureness)
+            caches.append(caching.summary(name, kind, lookup, threshold))
+            if kind == evidence.facts["sessions"]:
+                estimates += caching.named(name, rate)
+        estimates += means
+    counted = pd.DataFrame(caches, columns=list(caching.CACHES))
+    saved = caching.saved(counted, extra["replies"])
+    return Findings(tuple(estimates), (), tuple(placed), {}, {"caches": counted, "savings": saved})
+
+
+@tier(TierUxRequest, state, by_question=False)
+def tier_ux(request: TierUxRequest) -> Evidence:
     """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
 
     `cache_hit_rate` is over the questions of the sessions; at each kind that is `asked` stands the same, also over
@@ -213,13 +241,13 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     with session.store() as store, session.progress("tier_ux", len(names)) as progress:
         outcomes = []
         for name in names:
-            outcomes.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
+            outcomes.append(_one(store, name, session, sessions, cache, asked, shown))
             progress(1)
         keys = list(outcomes[0].tables) if outcomes else []
         tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
-        if "caches" in tables:
-            tables["savings"] = caching.table(store, session, tables["caches"])
-    return Measurement(
+        if outcomes:
+            tables["replies"] = caching.replies(store, session)
+    return Evidence(
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),
         scores=pd.DataFrame([row for outcome in outcomes for row in outcome.scores], columns=list(SCORE_COLUMNS)),
@@ -228,9 +256,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
             for talk in sessions
         ),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for outcome in outcomes for each in outcome.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
-        placed=tuple(each for outcome in outcomes for each in outcome.placed),
     )
 
 
@@ -238,11 +264,9 @@ def _one(
     store: Store,
     name: str,
     session: Session,
-    kind: str,
     sessions: Sequence[Talk],
     cache: Sequence[PastQuestion],
     asked: Mapping[str, Sequence[caching.Asked]],
-    request: TierUxRequest,
     shown: Callable[[Any], Any],
 ) -> _Found:
     import pandas as pd
@@ -254,26 +278,18 @@ def _one(
     embedder = Stored(store, model, settings.batch)
     several = [talk for talk in sessions if len(talk.turns) > 1]  # a single question has no neighbour to be near to
     scores = _dialogue_scores(several, embedder)
-    estimates, placed = _over_dialogues(name, several, scores, request.take(Sureness))
     known = embedder.known([past.question for past in cache], "query")
     there = [past for past in cache if past.question in known]
     entries = np.array([known[past.question] for past in there])
-    caches, nearest, lookups = [], [], []
-    served: list[NamedEstimate] = []
+    nearest, lookups = [], []
     for which, questions in asked.items():
         if not there:
             break
         lookup = caching.asked_of(
             questions, embedder.known([each.text for each in questions], "query"), cache, there, entries
         )
-        [rate] = caching.rates(lookup, np.array([request.threshold]), request.take(Sureness))
-        placed += caching.named(name, rate, asked=which)
-        placed += caching.curve(name, which, lookup, request.take(Sureness))
-        caches.append(caching.summary(name, which, lookup, request.threshold))
         nearest += caching.listed(name, which, lookup, there, shown)
         lookups += caching.lookups(name, which, lookup)
-        if which == kind:
-            served = caching.named(name, rate)
     missing = len(cache) - len(there)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
@@ -281,13 +297,12 @@ def _one(
         **embedder.of_log(there, settings.queries or ""),
     }  # fmt: skip
     tables = {
-        "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
         "lookups": pd.DataFrame(lookups, columns=list(caching.LOOKUPS)),
         "neighbours": pd.DataFrame(_neighbours(name, several, scores), columns=list(NEIGHBOURS)),
         "similarities": _similarities(name, sessions, embedder),
     }
-    return _Found(name, facts, [*served, *estimates], placed, _rows(name, several, scores), tables)
+    return _Found(name, facts, _rows(name, several, scores), tables)
 
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
@@ -308,19 +323,23 @@ def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, 
 
 
 def _over_dialogues(
-    name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]], sureness: Sureness
+    name: str, evidence: Evidence, sureness: Sureness
 ) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
     """Means over sessions, and over all pairs of neighbours, which the session draws together."""
-    how: dict[str, Any] = asdict(sureness)
-    groups = frames.independent([talk.cluster for talk in sessions])
+    how: dict[str, Any] = {**asdict(sureness), "bounds": COSINE}
+    scores, neighbours = evidence.scores, evidence.extra["neighbours"]
+    neighbours = neighbours[neighbours["system"] == name]
+    cluster_of = dict(zip(neighbours["sample"], neighbours["cluster"].tolist(), strict=True))
     estimates, over_pairs = [], []
-    for label, own_scores in scores.items():
-        mean = stats.estimate([score.value for score in own_scores], clusters=groups, bounds=COSINE, **how)
+    for metric in DIALOGUE_METRICS:
+        label = metric.label
+        sessions = scores[(scores["system"] == name) & (scores["metric"] == label)]
+        groups = frames.independent([cluster_of[sample] for sample in sessions["sample"]])
+        mean = stats.estimate(sessions["value"].to_numpy(dtype=float), clusters=groups, **how)
         estimates.append(NamedEstimate(name, label, mean))
-        pairs = [(value, talk.cluster) for talk, score in zip(sessions, own_scores, strict=True)
-                 for value in score.detail.get("similarities", ())]  # fmt: skip
+        pairs = neighbours[(neighbours["metric"] == label) & neighbours["similarity"].notna()]
         pooled: Estimate = stats.estimate(
-            [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
+            pairs["similarity"].to_numpy(dtype=float), clusters=pairs["cluster"].tolist() or None, **how
         )
         over_pairs.append(NamedEstimate(name, label, pooled, {"over": "pairs"}))
     return estimates, over_pairs

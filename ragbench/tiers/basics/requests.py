@@ -290,15 +290,16 @@ def _without_folder(name: str) -> str:
 
 
 def tier(
-    asked: Callable[P, R], state: State | None = None
+    asked: Callable[P, R], state: State | None = None, *, by_question: bool = True
 ) -> Callable[[Callable[[R], Evidence]], Callable[P, Measurement]]:
     """Makes what measures a request a function of the request's parameters, which a headless run calls once.
 
     Objects may stand in the place of names (`ragbench.tiers.basics.objects`). The function knows its model as
     `request`, and tells the parameters to whoever asks for its signature or its help.
     What was asked for is the fact `request` of what it measures, and the function's name the fact `tier`.
-    state: states the findings of what was measured, known as `state` of the function, where single values tell them;
-    None: of a part of it nothing can be stated. What comes as a measurement was stated already.
+    state: states the findings of what was measured, known as `state` of the function; None: there are none.
+    by_question: whether the same states those of some of the questions, as `by_question` of the function says; where a
+    value of one hangs on the others, it does not. What comes as a measurement was stated already.
     """
     model = cast("type[Request]", asked)
 
@@ -345,7 +346,9 @@ def tier(
                 )
             return cast("Any", measured)(**{name: names[name] for name in model.parameters()})
 
-        vars(measured).update(request=model, state=state, __signature__=model.signature(), of=of)
+        vars(measured).update(
+            request=model, state=state, by_question=by_question, __signature__=model.signature(), of=of
+        )
         return measured
 
     return made

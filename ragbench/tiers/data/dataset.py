@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import Evidence
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
 from ragbench.tiers.basics import requests
@@ -48,7 +48,7 @@ class DatasetRequest(Request):
 
 
 @tier(DatasetRequest)
-def dataset(request: DatasetRequest) -> Measurement:
+def dataset(request: DatasetRequest) -> Evidence:
     """Look a data set over; nothing is retrieved, no model is asked.
 
     The tables are `oddities` (kind, table, texts found, of how many; see `ragbench.tiers.data.examination`),
@@ -57,7 +57,7 @@ def dataset(request: DatasetRequest) -> Measurement:
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
     shown = _shown(_masker(data) if request.mask else None)
     examined = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
-    return Measurement(
+    return Evidence(
         notebook=request.notebook,
         facts={
             "dataset": data.label,

@@ -81,10 +81,10 @@ def specified(heard: Heard, clusters: Sequence[str], delta: float, sure: Surenes
     return constructed(estimates, names)
 
 
-def faithful(sitting: judging.Sitting, clusters: Sequence[str], sure: Sureness) -> Numbers:
-    """avg_faithfulness with its interval over answers."""
+def faithful(ratings: Array, clusters: Sequence[str], sure: Sureness) -> Numbers:
+    """avg_faithfulness of a judge's (answers,) ratings with its interval over answers."""
     scale = bounds(judging.avg_faithfulness)
-    mean = stats.estimate(sitting.scores[:, 0], clusters=clusters, bounds=scale, **asdict(sure))
+    mean = stats.estimate(ratings, clusters=clusters, bounds=scale, **asdict(sure))
     return {"avg_faithfulness": mean}
 
 

@@ -76,19 +76,13 @@ class Settled:
 
 
 def found(
-    heard: Sequence[Heard],
-    tried: Tried,
-    baseline: Heard | None,
-    labels: Array | None,
-    how: Settled,
-    faithfulness: Mapping[str, Sitting] | None = None,
+    heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None, how: Settled
 ) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
-    """Findings at their place, and tables of what is counted, listed or drawn beside them, empty where nothing is.
+    """Findings at their place, and tables of what is counted or drawn beside them, empty where nothing is.
 
     Places: `trial` (coverage, repeatability, prompts, pairwise, calibration, ladder, rivals), `against` (person, mean),
     `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
-    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known. faithfulness: how
-    faithful each judge found the answers, listed alone.
+    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
     """
     given = {judge.name: numbers.single(judge, tried.scale) for judge in heard}
     tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
@@ -107,12 +101,27 @@ def found(
         "coverage": _coverage(heard),
         "probes": _probes(probes),
         "panel": _panel(heard, tried, how),
-        "answers": _answers(heard, tried, given),
-        "said": _said(heard, tried, baseline, labels, faithfulness or {}),
-        "texts": _texts(tried),
-        "trials": biases.trial_table(heard, tried),
         "effects": biases.effect_table(seen, heard, tried, how.limits),
         **counted,
+    }
+
+
+def listed(
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array | None,
+    faithfulness: Mapping[str, Sitting],
+) -> dict[str, pd.DataFrame]:
+    """What was tried and said: `said`, of which findings are made, and the texts and reasons beside it.
+
+    faithfulness: by judge, how faithful it found the answers.
+    """
+    return {
+        "answers": _answers(heard, tried, {judge.name: numbers.single(judge, tried.scale) for judge in heard}),
+        "said": _said(heard, tried, baseline, labels, faithfulness),
+        "texts": _texts(tried),
+        "trials": biases.trial_table(heard, tried),
     }
 
 

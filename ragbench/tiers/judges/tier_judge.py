@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
 from ragbench import llm
 from ragbench.core import settings as configuration
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import OFFLINE, Settings
 from ragbench.core.types import Array, Question
@@ -22,11 +22,12 @@ from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.judges import asking, items, judge_session, judgement_files, numbers
+from ragbench.tiers.judges import asking, items, judge_session, judgement_files, numbers, published
 from ragbench.tiers.judges import classes as judge_classes
 from ragbench.tiers.judges import tables as judge_tables
 from ragbench.tiers.judges.asking import Heard, Trial
@@ -119,8 +120,31 @@ class TierJudgeRequest(Draws):
         return Settled(self.delta, self.rule, limits, self.take(Sureness), named)
 
 
-@tier(TierJudgeRequest)
-def tier_judge(request: TierJudgeRequest) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """The four numbers of every judge, and all that tells whether to believe it, of what it and people said."""
+    facts, said, design = evidence.facts, evidence.extra["said"], Design(evidence)
+    heard = [judge for name in design.systems if (judge := published.heard(said, name)) is not None]
+    tried = published.tried(said, facts)
+    named = facts["classes"] and judge_classes.Classes(tuple(facts["classes"]), tuple(facts["class_levels"]))
+    limits = Limits(**facts["limits"])
+    settled = Settled(facts["delta"], _rule(facts["aggregate"] or "mean"), limits, design.sureness, named or None)
+    how = settled.on_grades(heard, tried)
+    baseline = published.heard(said, facts["rival"])
+    labels = said.loc[said["kind"] == "label", "value"].to_numpy(dtype=float)
+    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
+    faithfulness = published.single_scores(said, "faithfulness")
+    estimates = tuple(each for judge in heard for each in _four(judge, tried.answers, how, faithfulness))
+    return Findings(estimates, (), placed, {"alpha": how.scales}, tables)
+
+
+def _rule(label: str) -> Rule:
+    """The rule that a label (`ragbench.judge.Rule.label`) names."""
+    how, _, tolerance = label.removesuffix(")").partition("(")
+    return Rule(cast(Any, how), float(tolerance) if tolerance else None)
+
+
+@tier(TierJudgeRequest, state, by_question=False)
+def tier_judge(request: TierJudgeRequest) -> Evidence:
     """Try judges on a data set's rated answers and on answers made to tempt them, or read what they said elsewhere.
 
     An answer costs `repeats` + 2 scores, one of them with the scale turned and one with the prompt in the other
@@ -137,7 +161,7 @@ def tier_judge(request: TierJudgeRequest) -> Measurement:
     return (_logged if request.ratings else _live)(session, request)
 
 
-def _live(session: Session, request: TierJudgeRequest) -> Measurement:
+def _live(session: Session, request: TierJudgeRequest) -> Evidence:
     measured = _metric(request.metric)
     names = request.take(Judging).names(session)
     known, names = judge_session.in_modes(session.settings, names, parted(request.modes))
@@ -175,7 +199,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
     return _measurement(session, request, heard, tried, baseline, labels, facts, faithfulness)
 
 
-def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
+def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
     path = _inside(request.ratings)
     logged = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
     names = [judge.name for judge in logged.heard]
@@ -234,10 +258,9 @@ def _measurement(
     labels: Array,
     facts: Mapping[str, Any],
     faithfulness: Mapping[str, Sitting],
-) -> Measurement:
-
-    answers, how = tried.answers, request.settled(tried.answers).on_grades(heard, tried)
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, how, faithfulness)
+) -> Evidence:
+    answers, how = tried.answers, request.settled(tried.answers)
+    tables = judge_tables.listed(heard, tried, baseline, labels, faithfulness)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for judge in heard for value in judge.answers.scores[:, 0]]
@@ -247,7 +270,7 @@ def _measurement(
         Question(sample.id, sample.user_input or "", sample.reference, language=sample.language, cluster=cluster)
         for sample, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]
-    return Measurement(
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
@@ -269,8 +292,8 @@ def _measurement(
             "judge_scale": list(asdict(tried.scale).values()),
             "people_scale": list(asdict(request.scales[0]).values()),
             "classes": [] if how.classes is None else list(how.classes.names),
+            "class_levels": [] if how.classes is None else list(how.classes.levels),
             "limits": asdict(how.limits),
-            "alpha": how.scales,
             "rival": tried.rival,
             "aggregate": how.rule.label if len(heard) > 1 else None,
             **asdict(how.sure),
@@ -278,13 +301,11 @@ def _measurement(
         scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
         questions=frames.questions(questions),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for judge in heard for each in _four(judge, answers, how, faithfulness)),
-        placed=placed,
         extra=tables,
     )
 
 
-def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
+def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Array]) -> list[NamedEstimate]:
     estimates = numbers.specified(heard, answers.clusters, how.delta, how.sure)
     if heard.name in faithfulness:
         estimates |= numbers.faithful(faithfulness[heard.name], answers.clusters, how.sure)

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from ragbench import stats
 from ragbench.core import stand_ins
-from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.measurement import Evidence, Findings, NamedEstimate
 from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Estimate, Question, Vectors
+from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
 from ragbench.data import Dataset
 from ragbench.embed.threads import one_thread
 from ragbench.metrics import ranking_arrays
@@ -23,6 +23,7 @@ from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.metrics.sources import TopicCoverage, Usage
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, illegal
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Session
@@ -94,8 +95,27 @@ class SourcesRequest(Request):
         return [as_question(past) for past in data.history if past.id not in data.without_vector]
 
 
-@tier(SourcesRequest)
-def sources(request: SourcesRequest) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """How much of the base each system used, and what it found of each topic."""
+    design, coverage = Design(evidence), evidence.extra["coverage"]
+    rows, chunks = evidence.retrieved, evidence.extra["chunks"]["chunk"].tolist()
+    passages = rows["passage" if "passage" in rows else "chunk"]
+    by_system = {
+        name: {sample: own.tolist() for sample, own in group.groupby(rows["sample"], sort=False)}
+        for name, group in passages.groupby(rows["system"], sort=False)
+    }
+    clusters = [question.cluster for question in design.questions]
+    estimates: list[NamedEstimate] = []
+    for name in design.systems:
+        found = by_system.get(name, {})
+        usage = Usage(chunks, [found.get(question.id, []) for question in design.questions])
+        topics_found = coverage.loc[coverage["system"] == name, "unique_chunks"]
+        estimates += _estimates(name, usage, clusters, topics_found.to_numpy(dtype=float), evidence.facts["level"])
+    return Findings(tuple(estimates))
+
+
+@tier(SourcesRequest, state, by_question=False)
+def sources(request: SourcesRequest) -> Evidence:
     """Retrieve for every question of the data set, or of its users' log, and see which sources that used.
 
     What mask replaces in real users' questions is replaced in everything that is kept and shown, the topics' words
@@ -134,7 +154,7 @@ def sources(request: SourcesRequest) -> Measurement:
         covered[name] = _covered(vectors, rows[name], request, number)
     known, labelled = told(session, retrievals), LabelledText(data.chunks)
     topics_stand_in = [chosen] if session.settings.is_stand_in(chosen) else []
-    return Measurement(
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
@@ -161,9 +181,6 @@ def sources(request: SourcesRequest) -> Measurement:
             (name, question.id, hits[: request.k], ranking_arrays.gains(question, hits[: request.k], labelled))
             for name, retrieval in retrievals.items()
             for question, hits in zip(data.questions, retrieval.hits, strict=True)
-        ),
-        estimates=tuple(
-            each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
         ),
         extra=_tables(read, vectors, rows, covered, request.thin),
     )
@@ -231,32 +248,30 @@ def _covered(
 
 
 def _estimates(
-    name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: SourcesRequest
+    name: str, usage: Usage, clusters: Sequence[str | None], by_topic: Array, level: float
 ) -> list[NamedEstimate]:
-    """Used, unused and their share with the interval of a number of distinct items; counts and topics without one."""
-    usage = Usage([chunk.id for chunk in data.chunks], [[chunk.passage for chunk in row] for row in retrieved])
+    """Used, unused and their share with the interval of a number of distinct items; counts and topics without one.
+    by_topic: distinct chunks that were found of each."""
     values = {each.name: each(usage) for each in MEASURES}
-    known = usage.used
-    clusters = [question.cluster for question in data.questions]
-    total = len(data.chunks)
+    known, total, asked = usage.used, len(usage.chunks), len(usage.retrieved)
     used = stats.distinct(
         [known & set(row) for row in usage.retrieved],
         clusters=clusters if any(clusters) else None,
         most=total,
-        level=request.level,
+        level=level,
     )
 
     def bare(value: float, note: str) -> Estimate:
-        return Estimate(float(value), None, None, request.level, "none", len(retrieved), note=note)
+        return Estimate(float(value), None, None, level, "none", asked, note=note)
 
     estimates = {
         "utilization_rate": _scaled(used, lambda x: x / total),
         "total_chunks": bare(values["total_chunks"], "count"),
         "used_chunks": used,
         "unused_chunks": _scaled(used, lambda x: total - x),
-        "n_topics": bare(covered.n_topics, "count"),
-        "total_questions": bare(covered.total_questions, "count"),
-        "avg_chunks_per_topic": bare(covered.avg_chunks_per_topic, "topics"),
+        "n_topics": bare(len(by_topic), "count"),
+        "total_questions": bare(asked, "count"),
+        "avg_chunks_per_topic": bare(by_topic.mean(), "topics"),
     }
     return [
         NamedEstimate(name, metric, replace(estimate, value=values.get(metric, estimate.value)))

@@ -20,32 +20,51 @@ if TYPE_CHECKING:
 MOST_COMPONENTS = 400  # points of the drawn spectrum
 BINS = 240  # of all pairs, from 0 to the greatest distance possible: the set itself fills a part of them
 FEWEST_BINS, MOST_BINS = 6, 60  # of neighbour distances
+WITHOUT_INTERVAL = {
+    "total_samples": "count",
+    "max_spread": "extreme",
+    "effective_dimensionality": "dimensions",
+    "min_pairwise_distance": "extreme",
+    "max_pairwise_distance": "extreme",
+}
+"""Measures that no interval is valid of, with the word that says why."""
 
 
-def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEstimate]:
+def readings(name: str, geometry: Geometry) -> pd.DataFrame:
+    """All twelve measures as they were computed: a row each (system, metric, value)."""
+    import pandas as pd
+
+    rows = [(name, each.name, each(geometry)) for each in space.MEASURES]
+    return pd.DataFrame(rows, columns=["system", "metric", "value"])
+
+
+def estimates(
+    name: str, distances: pd.DataFrame, readings: pd.DataFrame, neighbors: int, sureness: Sureness
+) -> list[NamedEstimate]:
     """All twelve measures. Means of per-text values are resampled, means over pairs are U-statistics, densities are
     the inverse of their mean; a count, an extreme and the number of dimensions have no interval, and say why.
+
+    distances, readings: one embedder's rows of the tables. neighbors: of how many each text's mean distance is.
     """
-    values = {each.name: each(geometry) for each in space.MEASURES}
-    near = geometry.nn_distances.mean(axis=1)
-    means = stats.estimate_many({"near": near, "spread": geometry.spread}, **asdict(sureness))
+    columns = ("nearest", "nearest_squares", "centroid", "others", "others_squares")
+    near, near_squares, centroid, others, squares = (distances[column].to_numpy(dtype=float) for column in columns)
+    means = stats.estimate_many({"near": near, "spread": centroid}, **asdict(sureness))
+    deviations = {
+        "std_nn_distance": _deviation(near, near_squares, neighbors, sureness),
+        "spread_std": _deviation(centroid, centroid**2, 1, sureness),
+    }
     by_metric = {
-        "total_samples": _bare(values["total_samples"], geometry, sureness, "count"),
         "avg_nn_distance": means["near"],
-        "std_nn_distance": _deviation(geometry.nn_distances, sureness),
         "density_score": inverse(means["near"]),
         "avg_spread": means["spread"],
-        "max_spread": _bare(values["max_spread"], geometry, sureness, "extreme"),
-        "spread_std": _deviation(geometry.spread[:, None], sureness),
-        "effective_dimensionality": _bare(values["effective_dimensionality"], geometry, sureness, "dimensions"),
-        "avg_pairwise_distance": stats.pairwise_mean(geometry.pairs.per_vector, level=sureness.level),
-        "std_pairwise_distance": stats.pairwise_std(
-            geometry.pairs.per_vector, mean_squares(geometry), level=sureness.level
-        ),
-        "min_pairwise_distance": _bare(values["min_pairwise_distance"], geometry, sureness, "extreme"),
-        "max_pairwise_distance": _bare(values["max_pairwise_distance"], geometry, sureness, "extreme"),
+        **deviations,
+        "avg_pairwise_distance": stats.pairwise_mean(others, level=sureness.level),
+        "std_pairwise_distance": stats.pairwise_std(others, squares, level=sureness.level),
     }
     scales = {each.name: bounds(each) for each in space.MEASURES}
+    values = dict(zip(readings["metric"], readings["value"].tolist(), strict=True))
+    for metric, note in WITHOUT_INTERVAL.items():
+        by_metric[metric] = Estimate(values[metric], None, None, sureness.level, "none", len(distances), note=note)
     return [
         NamedEstimate(name, metric, stats.kept_within(replace(by_metric[metric], value=value), scales[metric]))
         for metric, value in values.items()
@@ -74,11 +93,6 @@ def mean_squares(geometry: Geometry) -> Array:
     return np.concatenate(sums) / (n - 1)
 
 
-def _bare(value: float, geometry: Geometry, sureness: Sureness, note: str) -> Estimate:
-    """A number that has no valid interval, with the word that says why."""
-    return Estimate(value, None, None, sureness.level, "none", len(geometry), note=note)
-
-
 def inverse(mean: Estimate) -> Estimate:
     """1 / (mean + ε) with the ends of the mean's interval turned over: a monotone function keeps its coverage."""
 
@@ -91,11 +105,14 @@ def inverse(mean: Estimate) -> Estimate:
     return replace(mean, value=turned(mean.value), low=turned(mean.high), high=turned(mean.low), intervals=intervals)
 
 
-def _deviation(values: Array, sureness: Sureness) -> Estimate:
-    """Standard deviation of the population of (N, k) values; rows are resampled through their sums and squares."""
-    centre = float(values.mean())
-    moved = values - centre  # keeps the difference of two large squares from losing its digits
-    sums = np.column_stack([moved.sum(axis=1), (moved**2).sum(axis=1), np.full(len(values), values.shape[1])])
+def _deviation(means: Array, squares: Array, number: int, sureness: Sureness) -> Estimate:
+    """Standard deviation of the population of (N, number) values, from the mean of each row and of its squares; rows
+    are resampled."""
+    centre = float(means.mean())
+    moved = means - centre  # keeps the difference of two large squares from losing its digits
+    # Σ (x − c)² of a row = its Σ (x − mean)² + number · (mean − c)²
+    within = np.maximum(squares - means**2, 0.0) if number > 1 else np.zeros(len(means))
+    sums = number * np.column_stack([moved, within + moved**2, np.ones(len(means))])
 
     def deviation(totals: Array) -> Array:
         mean, square = totals[..., 0] / totals[..., 2], totals[..., 1] / totals[..., 2]

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Question, Status, Vectors
 from ragbench.embed import wheels
@@ -20,6 +20,7 @@ from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
+from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -82,13 +83,27 @@ class _Space:
     name: str
     facts: Mapping[str, Any]
     is_stand_in: bool
-    estimates: list[NamedEstimate]
     scores: pd.DataFrame
     tables: Mapping[str, pd.DataFrame]
 
 
-@tier(Tier0Request)
-def tier0_embeddings(request: Tier0Request) -> Measurement:
+def state(evidence: Evidence) -> Findings:
+    """All measures of every space, from what each text adds to them and from what was read of the space as one."""
+    facts = evidence.facts
+    design = Design(evidence)
+    distances = dict(iter(evidence.extra["distances"].groupby("system", sort=False)))
+    readings = dict(iter(evidence.extra["spaces"].groupby("system", sort=False)))
+    return Findings(
+        tuple(
+            each
+            for name in design.systems
+            for each in spread.estimates(name, distances[name], readings[name], facts["neighbors"], design.sureness)
+        )
+    )
+
+
+@tier(Tier0Request, state, by_question=False)
+def tier0_embeddings(request: Tier0Request) -> Evidence:
     """Embed the same texts with every embedder and measure the space they lie in.
 
     The numbers describe: a difference between two embedders is neither better nor worse without a retrieval task.
@@ -106,7 +121,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
     with session.store() as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
     tables = {key: pd.concat([space.tables[key] for space in spaces], ignore_index=True) for key in spaces[0].tables}
-    return Measurement(
+    return Evidence(
         notebook=session.notebook,
         facts={
             **session.facts(),
@@ -123,7 +138,6 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
             "stand_ins": stand_ins.facts("embedder", [space.name for space in spaces if space.is_stand_in], own=True),
         },
         scores=pd.concat([space.scores for space in spaces], ignore_index=True),
-        estimates=tuple(each for space in spaces for each in space.estimates),
         extra={**tables, "texts": _texts(items, tables)},
     )
 
@@ -193,14 +207,14 @@ def _measured(
     known = {**facts, "near_duplicates": count, "near_distance": round(threshold, 6)}
     tables = {
         "distances": spread.distances(name, geometry, ids),
+        "spaces": spread.readings(name, geometry),
         "histograms": spread.histograms(name, geometry),
         "spectrum": spread.spectrum(name, geometry),
         "closest": closest,
         "outliers": _outliers(name, geometry, ids, request.listed),
         **_pictured(name, vectors, items, drawn, request),
     }
-    estimates = spread.estimates(name, geometry, request.take(Sureness))
-    return _Space(name, known, session.settings.is_stand_in(name), estimates, _scores(name, geometry, ids), tables)
+    return _Space(name, known, session.settings.is_stand_in(name), _scores(name, geometry, ids), tables)
 
 
 def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:

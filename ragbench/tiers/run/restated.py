@@ -67,7 +67,8 @@ def restated(
 def check(made: Measurement) -> State:
     """What states its findings. Raises BenchError where they are not made of values of single questions."""
     name = str(made.facts.get("tier"))
-    state = getattr(getattr(tiers, name, None) or annexes.taken("notebooks", name), "state", None)
+    measured = getattr(tiers, name, None) or annexes.taken("notebooks", name)
+    state = getattr(measured, "state", None) if getattr(measured, "by_question", False) else None
     if state is None or not len(made.scores):
         raise BenchError(
             f"{made.notebook}: its findings are not made of values of single questions that are stored; parts can be "

@@ -21,6 +21,7 @@ from ragbench.core import settings
 from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.data.cells import guarded, plain
 from ragbench.extras.labelling import (
+    Given,
     Item,
     Panel,
     Sheet,
@@ -161,7 +162,7 @@ def test_a_spreadsheet_and_back(tmp_path: Path) -> None:
     item = Item("=1+1", "secret-system", "faithfulness", "=cmd|' /C calc'!A0", "+7 900\nsecond line, \"quoted\"",
                 ("@passage",))  # fmt: skip
     one = Sheet([item, replace(item, id="q2", answer="Да, верно")], SCALE, "-anna", tmp_path / "a.csv")
-    one.give(0.5)
+    one.give(0.5, "=so")
     path = export_csv(one, tmp_path / "out.csv")
     text = path.read_text(encoding="utf-8-sig")
     assert not any(secret in text for secret in SECRETS)
@@ -169,10 +170,10 @@ def test_a_spreadsheet_and_back(tmp_path: Path) -> None:
     assert all(not cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
     assert rows[1][1] == "'=cmd|' /C calc'!A0"
     assert plain(rows[1][2]) == item.answer
-    assert [row[-1] for row in rows] == ["value", "0.5", ""]
+    assert [row[-2:] for row in rows] == [["value", "note"], ["0.5", "'=so"], ["", ""]]
     other = Sheet(one.items, SCALE, "boris", tmp_path / "b.csv")
     assert other.take(import_csv(path)) == 1
-    assert other.value(item) == 0.5
+    assert other.given(item) == (0.5, "=so")
     kept = read(f"{tmp_path / 'a.csv'}, {tmp_path / 'b.csv'}")
     assert kept["id"].tolist() == ["=1+1", "=1+1"]
     assert kept["annotator"].tolist() == ["-anna", "boris"]
@@ -182,14 +183,14 @@ def test_what_a_person_filled_in_is_checked(tmp_path: Path) -> None:
     one = sheet(tmp_path / "a.csv")
     code = one.items[0].code
     (tmp_path / "in.csv").write_text(f'item;value\n{code};"0,5"\n{one.items[1].code};\n', encoding="utf-8")
-    assert import_csv(tmp_path / "in.csv") == {code: 0.5}
+    assert import_csv(tmp_path / "in.csv") == {code: (0.5, "")}
     (tmp_path / "in.csv").write_text(f"item,value\n{code},OK\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"in.csv, line 2: value = 'OK'"):
         import_csv(tmp_path / "in.csv")
     with pytest.raises(ValueError, match="is not among these 4"):
-        one.take({"abc": 1.0})
+        one.take({"abc": Given(1.0)})
     with pytest.raises(ValueError, match=f"item {code}: value = 3"):
-        one.take({code: 3.0})
+        one.take({code: Given(3.0)})
     assert one.answered == 0
 
 
@@ -259,7 +260,7 @@ def test_the_panel_writes_a_spreadsheet_and_takes_it_in(tmp_path: Path) -> None:
     assert "a.sheet.csv" in panel.state["said"]
     path = tmp_path / "a.sheet.csv"
     lines = path.read_text(encoding="utf-8-sig").splitlines()
-    filled = [lines[0], *(f"{line}0.5" for line in lines[1:])]
+    filled = [lines[0], *(f"{line[:-1]}0.5," for line in lines[1:])]
     panel.receive({"act": "take"}, "\n".join(filled).encode())
     assert one.answered == 4
     assert "4 labels were taken in" in panel.state["said"]
