@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ragbench.cli.console import consent, options
+from ragbench.cli.console.options import counted
 from ragbench.core import terminal
 from ragbench.core.endings import Ending
-from ragbench.systems.retrieval import counted
 
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
