@@ -34,6 +34,7 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "nuggets": ({},),
     "trajectory": ((),),
     "reference_topics": ((), (" ",)),
+    "cost": (),
     "reference_tool_calls": (),  # to call nothing is a reference like another
 }
 CHUNKS = tuple(Chunk(f"c{number}", f"Context {number}.") for number in range(5))

@@ -22,6 +22,7 @@ def _counted(sample: Sample, count: int) -> Score:
 
 @metric(
     source=OWN, bounds=OPEN, better="lower", fields=("trajectory",), formula="messages of the agent", edges=NO_MESSAGES,
+    differs="Messages of the agent are counted, not pairs of a question and its answer.",
     when=("How many steps an agent needs; each is a call of its model.",),
 )  # fmt: skip
 async def agent_turns(sample: Sample) -> Score:
@@ -32,6 +33,7 @@ async def agent_turns(sample: Sample) -> Score:
 @metric(
     source=OWN, bounds=OPEN, better="lower", fields=("trajectory",), formula="calls of tools", edges=NO_MESSAGES
     + " One that calls nothing has 0.",
+    differs="Calls that are repeated count each time.",
     when=("How many calls of tools an agent needs.",),
 )  # fmt: skip
 async def agent_calls(sample: Sample) -> Score:
@@ -42,6 +44,7 @@ async def agent_calls(sample: Sample) -> Score:
 @metric(
     source=OWN, bounds=OPEN, better="lower", fields=("cost",), formula="what the run cost, as it was logged",
     edges="A run without a cost is unmeasured: what nobody logged is not free.",
+    differs="Read from the log, not computed from tokens and prices.",
     when=("What an agent's run costs.",),
 )  # fmt: skip
 async def agent_cost(sample: Sample) -> Score:

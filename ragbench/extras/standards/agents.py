@@ -175,6 +175,7 @@ async def tool_call_f1(sample: Sample) -> Score:
         "Neither calls nor reference calls: 1; only one of the two: 0. An agent without messages is unmeasured. What "
         "is called after the last of the reference does not count."
     ),
+    differs="Ends at the first wrong call, where tool_call_accuracy and tool_call_f1 go on.",
     when=("How far an agent gets before it goes wrong the first time.",),
 )
 async def right_steps(sample: Sample) -> Score:

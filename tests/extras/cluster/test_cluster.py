@@ -137,8 +137,8 @@ def test_a_scheduler_that_is_lost_is_named_with_what_goes_on(project: Path) -> N
 
 def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) -> None:
     program = (
-        "import time\nfrom ragbench.extras.cluster import local\n"
-        "with local.started(1) as file:\n    print(file, flush=True)\n    time.sleep(600)\n"
+        "import time\nfrom ragbench.extras.cluster import address\n"
+        "with address.started(1) as file:\n    print(file, flush=True)\n    time.sleep(600)\n"
     )
     there = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=there) as starter:
