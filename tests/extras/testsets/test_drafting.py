@@ -241,10 +241,14 @@ def test_what_cannot_be_asked_for_is_refused_in_a_sentence(
 
 
 def test_a_base_in_a_language_that_no_prompt_has_is_refused(project: Path, server: ChatServer) -> None:
-    german = "Die Bibliothek ist an jedem Werktag von acht bis zwanzig Uhr geöffnet, der Eintritt bleibt frei."
-    writer.base(project, server, {f"p{number}": f"{german} Raum {number}." for number in range(6)})
+    german = {
+        "p0": "Die Bibliothek ist an jedem Werktag von acht bis zwanzig Uhr geöffnet, der Eintritt bleibt frei.",
+        "p1": "Wer ein Zeugnis braucht, stellt den Antrag im Dekanat und holt es nach drei Tagen dort ab.",
+        "p2": "Das Schwimmbad wird im August gereinigt, deshalb fallen alle Kurse in diesem Monat aus.",
+    }
+    writer.base(project, server, german)
     done = invoke("draft", "kb", "--judge", "writer", "--trust")
-    assert "6 of 6 passages are in the language 'de'" in str(done.exception)
+    assert "3 of 3 passages are in the language 'de'" in str(done.exception)
     assert server.calls == 0
 
 
