@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragbench.core.metric import metric
 from ragbench.core.types import Sample, Score, Status
-from ragbench.extras.standards.agents import calls_of
+from ragbench.extras.standards.agents import calls_of, lacking
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import unmeasured
 
@@ -13,11 +13,7 @@ NO_MESSAGES = "An agent without messages is unmeasured."
 
 
 def _counted(sample: Sample, count: int) -> Score:
-    if sample.trajectory is None:
-        return unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field="trajectory")).score
-    if not sample.trajectory:
-        return unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field="trajectory")).score
-    return Score(float(count))
+    return lacking(sample, "trajectory") or Score(float(count))
 
 
 @metric(

@@ -285,12 +285,19 @@ def calls_of(sample: Sample) -> list[ToolCall]:
     return [call for message in sample.trajectory or () for call in message.calls]
 
 
-def _of_calls(sample: Sample, rule: Any) -> Score:
-    for field in CALLS:
+def lacking(sample: Sample, *fields: str) -> Score | None:
+    """The unmeasured score of a sample without one of these fields, or with no message among them; None of others."""
+    for field in fields:
         if getattr(sample, field) is None:
             return unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field)).score
-    if not sample.trajectory:
+    if "trajectory" in fields and not sample.trajectory:
         return unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field="trajectory")).score
+    return None
+
+
+def _of_calls(sample: Sample, rule: Any) -> Score:
+    if (ended := lacking(sample, *CALLS)) is not None:
+        return ended
     made, wanted = calls_of(sample), list(sample.reference_tool_calls or ())
     value = float(bool(made) == bool(wanted)) if not (made and wanted) else rule(made, wanted)
     return _scored(made, wanted, value)

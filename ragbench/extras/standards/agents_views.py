@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from ragbench.core.language import Translator
@@ -56,8 +57,8 @@ def _name(place: int, _: Translator) -> str:
 
 
 def _middle(rows: Sequence[Mapping[Any, Any]]) -> Number | None:
-    wrong = sorted(int(row["step"]) for row in rows if row["step"])
-    return Number((wrong[(len(wrong) - 1) // 2] + wrong[len(wrong) // 2]) / 2, 1) if wrong else None
+    wrong = [int(row["step"]) for row in rows if row["step"]]
+    return Number(median(wrong), 1) if wrong else None
 
 
 def _bar(count: Counter[int], _: Translator) -> Drawing:
