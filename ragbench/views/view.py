@@ -9,7 +9,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol
 
 from markupsafe import Markup
@@ -17,7 +16,7 @@ from markupsafe import Markup
 from ragbench.core import terminal
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
-from ragbench.core.parts import Content, Figure, Latex, Markdown, Parts, Plain, Plot, Table, every, flat
+from ragbench.core.parts import Content, Figure, Latex, Markdown, Parts, Plain, Plot, Table, every, flat, text_of
 from ragbench.core.settings import RUN_FOLDER
 from ragbench.views.basics import chart
 from ragbench.views.basics.material import Material
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
 
 MIME = "application/vnd.ragbench.view+json"
-STYLES = Path(__file__).parents[1] / "report" / "template"
-
-
 PLAIN = 2000
 """Letters of a view on a terminal."""
 
@@ -39,8 +35,7 @@ PLAIN = 2000
 @lru_cache(maxsize=2)
 def style(*more: str) -> Markup:
     """The look of views, for JupyterLab, and more of our style sheets; pages carry it in their own."""
-    texts = [(STYLES / name).read_text(encoding="utf-8") for name in ("views.css", *more)]
-    return html.style(Markup("\n".join(texts)))  # noqa: S704 - our files
+    return html.style(Markup(text_of("views.css", *more)))  # noqa: S704 - our files
 
 
 @dataclass(frozen=True, repr=False)

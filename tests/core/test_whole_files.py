@@ -20,18 +20,13 @@ WITHOUT_A_LIMIT = {
     "address.serve": "the end of a pipe into which nobody writes",
     "arrays._read": "of this user's own database, under a checksum",
     "assembly._plotly": "as the package plotly brings it",
-    "assembly.text_of": "beside the code, as the package brings it",
     "callables.tell_missing": "what the parent process writes, which is ragbench",
     "folders.text": "bytes that the reader gave",
     "language.catalogue": "beside the code, as the package brings it",
     "lines._table": "a block of lines",
     "measurement._load": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "measurement._read_findings": "a run's tables; those of runs from elsewhere are measured first, by `received`",
-    "panel._class": "beside the code, as the package brings it",
     "projection._kept": "this user's own cache",
-    "review_page._text": "beside the code, as the package brings it",
-    "table._files": "beside the code, as the package brings it",
-    "view.style": "beside the code, as the package brings it",
 }
 """Where something is read whole without a limit, each with its reason."""
 

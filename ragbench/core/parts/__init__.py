@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragbench.core import terminal
+from ragbench.core import folders, terminal
 from ragbench.core.language import DASH, Translator, translator
 from ragbench.core.parts import exact
 from ragbench.core.parts.blocks import (
@@ -257,7 +257,14 @@ def kind_of(cell: Any) -> Kind | None:
     return next((kind for piece, kind in kinds if any(within(cell, piece))), "text")
 
 
-FOLDER = Path(__file__).parents[2] / "report" / "template"
+TEMPLATES = Path(__file__).parents[2] / "report" / "template"
+"""Templates of pages, and the style sheets and scripts beside them."""
+
+
+@lru_cache
+def text_of(*names: str) -> str:
+    """Files beside the templates, one after the other."""
+    return "\n".join(folders.text(TEMPLATES / name) for name in names)
 
 
 @lru_cache(maxsize=8)
@@ -265,7 +272,7 @@ def template(name: str) -> Any:
     """The template of that file name. Its filter `shown` cleans a text of data, line by line."""
     from jinja2 import Environment, FileSystemLoader
 
-    made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, lstrip_blocks=True, trim_blocks=True)
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, lstrip_blocks=True, trim_blocks=True)
     made.filters["shown"] = shown
     return made.get_template(name)
 

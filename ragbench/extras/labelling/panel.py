@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragbench.core import folders
 from ragbench.core import settings as configuration
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
@@ -267,8 +268,8 @@ def _class() -> Any:
     import traitlets
 
     class LabelWidget(anywidget.AnyWidget):
-        _esm = (HERE / "panel.js").read_text(encoding="utf-8")
-        _css = (HERE / "panel.css").read_text(encoding="utf-8")
+        _esm = folders.text(HERE / "panel.js")
+        _css = folders.text(HERE / "panel.css")
         fixed = traitlets.Dict().tag(sync=True)
         state = traitlets.Dict().tag(sync=True)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from pathlib import Path
 
-from ragbench.core import parts
+from ragbench.core import folders, parts
 from ragbench.core.language import translator
 from ragbench.core.settings import secrets
 from ragbench.extras.labelling.panel import HERE, plain_name
@@ -43,16 +42,12 @@ def review_page(label: str, sheet: Sheet, language: str) -> str:
                   "write": _("save the file")}},
         "items": items, "words": words,
     }  # fmt: skip
-    panel_code = _text("panel.js").replace("export default", "return", 1)
-    script = f"const panel = (() => {{\n{panel_code}}})();\n{_text('review_page.js')}"
+    panel_code = folders.text(HERE / "panel.js").replace("export default", "return", 1)
+    script = f"const panel = (() => {{\n{panel_code}}})();\n{folders.text(HERE / 'review_page.js')}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return str(
         parts.template("review.html.j2").render(
-            language=language, title=title, css=_text("panel.css"), script=script, digest=f"'sha256-{digest}'",
-            material=payload(secrets.masked(given, secrets.exact_masker())),
+            language=language, title=title, css=folders.text(HERE / "panel.css"), script=script,
+            digest=f"'sha256-{digest}'", material=payload(secrets.masked(given, secrets.exact_masker())),
         )
     )  # fmt: skip
-
-
-def _text(name: str) -> str:
-    return (Path(HERE) / name).read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
+from ragbench.core.parts import TEMPLATES, text_of
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import prose
 from ragbench.views import MIME, Page
@@ -23,7 +24,6 @@ from ragbench.views.basics.links import METRIC_PAGES
 from ragbench.views.basics.text import clean
 from ragbench.views.basics.web import html as pieces
 
-TEMPLATE = Path(__file__).parents[1] / "template"
 PLOTLY = "application/vnd.plotly.v1+json"
 DRAWING = "image/svg+xml"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg"}
@@ -173,12 +173,6 @@ def chrome(language: str, title: str) -> dict[str, Any]:
     }
 
 
-@lru_cache
-def text_of(*names: str) -> str:
-    """Files beside the templates, one after the other."""
-    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
-
-
 @lru_cache(maxsize=1)
 def beside() -> dict[str, str]:
     """What every page has beside it: the style sheet, charts and folds, the table of questions."""
@@ -217,7 +211,7 @@ def exporter() -> Any:
     from nbconvert.exporters import TemplateExporter
 
     made = TemplateExporter(
-        template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)], template_file="index.html.j2"
+        template_name=TEMPLATES.name, extra_template_basedirs=[str(TEMPLATES.parent)], template_file="index.html.j2"
     )
     made.environment.autoescape = True
     made.environment.trim_blocks = True

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from ragbench.core.language import Translator
 from ragbench.core.measurement import without_nan
+from ragbench.core.parts import TEMPLATES
 from ragbench.core.parts.blocks import (
     Cell,
     Column,
@@ -273,7 +273,6 @@ def _look(cell: Any) -> str:
     return cell.look if isinstance(cell, Cell) else ""
 
 
-FOLDER = Path(__file__).parents[2] / "report" / "template" / "views"
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028"})
 
 
@@ -307,7 +306,7 @@ def _environment() -> jinja2.Environment:
 
     made = jinja2.Environment(
         autoescape=True,
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(TEMPLATES / "views"),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,

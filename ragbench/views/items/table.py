@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,7 +13,7 @@ import numpy as np
 import traitlets
 from markupsafe import Markup
 
-from ragbench.core.parts import Content, Drawn, Text
+from ragbench.core.parts import Content, Drawn, Text, text_of
 from ragbench.tiers.basics.reasons import statuses
 from ragbench.views.basics.marks import series
 from ragbench.views.basics.material import Material
@@ -100,12 +99,7 @@ def _listed(material: Material) -> str:
     return said
 
 
-TEMPLATE = Path(__file__).parents[2] / "report" / "template"
 ROWS = "<i4"
-
-
-def _files(*names: str) -> str:
-    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
 
 
 class QuestionTable(anywidget.AnyWidget):
@@ -122,8 +116,8 @@ class QuestionTable(anywidget.AnyWidget):
     value, NaN where it was not measured.
     """
 
-    _esm = _files("one_question.js", "questions.js", "questions_widget.js")
-    _css = _files("views.css", "questions.css")
+    _esm = text_of("one_question.js", "questions.js", "questions_widget.js")
+    _css = text_of("views.css", "questions.css")
     markup = traitlets.Unicode().tag(sync=True)
     block = traitlets.Int(BLOCK).tag(sync=True)
     shown = traitlets.Any(b"").tag(sync=True)  # bytes, which come back as a memoryview
