@@ -17,7 +17,7 @@ from ragbench.metrics import catalogue, ranking_arrays
 from ragbench.metrics.cache import Nearest, Serving
 from ragbench.metrics.decisions import cell
 from ragbench.metrics.embedding_space import measure
-from ragbench.metrics.judging import Sitting
+from ragbench.metrics.judging import Choices, Sitting
 from ragbench.metrics.sources import Usage
 from tests import metrics_page
 from tests.scripted_embedder import ScriptedEmbedder
@@ -85,6 +85,11 @@ def sat(*rows: Sequence[float], seconds: Sequence[Sequence[float]] | None = None
     return Sitting(scores, np.ones(scores.shape, dtype=bool), None if seconds is None else np.array(seconds))
 
 
+def chose(*places: Sequence[float]) -> Choices:
+    """A pair each, its first answer the better: which place won in its own order, and the other way round."""
+    return Choices(np.array(places, dtype=float), np.ones(len(places)))
+
+
 def turns(*texts: str) -> list[Sample]:
     """Questions of a dialogue, or answers to one question: each text is both."""
     return [Sample(str(place), text, text, contexts=()) for place, text in enumerate(texts)]
@@ -127,8 +132,8 @@ def called(tools: str, wanted: str) -> Sample:
 WORDS = {
     each.__name__: each
     for each in (
-        of, ranked, answer, decided, vectors, says, verdict, used, nearest, served, sat, turns, retrieved, alike, roles,
-        called, replace,
+        of, ranked, answer, decided, vectors, says, verdict, used, nearest, served, sat, chose, turns, retrieved, alike,
+        roles, called, replace,
     )
 }  # fmt: skip
 

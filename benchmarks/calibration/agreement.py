@@ -117,6 +117,16 @@ def tau_of_all(table: Array) -> float:
     return float(kendalltau(table[:, 0], table[:, 1]).statistic)
 
 
+def rho(table: Array, **options: Any) -> Estimate:
+    return stats.spearman(table[:, 0], table[:, 1], **options)
+
+
+def rho_of_all(table: Array) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(table[:, 0], table[:, 1]).statistic)
+
+
 def alpha(table: Array, **options: Any) -> Estimate:
     return stats.krippendorff_alpha(table.tolist(), scale="ordinal", **options)
 

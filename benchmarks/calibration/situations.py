@@ -208,8 +208,13 @@ def _near_the_ends(topic: str) -> Iterator[Cell]:
         ("Gwet's AC2", "gwet_ac2", agreement.ac2_of_all),
         ("balanced accuracy", "balanced_accuracy", agreement.balanced_of_all),
     ):
-        study = agreement.agreed(of(name, 5), truth, np.arange(50), grades=skewed, alike=0.95)
-        yield Cell(topic, f"{said}, four in five of five grades the best", 50, study, ITEMS, weight=0.5)
+        for n in (20, 50):
+            study = agreement.agreed(of(name, 5), truth, np.arange(n), grades=skewed, alike=0.95)
+            yield Cell(topic, f"{said}, four in five of five grades the best", n, study, ITEMS, weight=0.5)
     codes = labels_of([26] * 10)
-    study = agreement.agreed(agreement.tau, agreement.tau_of_all, codes, grouped=True, grades=agreement.FINE, alike=0.5)
-    yield Cell(topic, "Kendall's τ-b, clusters of 26", len(codes), study, "Bonett and Wright of items", 10, weight=0.25)
+    for said, measure, truth in (
+        ("Spearman's ρ", agreement.rho, agreement.rho_of_all),
+        ("Kendall's τ-b", agreement.tau, agreement.tau_of_all),
+    ):
+        study = agreement.agreed(measure, truth, codes, grouped=True, grades=agreement.FINE, alike=0.5)
+        yield Cell(topic, f"{said}, clusters of 26", len(codes), study, "Bonett and Wright of items", 10, weight=0.25)

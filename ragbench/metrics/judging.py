@@ -1,4 +1,5 @@
-"""The specification's four numbers of a judge: does it repeat itself, does it answer, how fast, what does it give."""
+"""The specification's four numbers of a judge: does it repeat itself, does it answer, how fast, what does it give; and
+the two of a judge that chooses between answers instead of scoring them."""
 
 from __future__ import annotations
 
@@ -36,6 +37,43 @@ class Sitting:
             raise ValueError(f"scores {self.scores.shape} and asked {self.asked.shape} are both (items, repeats)")
         if self.seconds is not None and self.seconds.shape != self.scores.shape:
             raise ValueError(f"seconds {self.seconds.shape} and scores {self.scores.shape} are both (items, repeats)")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Which of two answers one judge chose, asked with the pair in its own order and the other way round.
+
+    places: (pairs, 2) which place won in each order: +1 the first place, −1 the second, 0 a tie, NaN without a choice.
+    labels: (pairs,) which answer is better: +1 the pair's first, −1 its second, 0 neither, NaN where nobody said.
+    """
+
+    places: Array
+    labels: Array
+
+    def __post_init__(self) -> None:
+        if self.places.shape != (len(self.labels), 2):
+            raise ValueError(f"places {self.places.shape} are (pairs, 2), and labels {self.labels.shape} (pairs,)")
+
+    @property
+    def votes(self) -> Array:
+        """(2, pairs) the votes for the pair's first answer (+1), its second (−1) or neither (0), one row an order."""
+        return np.array([self.places[:, 0], -self.places[:, 1]])
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """(pairs,) whether one answer is known to be better."""
+        return np.isfinite(self.labels) & (self.labels != 0)
+
+    def consistent(self) -> Array:
+        """(pairs,) 1 where the same answer wins in both orders, or both end in a tie; NaN without two choices."""
+        first, second = self.votes
+        return np.where(np.isnan(self.places).any(axis=1), np.nan, first == second)
+
+    def right(self) -> Array:
+        """(pairs,) 1 where the better answer has more of the two votes than the other; NaN where no order brought a
+        choice, or no answer is better."""
+        balance = np.nansum(self.votes, axis=0) * np.sign(np.nan_to_num(self.labels))
+        return np.where(self.labelled & ~np.isnan(self.places).all(axis=1), balance > 0, np.nan)
 
 
 def pairs_within(scores: ArrayLike, delta: float) -> Array:
@@ -146,3 +184,28 @@ def avg_faithfulness(table: Sitting) -> float:
     known = ~np.isnan(table.scores)
     means = np.nansum(table.scores, axis=1) / np.maximum(known.sum(axis=1), 1)
     return _mean(np.where(known.any(axis=1), means, np.nan))
+
+
+@metric(
+    source="Tan et al. 2024, JudgeBench: a benchmark for evaluating LLM-based judges (arXiv:2410.12784)",
+    over="set",
+    formula="pairs whose better answer has more of the two votes / labelled pairs",
+    edges="A tie, and an order without a choice, is a vote for neither; a pair without any choice is unmeasured.",
+    differs="Every pair is asked in both orders, so a judge that always takes the first place is right on none.",
+    when=("A judge that chooses between two answers, where it is known which of them is the better one.",),
+)
+def pairwise_accuracy(table: Choices) -> float:
+    """Share of the labelled pairs whose better answer the judge chooses more often than the other over both orders."""
+    return _mean(table.right())
+
+
+@metric(
+    source="Zheng et al. 2023, Judging LLM-as-a-judge with MT-Bench and Chatbot Arena, section 4.2",
+    over="set",
+    formula="pairs on which both orders choose the same answer / pairs with two choices",
+    edges="Two ties are the same choice; a pair with a single choice is unmeasured.",
+    when=("Whether a judge that chooses between two answers is swayed by their order.",),
+)
+def position_consistency(table: Choices) -> float:
+    """Share of the pairs on which the judge chooses the same answer in both orders, whether it is right or not."""
+    return _mean(table.consistent())

@@ -1,4 +1,4 @@
-"""consistency_score, error_rate, avg_latency_ms and avg_faithfulness, computed by hand."""
+"""What a judge is worth by its scores, and by its choices between two answers, computed by hand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from ragbench.metrics.judging import (
+    Choices,
     Sitting,
     avg_faithfulness,
     avg_latency_ms,
     consistency_score,
     error_rate,
     pairs_within,
+    pairwise_accuracy,
+    position_consistency,
 )
 
 NAN = math.nan
@@ -72,3 +75,22 @@ def test_shapes_that_differ_are_refused() -> None:
         Sitting(np.zeros((2, 2)), np.ones((2, 1), bool))
     with pytest.raises(ValueError, match="seconds"):
         sitting([[1.0]], seconds=np.zeros(1))
+
+
+def test_choices_of_pairs_by_hand() -> None:
+    """Each pair in both orders: +1 the first place won. The better answer needs more votes than the other."""
+    places = [[1, -1], [1, 0], [NAN, -1], [1, 1], [-1, 1], [0, 0], [NAN, NAN], [1, -1], [-1, 1]]
+    labels = [1, 1, 1, 1, 1, 1, 1, NAN, -1]
+    choices = Choices(np.array(places, dtype=float), np.array(labels, dtype=float))
+    assert np.array_equal(choices.right(), [1, 1, 1, 0, 0, 0, NAN, NAN, 1], equal_nan=True)
+    assert pairwise_accuracy(choices) == 4 / 7
+    assert np.array_equal(choices.consistent(), [1, 0, NAN, 0, 1, 1, NAN, 1, 1], equal_nan=True)
+    assert position_consistency(choices) == 5 / 7
+
+
+def test_whoever_takes_the_first_place_is_right_on_no_pair() -> None:
+    choices = Choices(np.ones((6, 2)), np.array([1.0, -1.0, 1.0, -1.0, 1.0, 1.0]))
+    assert (pairwise_accuracy(choices), position_consistency(choices)) == (0.0, 0.0)
+    with pytest.raises(ValueError, match="pairs"):
+        Choices(np.ones((6, 2)), np.ones(5))
+    assert math.isnan(pairwise_accuracy(Choices(np.ones((2, 2)), np.array([0.0, NAN]))))

@@ -17,6 +17,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.types import Question, Sample, Verdict
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
+from ragbench.report.keeping import results
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.judges import numbers
@@ -200,7 +201,9 @@ def test_logged_judgements(rated: Path) -> None:
     assert probes["good", "place"] == "open", "forty pairs of twenty questions rule nothing out"
     rivals = {one.comparison.challenger: one.comparison.verdict for one in found.comparisons_by("trial")}
     assert rivals["good"] == "better"
-    assert {each.metric for each in found.estimates} == {"consistency_score", "error_rate"}
+    said = {name: {each.metric for each in found.estimates if each.system == name} for name in ("good", "first")}
+    assert said["good"] == {"consistency_score", "error_rate"}
+    assert said["first"] == {"pairwise_accuracy", "position_consistency"}, "it was asked for no score"
     for language in ("en", "ru"):
         assert "good" in drawn(found, language)
 
@@ -235,6 +238,25 @@ def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path)
     assert "0.457" in said, "160 / 350"
     assert "more often than by guessing" in said
     assert "25.0% may change" in drawn(found)
+
+
+def test_a_judge_that_only_chooses_is_told_by_its_choices(rated: Path) -> None:
+    """A published count: the better answer wins on 230 of 350 pairs net of both orders, 65.7 %; nothing is missing."""
+    kinds = [["A", "B"]] * 200 + [["A", "Tie"]] * 15 + [[None, "B"]] * 15 + [["A", "A"]] * 50 + [["B", "A"]] * 70
+    rows = [{"id": f"i{n:03}", "choices": {"mini": kind}, "label": "A"} for n, kind in enumerate(kinds)]
+    found = logged(rated, rows, rival="none")
+    told = {each.metric: each.estimate for each in found.estimates}
+    assert told["pairwise_accuracy"].value == pytest.approx(230 / 350)
+    assert (told["pairwise_accuracy"].n, told["pairwise_accuracy"].n_unmeasured) == (350, 0)
+    assert told["position_consistency"].value == pytest.approx(270 / 335), "a pair with one choice is neither"
+    assert found.facts["primary"] == "pairwise_accuracy"
+    assert results.nothing(found) == ""
+    measures = str(views.about.measures(Page(found)).html())
+    assert "0.657" in measures
+    assert "consistency_score" not in measures
+    unlabelled = logged(rated, [{**row, "label": None} for row in rows], rival="none")
+    assert [each.metric for each in unlabelled.estimates] == ["position_consistency"]
+    assert results.nothing(unlabelled) == ""
 
 
 def test_limits_are_the_reader_s_own(rated: Path) -> None:

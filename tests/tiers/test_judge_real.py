@@ -45,6 +45,9 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     over = [vote * sign[row["label"]] > 0 for vote, row in zip(votes, rows, strict=True)]
     assert sum(over) == 87, "as JudgeBench's own evaluation counts"
     assert shares["right_over_both_orders"] == pytest.approx(87 / 270)
+    assert {each.metric: each.estimate.value for each in found.estimates} == pytest.approx(
+        {"pairwise_accuracy": 87 / 270, "position_consistency": np.mean(consistent)}
+    )
     assert not len(found.scores), "choices alone were made: there is no score that could be missing"
     assert results.nothing(found) == ""
     told = re.sub(r"<[^>]+>|\s+", " ", str(views.comparison.answer(views.Page(found)).html()))

@@ -17,7 +17,7 @@ from ragbench.core.waves import gather
 from ragbench.judge import Again, Choice, Duel, asks_nobody, compare
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metrics.explanation import ENGLISH, Speaker, explain
-from ragbench.metrics.judging import Sitting
+from ragbench.metrics.judging import Choices, Sitting
 from ragbench.tiers.judges.items import Answers, Temptations
 
 NEVER_ASKED = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
@@ -50,6 +50,19 @@ class Heard:
     family: str | None = None
     variant_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stand_in: bool = False
+
+    def chosen(self, labels: Array | None) -> Choices | None:
+        """What it chose of pairs of which these answers are the better ones, if anybody said so; None without pairs."""
+        if self.choices is None or not len(self.choices):
+            return None
+        if labels is None or not len(labels):
+            labels = np.full(len(self.choices), np.nan)
+        return Choices(self.choices, labels)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it was asked to choose between answers, and for no score."""
+        return self.choices is not None and not self.answers.asked.any()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
 from ragbench.core.types import Array
 from ragbench.judge import Rule
-from ragbench.metrics.judging import Sitting
+from ragbench.metrics.judging import Choices, Sitting
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.frames import independent
 from ragbench.tiers.judges import biases, classes, numbers
@@ -150,29 +150,45 @@ def _with_people(name: str, scores: Array, tried: Tried, how: Settled) -> Iterat
 
 def _pairwise(heard: Heard, labels: Array | None, tried: Tried, sure: Sureness) -> Numbers:
     """Shares over pairs: the same answer wins in both orders; the first place wins; ties; the better answer wins."""
-    choices, made = heard.choices, tried.temptations.clusters
-    if choices is None or not len(choices):
+    choices = heard.chosen(labels)
+    if choices is None:
         return {}
-    clusters = independent(made if len(made) == len(choices) else tried.answers.clusters)
-    forward, backward = choices[:, 0], -choices[:, 1]  # both as votes for the pair's first answer
-    both = ~(np.isnan(forward) | np.isnan(backward))
+    clusters = _of_pairs(choices, tried)
     won = {"first_place": 1, "second_place": -1, "tie": 0}
-    shares = {"consistent": share(np.where(both, forward == backward, np.nan), clusters, sure)}
-    if heard.stand_in and bool(np.all(forward[both] == backward[both])):
+    shares = {"consistent": share(choices.consistent(), clusters, sure)}
+    if heard.stand_in and not (choices.consistent() == 0).any():
         shares = numbers.constructed(shares, shares)
+    places = choices.places
     for name, place in won.items():
-        shares[name] = share(np.where(np.isnan(choices), np.nan, choices == place).mean(axis=1), clusters, sure)
-    if labels is not None and np.isfinite(labels).any():
-        right = np.array([forward == labels, backward == labels])
-        of = np.isfinite(labels) & (labels != 0)
-        shares["better_wins"] = share(np.where(both, right.mean(axis=0), np.nan), clusters, sure, of)
-        # JudgeBench (arXiv:2410.12784): wins less losses over both orders; an order without a choice is neither
-        balance = np.where(np.isnan([forward, backward]), 0, [forward, backward]).sum(axis=0) * np.sign(labels)
-        there = ~np.isnan(choices).all(axis=1)
-        shares["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
+        shares[name] = share(np.where(np.isnan(places), np.nan, places == place).mean(axis=1), clusters, sure)
+    if choices.labelled.any():
+        right, of = choices.votes == choices.labels, choices.labelled
+        there = ~np.isnan(places).all(axis=1)
+        both = np.where(np.isnan(places).any(axis=1), np.nan, right.mean(axis=0))
+        shares["better_wins"] = share(both, clusters, sure, of)
+        shares["right_over_both_orders"] = share(choices.right(), clusters, sure, of)
         shares["right_in_both_orders"] = share(np.where(there, right.all(axis=0), np.nan), clusters, sure, of)
         shares["right_in_first_order"] = share(np.where(there, right[0], np.nan), clusters, sure, of)
     return shares
+
+
+def _of_pairs(choices: Choices, tried: Tried) -> list[str] | None:
+    """The clusters of the pairs: of those that were made, or of the answers that the file has a choice of each for."""
+    made = tried.temptations.clusters
+    return independent(made if len(made) == len(choices.labels) else tried.answers.clusters)
+
+
+def chosen(heard: Heard, labels: Array | None, tried: Tried, sure: Sureness) -> Numbers:
+    """pairwise_accuracy, where it is known which answers are better, and position_consistency; nothing of a judge that
+    chose nothing."""
+    choices = heard.chosen(labels)
+    if choices is None:
+        return {}
+    clusters = _of_pairs(choices, tried)
+    shares = {"position_consistency": share(choices.consistent(), clusters, sure)}
+    if not choices.labelled.any():
+        return shares
+    return {"pairwise_accuracy": share(choices.right(), clusters, sure, choices.labelled), **shares}
 
 
 def _ladder(heard: Heard, tried: Tried, sure: Sureness) -> Numbers:

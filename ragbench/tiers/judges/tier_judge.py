@@ -39,6 +39,9 @@ from ragbench.tiers.scoring import own_metrics
 from ragbench.tiers.scoring.judged_metrics import Judging, described
 
 MODES = ("direct", "reasoned")
+FOUR = ("consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness")
+CHOSEN = ("pairwise_accuracy", "position_consistency")
+"""What pages say of a judge first: of one that scores answers, and of one that was asked to choose between them."""
 Share = Annotated[float, Field(ge=0, le=0.99)]
 
 
@@ -133,7 +136,7 @@ def state(evidence: Evidence) -> Findings:
     labels = said.loc[said["kind"] == "label", "value"].to_numpy(dtype=float)
     placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
     faithfulness = published.single_scores(said, "faithfulness")
-    estimates = tuple(each for judge in heard for each in _four(judge, tried.answers, how, faithfulness))
+    estimates = tuple(each for judge in heard for each in _leading(judge, labels, tried, how, faithfulness))
     return Findings(estimates, (), placed, {"alpha": how.scales}, tables)
 
 
@@ -266,6 +269,8 @@ def _measurement(
     given = [value for judge in heard for value in judge.answers.scores[:, 0]]
     scores = scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)]
     scored = {judge.name for judge in heard if judge.answers.asked.any()}  # others were asked for choices alone
+    chooses = any(judge.chooses for judge in heard)
+    key = [*(FOUR if scored or not chooses else ()), *(CHOSEN if chooses else ())]
     questions = [
         Question(sample.id, sample.user_input or "", sample.reference, language=sample.language, cluster=cluster)
         for sample, cluster in zip(answers.samples, answers.clusters, strict=True)
@@ -278,8 +283,8 @@ def _measurement(
             "baseline": None,
             "describes": "judges",
             "tables": {"said": "said", "probes": "probes"},
-            "primary": "consistency_score",
-            "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
+            "primary": key[0],
+            "key_metrics": key,
             "systems": [{"name": judge.name} for judge in heard],
             "stand_ins": stand_ins.facts(
                 "judge", [judge["name"] for judge in facts["judges"] if judge["stand_in"]], own=True
@@ -305,8 +310,14 @@ def _measurement(
     )
 
 
-def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Array]) -> list[NamedEstimate]:
-    estimates = numbers.specified(heard, answers.clusters, how.delta, how.sure)
+def _leading(
+    heard: Heard, labels: Array, tried: Tried, how: Settled, faithfulness: Mapping[str, Array]
+) -> list[NamedEstimate]:
+    """The specification's four numbers, or of a judge that chose between answers only those of its choices."""
+    if heard.chooses:
+        return numbers.placed(heard.name, judge_tables.chosen(heard, labels, tried, how.sure))
+    clusters = tried.answers.clusters
+    estimates = numbers.specified(heard, clusters, how.delta, how.sure)
     if heard.name in faithfulness:
-        estimates |= numbers.faithful(faithfulness[heard.name], answers.clusters, how.sure)
+        estimates |= numbers.faithful(faithfulness[heard.name], clusters, how.sure)
     return numbers.placed(heard.name, estimates)
