@@ -75,6 +75,8 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
     kind = type(value)
     names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if not isinstance(names, Mapping):
+        names = ("id", "page_content", "metadata") if hasattr(value, "page_content") else ()
+    if not names:
         return None
     there = {str(name): getattr(value, str(name), None) for name in names}
     more = ("role",) if there.keys() & {"content", "text"} else ("role", "content", "text")
