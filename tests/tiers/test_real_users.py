@@ -13,8 +13,8 @@ from ragbench.data.wording import plain
 from ragbench.tiers.retrieval.masking import MASK, Masker
 from ragbench.tiers.retrieval.real_users import when
 from ragbench.views import Page
-from tests.measurements import values
 from tests.small_project import write_lines
+from tests.views.measurements import values
 
 ROWS = [
     ("h1", "Where is b?", "There.", "/b", 5, "ann.lee", "2025-09-01T10:30"),

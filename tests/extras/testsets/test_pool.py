@@ -17,11 +17,11 @@ from ragbench.data.records import QuestionRecord
 from ragbench.extras.testsets import pool
 from ragbench.extras.testsets.pool import Judgement, Pool, labelled
 from ragbench.judge.relevance import RELEVANCE
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
+from tests.judge.test_prompts_in_both_languages import structure
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add
-from tests.test_prompts_in_both_languages import structure
 
 QUICK: dict[str, Any] = {"repeats": 1, "timed_questions": 0, "ef_searches": [], "metrics": "mrr"}
 
