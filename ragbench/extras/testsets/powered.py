@@ -29,6 +29,7 @@ METRICS = ("ndcg", "recall", "mrr")
 FEWEST = 2
 """Questions that people graded."""
 
+Ends = tuple[float | None, float | None]
 Grades = Mapping[str, Mapping[str, float]]
 """Question → passage → gain."""
 
@@ -42,9 +43,9 @@ class Powered:
     metric: str
     estimate: Estimate
     by_people: float
-    people: tuple[float | None, float | None]
+    people: Ends
     by_judge: float
-    judge: tuple[float | None, float | None]
+    judge: Ends
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def estimates(
     if not any(record.chosen and record.chance < 1 and name in {*both} for name, record in chances.items()):
         chances = {}
     powered = []
+    alone: Ends
+    judge: Ends
     for system, label, values in _columns(made, pool.depth):
         if not chances:
             people, on_them, on_rest = (values(both, graded.by_people), values(both, graded.by_judge),
