@@ -26,7 +26,7 @@ from ragbench.tiers.judges.biases import (
     probes,
 )
 from ragbench.tiers.judges.probes import Effect, Limits, judged, probed, shared_level
-from tests.heard_judges import NAN, SURE, answers, heard, tried, verdicts
+from tests.tiers.heard_judges import NAN, SURE, answers, heard, tried, verdicts
 
 
 class TestTexts:

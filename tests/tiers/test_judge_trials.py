@@ -18,7 +18,7 @@ from ragbench.tiers.judges.biases import Tried, in_order
 from ragbench.tiers.judges.items import Scale, Temptations
 from ragbench.tiers.judges.probes import Limits
 from ragbench.tiers.judges.texts import LADDER, VARIANTS
-from tests.heard_judges import answers, heard, of_probe, tried
+from tests.tiers.heard_judges import answers, heard, of_probe, tried
 
 SCORES = {"reference": 2.0, "paraphrase": 2.0, "partial": 1.0, "off_topic": 0.0, "contradiction": 1.2, "padded": 1.8,
           "injected": 0.05, "blank": 1.6, "key": math.nan}  # fmt: skip

@@ -236,7 +236,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
             "latencies": retrieved.latencies,
             timing.INDEXES: retrieved.indexes,
             timing.TIMED: timing.timed(asked, request.take(Clock)),
-            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
+            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings), ids),
             **(_read(asked, firsts, retrieved.further, labelled, request) if retrieved.further else {}),
         },
     )
