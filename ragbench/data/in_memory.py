@@ -157,7 +157,8 @@ def _questions(
         if lacking := [name for name in relevant if name not in chunks]:
             there = "there are no documents: give them as documents=" if labelled_alone else _such_as(chunks)
             raise DatasetError(f"{where}: names the passage {cut(lacking[0])}, which is not there; {there}")
-        answerable, urls = row.get("answerable"), own.get("relevant_urls") or {}
+        answerable = row.get("answerable")
+        urls: Any = own.get("relevant_urls") or {}
         references = references_in(own.get("reference"), f"{where}, reference")
         left_out.update(f"field {name}, which means nothing here" for name in row if name in known.unread)
         made_of = {
@@ -207,14 +208,17 @@ def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
         given = [_dialogue(dialogue) for dialogue in given]
     known = Columns(only=PAST, takes=OF_THE_PAST)
     for where, index, row in rows(given, table):
-        own = {"id": index, **{name: value for name, value in row.items() if name in model.model_fields}}
+        own: dict[str, Any] = {
+            "id": index,
+            **{name: value for name, value in row.items() if name in model.model_fields},
+        }
         strange = row.keys() - model.model_fields.keys()
         if table == "history":
             own |= {PAST[name]: value for name, value in known.of(row, where).items()}
             strange &= known.unread.keys()
         left_out.update(f"field {name}, which means nothing here" for name in strange)
-        texts = {name: str(own[name]) for name in ("id", "user") if name in own}
-        yield checked(model, {**own, **texts}, where)
+        own |= {name: str(own[name]) for name in ("id", "user") if name in own}
+        yield checked(model, own, where)
 
 
 def _dialogue(dialogue: Any) -> Any:

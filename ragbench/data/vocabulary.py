@@ -309,11 +309,11 @@ class Columns:
             if inner is None:
                 continue
             members = {str(own): value for own, value in inner.items() if own not in row}
-            there = {field_of(own) for own, value in members.items() if not missing(value)} & self._only
+            inside = {field_of(own) for own, value in members.items() if not missing(value)} & self._only
             if plan.format is None or key(name) not in plan.format.opens:
-                there &= {*CONTENT}
-            if there:  # an object in which nothing is called an answer may be one, as a whole
-                is_spent = field_of(name) in {"", *there}
+                inside &= {*CONTENT}
+            if inside:  # an object in which nothing is called an answer may be one, as a whole
+                is_spent = field_of(name) in {"", *inside}
                 row = {**members, **{own: value for own, value in row.items() if own != name or not is_spent}}
         if plan.opened:
             plan = self._plan(row, place, plan.format)
