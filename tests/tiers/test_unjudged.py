@@ -10,7 +10,7 @@ import pytest
 
 from ragbench import tiers, views
 from ragbench.core.measurement import Measurement
-from ragbench.tiers.retrieval import unjudged
+from ragbench.tiers.retrieval import reading
 from ragbench.views import Page
 from ragbench.views.retrieval.unjudged import said
 from tests.small_project import RELEVANT, write_lines
@@ -87,4 +87,4 @@ def test_passages_that_are_gone_are_named(project: Path) -> None:
 
 
 def test_pieces_of_passages_have_no_such_table() -> None:
-    assert list(unjudged.table({}, []).columns) == list(unjudged.COLUMNS)
+    assert list(reading.table({}, []).columns) == list(reading.COLUMNS)
