@@ -261,7 +261,7 @@ def sliced(rows: int, folder: Any) -> Callable[[], object]:
              for s in ("s0", "s1") for n, one in enumerate(asked)]  # fmt: skip
     table = pd.DataFrame(lines, columns=list(SCORE_COLUMNS))
     sureness, clusters = Sureness(0.95, 100, 0), design.clusters(asked)
-    return lambda: design.findings(table, metric, ["s0", "s1"], asked, ["kind"], clusters, sureness)
+    return lambda: design.of_slices(table, metric, ["s0", "s1"], asked, ["kind"], clusters, sureness)
 
 
 def trec_files(rows: int, folder: Any) -> Callable[[], object]:

@@ -238,7 +238,7 @@ class Page:
         label = matches[0] if len(matches) == 1 else self._known("metric", metric, labels)
         for name in (baseline, challenger):
             self._known("system", name, self.material.systems)
-        pair = findings.values(self.measurement, baseline, challenger, label)
+        pair = findings.paired_values(self.measurement, baseline, challenger, label)
         if pair is None:
             raise ValueError(f"{label} has no values of {baseline!r} and {challenger!r} to pair")
         return pair

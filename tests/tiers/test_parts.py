@@ -69,7 +69,7 @@ def sliced(kinds: list[str | None], base: list[float], new: list[float], **more:
     table = scores({"base": base, "new": new})
     systems, metric = ["base", "new"], parse("mrr")
     by = ("kind", "language")
-    return placed(design.findings(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
+    return placed(design.of_slices(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
 
 
 def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:

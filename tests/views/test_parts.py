@@ -78,7 +78,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         median = Estimate(4.0 / factor, 3.0 / factor, 5.0 / factor, 0.95, "order_statistics", 60)
         index.append(NamedEstimate(name, "median_latency", median, how))
         index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
-    parted = design.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    parted = design.of_slices(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
     shares = {name: rng.uniform(0.2, 0.8, (60, 3)).cumsum(axis=1) / 3 for name in systems}
     words = {limit: {name: own[:, n] for name, own in shares.items()} for n, limit in enumerate(AT)}
     read = [

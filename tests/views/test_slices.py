@@ -40,7 +40,7 @@ def sliced(dimension: str, values: list[Any]) -> Measurement:
         Question(row["sample"], row["text"], **{dimension: value})
         for row, value in zip(made.questions.to_dict("records"), column, strict=True)
     ]
-    parts = design.findings(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
+    parts = design.of_slices(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
     left_out = design.left_out(asked, (dimension,))
     questions = made.questions.assign(**{dimension: [None if value is None else str(value) for value in column]})
     facts = {**made.facts, "slices_left_out": left_out}

@@ -341,7 +341,7 @@ def _repeated(
         if (place, metric) not in nothing
     ]
     embedder = _embedder(session, turns, metrics, judging)
-    scores = sets.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
+    scores = sets.scored_groups([(metric, group) for (_, group), metric in works], embedder, session.settings)
     once = all(len(group) < 2 for group in turns.values())
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
@@ -535,7 +535,7 @@ def answer_findings(evidence: Evidence, more: Sequence[Finding]) -> Findings:
         *more,
     ]
     if leading is not None:
-        placed += design.findings(
+        placed += design.of_slices(
             evidence.scores, leading, page.systems, page.asked, page.dimensions, page.clusters, page.sureness
         )
     counted = {

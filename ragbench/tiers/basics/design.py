@@ -208,7 +208,7 @@ def chosen(given: str | Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def findings(
+def of_slices(
     scores: pd.DataFrame,
     metric: Metric,
     systems: Sequence[str],

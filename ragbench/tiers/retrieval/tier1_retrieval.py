@@ -22,7 +22,7 @@ from ragbench.metrics import catalogue, declaration, ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
 from ragbench.tiers.basics import bands, design, findings, requests, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.design import Design
+from ragbench.tiers.basics.design import Design, left_out, of_slices
 from ragbench.tiers.basics.findings import Sureness, leading
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session, described
@@ -122,7 +122,7 @@ def state(evidence: Evidence) -> Findings:
         placed += reading.findings(_by_limit(extra[SHOWN], design), facts["words"], *how)
         placed += reading.lengths(_by_question(extra[READ], "words", design), facts["k"], *how)
     if (leading := declaration(design.primary)) is not None:
-        placed += design.findings(
+        placed += of_slices(
             evidence.scores, leading, design.systems, design.asked, design.dimensions, design.clusters, design.sureness
         )
     found = evidence.retrieved.groupby("system")["sample"].nunique()
@@ -130,7 +130,7 @@ def state(evidence: Evidence) -> Findings:
         **design.counts(),
         "unanswered": {name: len(design.asked) - int(found.get(name, 0)) for name in design.systems},
         "timed_questions": len(extra[timing.TIMED]),
-        "slices_left_out": design.left_out(design.asked, design.dimensions),
+        "slices_left_out": left_out(design.asked, design.dimensions),
     }
     return Findings(estimates, comparisons, tuple(placed), counts, {"misses": misses})
 

@@ -302,7 +302,7 @@ def _bounds(metric: str) -> tuple[float, float] | None:
 
 def _lacking(measurement: Measurement, systems: tuple[str, str], metric: str) -> int:
     """How many pairs the judge has no value of on either side, though there was something to measure."""
-    pair = findings.values(measurement, *systems, metric)
+    pair = findings.paired_values(measurement, *systems, metric)
     if pair is None:
         return 0
     known = ~np.isnan(pair.challenger - pair.baseline)
