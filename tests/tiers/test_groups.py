@@ -69,7 +69,7 @@ def works(metrics: Sequence[Metric]) -> list[sets.Work]:
 
 def scored(metrics: Sequence[Metric]) -> list[str]:
     embedder = embed.make("hashing", EmbedderSettings(), ["one two three", "four five"])
-    found = sets.scored(works(metrics), embedder, configuration.load())
+    found = sets.scored_groups(works(metrics), embedder, configuration.load())
     return [repr(one) for one in found]
 
 
