@@ -15,7 +15,7 @@ from ragbench.core.parts import Style
 from ragbench.core.types import Comparison, Verdict
 from ragbench.data import trec
 from ragbench.tiers.basics import verdicts
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 
 call = partial(invoke, "trec")
 

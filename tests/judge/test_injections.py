@@ -13,9 +13,9 @@ from ragbench.core.language import translator
 from ragbench.judge.injections import HIDDEN, MEASURED, Measured, flags_in
 from ragbench.judge.model import render, suspected_injections
 from ragbench.tiers.scoring import parts
-from tests import written_injections as written
-from tests.chat_server import ChatServer
-from tests.judge_prompts import SUPPORT, TEXTS, with_judge
+from tests.judge import written_injections as written
+from tests.judge.judge_prompts import SUPPORT, TEXTS, with_judge
+from tests.llm.chat_server import ChatServer
 
 FLAGGED = {
     "ignore instructions": [

@@ -17,7 +17,7 @@ from ragbench.systems.generation import Shown
 from ragbench.tiers.answers import answer_scores, tier3_end_to_end
 from ragbench.tiers.answers.written_answers import ANSWER_COLUMNS, Answered
 from ragbench.tiers.basics.findings import Sureness
-from tests.measurements import placed
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 ASKED = [

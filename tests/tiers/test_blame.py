@@ -34,7 +34,7 @@ from ragbench.tiers.answers.blame import (
     shares,
 )
 from ragbench.tiers.basics.findings import Sureness
-from tests.measurements import placed
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 1000, 0)
 STANDARD = Standard()

@@ -14,7 +14,7 @@ from ragbench.core.types import Question
 from ragbench.tiers.answers import blame, decomposition
 from ragbench.tiers.answers.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
 from ragbench.tiers.basics.findings import Sureness
-from tests.measurements import placed
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 

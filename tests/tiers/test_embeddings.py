@@ -17,9 +17,9 @@ from ragbench.metrics.embedding_space import MEASURES, Geometry
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval import tier0_embeddings, topics
-from tests.measurements import value, values
-from tests.published import Published, site_of
+from tests.report.published import Published, site_of
 from tests.small_project import write_lines
+from tests.views.measurements import value, values
 
 SURE = Sureness(0.95, 2000, 0)
 NAMES = [each.name for each in MEASURES]

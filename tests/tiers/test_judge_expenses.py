@@ -15,7 +15,7 @@ from ragbench.llm import Price, Usage
 from ragbench.tiers.basics import session
 from ragbench.tiers.judges.deciders import Expense, expense
 from ragbench.views import Page
-from tests.chat_server import ChatServer
+from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines
 
 READ, WRITTEN = 300, 20

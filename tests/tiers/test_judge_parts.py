@@ -30,7 +30,7 @@ from ragbench.tiers.judges.probes import (
     probes,
     shared_level,
 )
-from tests.heard_judges import NAN, SURE, answers, heard, tried, verdicts
+from tests.tiers.heard_judges import NAN, SURE, answers, heard, tried, verdicts
 
 
 class TestTexts:

@@ -18,9 +18,9 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges.deciders import Costs, chosen_and_scored
 from ragbench.tiers.judges.tier_judge_pipeline import METRICS, guarded
 from ragbench.views import Page
-from tests.decided_project import ROWS, cases, counts, estimate
-from tests.published import Published, same, site_of
+from tests.report.published import Published, same, site_of
 from tests.small_project import NOTEBOOKS, write_lines
+from tests.tiers.decided_project import ROWS, cases, counts, estimate
 
 
 def test_own_functions_by_hand(labelled: Path) -> None:

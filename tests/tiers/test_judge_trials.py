@@ -16,7 +16,7 @@ from ragbench.tiers.judges import probes
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.items import LADDER, VARIANTS, Scale, Temptations
 from ragbench.tiers.judges.probes import Limits, Tried, in_order
-from tests.heard_judges import answers, heard, of_probe, tried
+from tests.tiers.heard_judges import answers, heard, of_probe, tried
 
 SCORES = {"reference": 2.0, "paraphrase": 2.0, "partial": 1.0, "off_topic": 0.0, "contradiction": 1.2, "padded": 1.8,
           "injected": 0.05, "blank": 1.6, "key": math.nan}  # fmt: skip

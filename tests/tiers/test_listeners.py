@@ -15,7 +15,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.settings.urls import MASK
 from ragbench.tiers.scoring import parts
 from ragbench.tiers.scoring.result import Scores
-from tests.scripted_judge import ScriptedJudge, claims, entailment
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.small_project import add
 from tests.tiers.test_scoring import ROWS as TABLE
 

@@ -26,8 +26,8 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.session import Session
 from ragbench.tiers.retrieval import reading, timing
 from ragbench.views import Page
-from tests.measurements import placed
 from tests.small_project import write_lines
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 1_000, 0)
 BUILT = ("index", "m", "ef_construction", "ef_search")

@@ -24,9 +24,9 @@ from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import Lack, Need, Needed, dataset_of, number, read
 from ragbench.tiers.readiness import Parts
 from ragbench.tiers.scoring.answer_tables import AnswerTable
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
-from tests.servers import embeddings_server
+from tests.cli.command_line import ragbench
+from tests.embed.servers import embeddings_server
+from tests.llm.chat_server import ChatServer
 from tests.small_project import NOTEBOOKS, add, write_lines
 
 TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.name not in NO_PAGES)

@@ -29,8 +29,8 @@ from ragbench.tiers.basics import bands, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run import record
-from tests import kept_runs
-from tests.measurements import measurement
+from tests.report import kept_runs
+from tests.views.measurements import measurement
 
 SURE = Sureness(0.95, 1000, 3)
 RNG = np.random.default_rng(11)

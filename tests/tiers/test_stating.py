@@ -11,7 +11,7 @@ from ragbench.core.measurement import Evidence, Measurement
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.withholding import stated
 from ragbench.tiers.run.record import restated
-from tests.published import same
+from tests.report.published import same
 from tests.tiers.test_ux import talking
 
 __all__ = ["talking"]

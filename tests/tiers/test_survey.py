@@ -26,7 +26,7 @@ from ragbench.report import csv_files
 from ragbench.tiers.basics import design
 from ragbench.tiers.scoring import ledger, measure, own_metrics, parts
 from ragbench.tiers.scoring.ledger import Ledger, Row, Values
-from tests.command_line import invoke
+from tests.cli.command_line import invoke
 from tests.small_project import write_lines
 
 ROWS = 40

@@ -14,7 +14,7 @@ from ragbench.core.types import Verdict
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges.deciders import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
 from ragbench.views import Page
-from tests.decided_project import ROWS
+from tests.tiers.decided_project import ROWS
 
 
 def test_halves_never_part_a_cluster_and_are_even() -> None:

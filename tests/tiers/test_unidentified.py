@@ -28,9 +28,9 @@ from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.bands import reached
 from ragbench.views.basics.material import Material
-from tests.measurements import value, values
 from tests.small_project import write_lines
 from tests.tiers.test_runs import BASE, run
+from tests.views.measurements import value, values
 
 ROOT = Path(__file__).parents[2]
 DATA = load("campus:en", ROOT / "data")

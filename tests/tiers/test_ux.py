@@ -25,9 +25,9 @@ from ragbench.tiers.answers.tier_ux import of_history, talks
 from ragbench.tiers.basics.design import independent
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.views import Page
-from tests.measurements import placed
-from tests.published import Published, site_of
+from tests.report.published import Published, site_of
 from tests.small_project import NOTEBOOKS, write_lines
+from tests.views.measurements import placed
 
 DIALOGUES = [
     {"id": "d1", "turns": [

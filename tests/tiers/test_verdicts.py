@@ -33,7 +33,7 @@ from ragbench.views import Page
 from ragbench.views.basics.text import clean
 from ragbench.views.view import View
 from tests import small_project
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 application = typer.Typer()
 application.command("significance")(command.significance)

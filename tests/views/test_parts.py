@@ -23,7 +23,7 @@ from ragbench.tiers.basics import design
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval import reading, timing
 from ragbench.views import Page
-from tests.measurements import measurement, placed
+from tests.views.measurements import measurement, placed
 
 SURE = Sureness(0.95, 500, 0)
 HOSTILE = "<script>alert(1)</script>\"'&\u202e"

@@ -28,7 +28,7 @@ from ragbench.views import Page
 from ragbench.views.items.data import parts
 from ragbench.views.sentences.findings import finding
 from ragbench.views.view import VIEWS
-from tests import every_ending, every_page
+from tests.views import every_ending, every_page
 
 METRICS = (
     "faithfulness", "factual_correctness", "answer_correctness", "context_precision", "noise_sensitivity",

@@ -163,13 +163,31 @@ def rows_of(system: str, columns: Mapping[tuple[str, str], Array]) -> list[tuple
     return [(system, label, *(_mean(columns[label, name]) for name in VALUES)) for label in labels]
 
 
-def table(rankings: Mapping[str, Ranking], metrics: Sequence[Metric]) -> pd.DataFrame:
-    """The same of several systems; empty for rankings of pieces, whose text may be judged in part."""
+def table(rankings: Mapping[str, Ranking], metrics: Sequence[Metric], samples: Sequence[str]) -> pd.DataFrame:
+    """The values of several systems, a row a metric and question; empty for rankings of pieces, whose text may be
+    judged in part. samples: the questions' ids."""
     import pandas as pd
 
-    whole = {name: ranking for name, ranking in rankings.items() if ranking.coverage is None}
-    rows = [row for name, ranking in whole.items() for row in rows_of(name, values(ranking, metrics))]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    whole = {name: values(ranking, metrics) for name, ranking in rankings.items() if ranking.coverage is None}
+    rows = [
+        (name, label, sample, *row)
+        for name, columns in whole.items()
+        for label in dict.fromkeys(label for label, _ in columns)
+        for sample, *row in zip(samples, *(columns[label, value].tolist() for value in VALUES), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["system", "metric", "sample", *VALUES])
+
+
+def means(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """What `table` has of each system and metric, over its questions."""
+    if table.empty:
+        return []
+    order = list(dict.fromkeys(table["metric"]))
+    rows = [
+        {"system": system, "metric": metric, **{value: _mean(own[value].to_numpy(dtype=float)) for value in VALUES}}
+        for (metric, system), own in table.groupby(["metric", "system"], sort=False)
+    ]
+    return sorted(rows, key=lambda row: order.index(row["metric"]))
 
 
 def chosen(leading: str, measured: Iterable[Metric]) -> list[Metric]:

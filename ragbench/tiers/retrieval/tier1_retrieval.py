@@ -234,7 +234,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
             "latencies": retrieved.latencies,
             timing.INDEXES: retrieved.indexes,
             timing.TIMED: timing.timed(asked, request.take(Clock)),
-            reading.TABLE: reading.table(ranked, reading.chosen(request.leading.label, request.rankings)),
+            reading.TABLE: reading.table(ranked, reading.chosen(request.leading.label, request.rankings), ids),
             **(_read(asked, firsts, retrieved.further, labelled, request) if retrieved.further else {}),
         },
     )
