@@ -18,7 +18,7 @@ from ragbench.core import settings
 from ragbench.core.settings import Settings, schema
 from ragbench.store import server
 from ragbench.store.engine import written
-from tests.command_line import one_line, ragbench
+from tests.cli.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
 
 ANSWERS = [{"id": "a", "question": "How much?", "answer": "250 roubles.", "ground_truth": "Lunch is 250 roubles."}]

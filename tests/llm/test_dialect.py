@@ -15,9 +15,9 @@ from ragbench.llm import Decoding, MemoryJournal, ProviderRefused, RepliesUnusab
 from ragbench.llm.budget import Replies, Used
 from ragbench.llm.mechanism import Dialect
 from ragbench.llm.reply import MalformedError, read
-from tests.chat_server import ChatServer, Raw
-from tests.llm_client import ask, scripted
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer, Raw
+from tests.llm.llm_client import ask, scripted
+from tests.llm.llm_shapes import request
 
 GOOD = {"score": 3, "reason": ""}
 

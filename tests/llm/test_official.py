@@ -21,9 +21,9 @@ from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
 from ragbench.llm.limiter import line_of
-from tests.chat_server import ChatServer, Raw
-from tests.llm_client import ask, open_client
-from tests.llm_shapes import request, settings
+from tests.llm.chat_server import ChatServer, Raw
+from tests.llm.llm_client import ask, open_client
+from tests.llm.llm_shapes import request, settings
 
 KEY = "sk-canary-0123456789"
 

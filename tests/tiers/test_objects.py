@@ -251,7 +251,7 @@ def test_the_first_notebook_is_executed_as_it_is(place: Path) -> None:
     import nbformat
     from papermill import execute_notebook
 
-    from tests.test_notebooks import QUICKSTART
+    from tests.laws.test_notebooks import QUICKSTART
 
     execute_notebook(str(QUICKSTART), str(place / "done.ipynb"), progress_bar=False, cwd=str(place), log_output=False)
     done = nbformat.read(place / "done.ipynb", as_version=4)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.data import trec
-from tests.trec_files import written
+from tests.data.trec.trec_files import written
 
 SHORT = {
     "five columns": "q1 Q0 b 1 3.0\nq1 Q0 a 2 2.0\n",

@@ -28,10 +28,10 @@ from ragbench.tiers.retrieval import timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
-from tests.chat_server import ChatServer, Raw, embeddings
-from tests.command_line import ROOT, ragbench
-from tests.measurements import measurement
-from tests.parameters import FOLDED, literal
+from tests.cli.command_line import ROOT, ragbench
+from tests.docs.parameters import FOLDED, literal
+from tests.llm.chat_server import ChatServer, Raw, embeddings
+from tests.views.measurements import measurement
 
 PAGES = ("harbour", "library", "canteen", "museum", "station", "garden", "theatre", "stadium")
 HOURS = ("seven", "eight", "nine", "ten", "eleven", "noon", "one", "two")
