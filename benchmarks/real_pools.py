@@ -28,7 +28,7 @@ from ragbench.core.types import Array
 from ragbench.metrics import catalogue
 from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.ranking_arrays import from_lists
-from ragbench.tiers.retrieval import unjudged
+from ragbench.tiers.retrieval import reading
 
 Grades = Mapping[str, Mapping[str, float]]
 METRICS = ("ndcg@10", "recall@10", "mrr@10")
@@ -85,7 +85,7 @@ def told_of_halves(qrels: Grades, runs: Mapping[str, Mapping[str, list[str]]]) -
         for name in runs if by == "random" else [by]:
             full = values(runs[name], qrels, metrics)
             ranking = from_lists([runs[name].get(query, []) for query in left], list(left.values()))
-            for _, label, *means in unjudged.rows_of(name, unjudged.values(ranking, metrics)):
+            for _, label, *means in reading.rows_of(name, reading.values(ranking, metrics)):
                 print(f"{'half' if by == 'random' else 'its own':10}  {name:18}  {label:17}  {full[label].mean():.3f}  "
                       + "  ".join(f"{value:7.3f}" for value in means))  # fmt: skip
 

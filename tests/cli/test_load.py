@@ -19,7 +19,7 @@ from ragbench import data, tiers
 from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.session import Need, Needed
 from ragbench.tiers.retrieval import own_tables
 from tests.cli.command_line import invoke
 from tests.data import foreign_files as made

@@ -27,8 +27,7 @@ from ragbench.report import articles
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import NOTHING, find
+from ragbench.tiers.basics.findings import NOTHING, Sureness, find
 from ragbench.tiers.basics.session import told
 from tests.cli.command_line import invoke as call
 from tests.cli.command_line import one_line, ragbench

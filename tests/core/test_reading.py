@@ -23,7 +23,7 @@ from ragbench.core.settings import Band, Settings, metrics
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import bands
-from ragbench.tiers.scoring import goals
+from ragbench.tiers.scoring import own_metrics
 from ragbench.views import Page
 from ragbench.views.sentences import declared
 from tests.cli.command_line import one_line, ragbench
@@ -170,7 +170,7 @@ def test_a_published_band_stands_beside_a_number_and_is_told_below(language: str
 
 def test_goals_are_the_specifications() -> None:
     core = {one.name for one in CORE}
-    found = {name: [one.metric.label for one in goals.choices(name) if one.metric.name in core] for name in GOALS}
+    found = {name: [one.metric.label for one in own_metrics.choices(name) if one.metric.name in core] for name in GOALS}
     assert all(found.values())
     table = {
         "retrieval": ["hit_rate@1", "mrr", "ndcg@10"], "generation": ["answer_relevance", "faithfulness_rating"],
@@ -189,7 +189,7 @@ def test_goals_are_the_specifications() -> None:
 
 @pytest.mark.parametrize("text", ["hallucinations", "Finding hallucinations", " ОБНАРУЖЕНИЕ галлюцинаций "])
 def test_a_goal_goes_by_its_name_and_by_its_title_in_each_language(text: str) -> None:
-    assert goals.named(text) == "hallucinations"
+    assert own_metrics.named(text) == "hallucinations"
 
 
 def test_titles_of_goals_are_told_apart() -> None:
@@ -200,7 +200,7 @@ def test_titles_of_goals_are_told_apart() -> None:
 
 def test_an_unknown_goal_lists_all() -> None:
     with pytest.raises(ValueError, match="'speed' is no goal") as refused:
-        goals.choices("speed")
+        own_metrics.choices("speed")
     assert all(f"{name} ({title})" in str(refused.value) for name, title in GOALS.items())
     with pytest.raises(ValueError, match=r"hasty: goal = 'speed': there are retrieval, generation"):
 
@@ -215,7 +215,7 @@ def test_the_command_tells_which_to_choose_and_why() -> None:
     assert shown.startswith("обнаружение галлюцинаций:")
     assert "находит утверждения, которые ничем не подтверждены" in shown
     rows = json.loads(ragbench("metrics", "--for", "retrieval", "--json").stdout)
-    assert [row["metric"] for row in rows] == [one.metric.label for one in goals.choices("retrieval")]
+    assert [row["metric"] for row in rows] == [one.metric.label for one in own_metrics.choices("retrieval")]
     refused = ragbench("metrics", "--for", "speed")
     assert refused.returncode == 3
     assert all(name in one_line(refused.stderr) for name in GOALS)

@@ -14,7 +14,7 @@ import pytest
 
 from ragbench import data
 from ragbench.data import Brought, DatasetError
-from ragbench.tiers.decisions.tier_judge_pipeline import cases_of
+from ragbench.tiers.judges.tier_judge_pipeline import cases_of
 from tests.data import foreign_files as made
 
 

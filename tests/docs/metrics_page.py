@@ -17,7 +17,7 @@ from ragbench.core.language import Translator, translator
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import metrics
 from ragbench.metrics import catalogue
-from ragbench.tiers.scoring import goals
+from ragbench.tiers.scoring import own_metrics
 from ragbench.views.sentences import declared
 from tests.docs import russian_pages
 
@@ -72,7 +72,9 @@ def goals_table() -> str:
         "|---|---|---|---|",
     ]
     for name, title in GOALS.items():
-        lines += [f"| {title} | `{name}` | `{one.metric.label}` | {one.purpose.why} |" for one in goals.choices(name)]
+        lines += [
+            f"| {title} | `{name}` | `{one.metric.label}` | {one.purpose.why} |" for one in own_metrics.choices(name)
+        ]
     return "\n".join([*lines, "", ""])
 
 

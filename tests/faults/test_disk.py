@@ -20,7 +20,7 @@ from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.llm import journal
 from ragbench.report import csv_files
 from ragbench.report.keeping import results
-from ragbench.tiers.retrieval import projection
+from ragbench.tiers.retrieval import tier0_embeddings
 from tests.cli.command_line import ragbench
 from tests.data import foreign_files as made
 from tests.faults.small_disk import contents, fill, small_disk
@@ -67,7 +67,7 @@ WRITERS: Mapping[str, Callable[[Path, str], Any]] = {
     "a site": _site,
     "labels": _sheet,
     "a journal": lambda folder, text: journal.write(folder / "j.jsonl", [row("one", 1, text=text)]),
-    "a projection": lambda folder, text: projection._write(folder / "p.npy", np.arange(len(text), dtype=float)),
+    "a projection": lambda folder, text: tier0_embeddings._write(folder / "p.npy", np.arange(len(text), dtype=float)),
 }
 
 

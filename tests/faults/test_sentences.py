@@ -28,7 +28,7 @@ NOT_AN_END = (".", ":", ";", ",", "!", " ", "(")
 NO_SENTENCE = {"Exit", "SystemExit", "AssertionError", "EndedError", "_NotPythonError", "unmeasured", "next"}
 KEPT_FOR_PROGRAMMERS = {
     "systems/callables.py": "what a module or a function of the user's own raised",
-    "tiers/decisions/deciders.py": "what a function of the user's own raised",
+    "tiers/judges/deciders.py": "what a function of the user's own raised",
     "tiers/scoring/functions.py": "what a metric of the user's own raised",
     "core/listeners.py": "what a listener of the user's own raised",
     "embed/objects.py": "what an embedder of the user's own raised, and its class where it is none",

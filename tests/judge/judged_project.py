@@ -11,8 +11,7 @@ import nbformat
 from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
 from ragbench.core.types import Chunk, Sample
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import find
+from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.basics.session import Session, kept
 from ragbench.tiers.scoring.judged_metrics import Judging, judged
 from tests.llm.chat_server import asked_schema

@@ -20,7 +20,7 @@ from ragbench.extras.runs import packs
 from ragbench.llm import endpoint
 from ragbench.metrics import vectors
 from ragbench.systems import callables, items, remote
-from ragbench.tiers.basics import reasons
+from ragbench.tiers.basics import verdicts
 from tests.laws import sources
 
 KEY = "sk-Qz7Wm2Xv9Lp4Rt8Yk3Nb6Hd"
@@ -48,7 +48,7 @@ def _vectors(said: str) -> str:
     def embed(texts: object, *, kind: str) -> object:
         raise RuntimeError(said)
 
-    return " ".join(reasons.frequent(vectors.embedded(embed, ["a"], "query").faults.values()))  # type: ignore[arg-type]
+    return " ".join(verdicts.frequent(vectors.embedded(embed, ["a"], "query").faults.values()))  # type: ignore[arg-type]
 
 
 def _model(said: str) -> str:
@@ -72,7 +72,7 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "storage": _storage,
     "an embedder": _vectors,
     "a model that does not load": _model,
-    "reasons of a page": lambda said: " ".join(reasons.frequent([said])),
+    "reasons of a page": lambda said: " ".join(verdicts.frequent([said])),
     "a packed run": lambda said: packs.excerpt(RuntimeError(said), 200),
     "a tracker": lambda said: tracking._short({"said": said}),
 }

@@ -28,12 +28,13 @@ from ragbench.data.samples import read_samples, samples_of
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.judge import Rule
 from ragbench.metrics import ranking_arrays
+from ragbench.tiers.answers import rag_metrics
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
-from ragbench.tiers.basics import frames, slices
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics import design
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.data import copies
 from ragbench.tiers.run.record import recorded
-from ragbench.tiers.scoring import listing, measure, survey
+from ragbench.tiers.scoring import ledger, measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page
@@ -193,7 +194,7 @@ def page_of_very_many(rows: int, folder: Any) -> Callable[[], object]:
     found = asyncio.run(scoring(given))
 
     def work() -> None:
-        with patch.multiple(listing, MOST=rows // 4, DRAWN=rows // 8, ENDS=rows // 8):
+        with patch.multiple(rag_metrics, MOST=rows // 4, DRAWN=rows // 8, ENDS=rows // 8):
             made = measurement_of(found, of_samples(given, "made"), Made(("lexical",), Rule(), ("hashing",)))
         page = Page(made)
         assert 0 < len(page.material.question_rows) < rows
@@ -216,7 +217,7 @@ def folder_of_scores(rows: int, folder: Any) -> Callable[[], object]:
 
     def work() -> None:
         asked = ("-m", "exact_match", "-m", "rouge1_f", "--resamples", 100, "--out", folder / f"out{rows}")
-        with patch.object(survey, "LARGE", 0):
+        with patch.object(ledger, "LARGE", 0):
             done = invoke("score", path, *asked)
         assert done.exit_code == 0, done.output
 
@@ -259,8 +260,8 @@ def sliced(rows: int, folder: Any) -> Callable[[], object]:
     lines = [(s, "mrr", one.id, (n % 7) / 7 + (s == "s1") / 9, "ok", "", None)
              for s in ("s0", "s1") for n, one in enumerate(asked)]  # fmt: skip
     table = pd.DataFrame(lines, columns=list(SCORE_COLUMNS))
-    sureness, clusters = Sureness(0.95, 100, 0), frames.clusters(asked)
-    return lambda: slices.findings(table, metric, ["s0", "s1"], asked, ["kind"], clusters, sureness)
+    sureness, clusters = Sureness(0.95, 100, 0), design.clusters(asked)
+    return lambda: design.of_slices(table, metric, ["s0", "s1"], asked, ["kind"], clusters, sureness)
 
 
 def trec_files(rows: int, folder: Any) -> Callable[[], object]:

@@ -15,7 +15,7 @@ from ragbench.core.settings.urls import MASK, without_passwords
 from ragbench.data.vocabulary import _OF_SYSTEM
 from ragbench.judge.injections import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
-from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.data.persons import Masker
 from ragbench.views.basics.still import _number
 from tests.laws.patterns import ANCHORED, Found, found, texts
 
@@ -26,7 +26,7 @@ LINEAR = 8
 """So many times the time of a PART the WHOLE may take at most where a slow machine needs more than LIMIT: 4 would be
 exact, and a square takes 16 times as long."""
 MADE_LATER = {
-    "ragbench.tiers.retrieval.masking": "words between bounds, of the users' ids",
+    "ragbench.tiers.data.persons": "words between bounds, of the users' ids",
     "ragbench.cli.console.options": "typed by who runs the command",
     "ragbench.core.settings.secrets": "the secrets themselves, side by side",
     "ragbench.views.items.chosen": "one word, in a condition that was typed",

@@ -18,7 +18,7 @@ from ragbench.llm import endpoint
 from ragbench.metrics import catalogue
 from ragbench.report.keeping import kept
 from ragbench.report.pages import drawing
-from ragbench.tiers.judges import texts
+from ragbench.tiers.judges import items
 from ragbench.views import VIEWS, Page
 from tests.extras.labelling import agreement
 from tests.laws import pseudo
@@ -35,7 +35,7 @@ NAMES = frozenset({
 
 
 OF_PROJECT = " Let's solve this problem step by step kind strict letters near far direct"
-MADE = Path(inspect.getfile(texts)).read_text(encoding="utf-8") + OF_PROJECT
+MADE = Path(inspect.getfile(items)).read_text(encoding="utf-8") + OF_PROJECT
 """What answers are made of that tempt a judge, in the language of the data; and names of the project."""
 
 

@@ -20,7 +20,7 @@ from ragbench.core.types import Sample
 from ragbench.metrics import catalogue, overlap
 from ragbench.tiers.answers import answer_scores, tier3_end_to_end
 from ragbench.tiers.basics import findings
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval import timing
 from ragbench.tiers.scoring.corrections import corrected
 from tests.report.published import same, site_of

@@ -21,7 +21,7 @@ from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.data import trec
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from ragbench.tiers.basics.families import Group, Sureness, compared
+from ragbench.tiers.basics.findings import Group, Sureness, compared
 
 METRICS = (
     "hit_rate@1", "hit_rate@3", "hit_rate@5", "hit_rate@10", "recall@1", "recall@5", "recall@10", "precision@1",

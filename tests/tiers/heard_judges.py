@@ -12,12 +12,11 @@ import pandas as pd
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Estimate, Sample
 from ragbench.metrics.judging import Sitting
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.judges import biases
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges import probes
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import Tried
 from ragbench.tiers.judges.items import NOTHING, Answers, Scale
-from ragbench.tiers.judges.probes import Effect, Limits, Probe, judged, probed
+from ragbench.tiers.judges.probes import Effect, Limits, Probe, Tried, judged, probed
 
 NAN = math.nan
 SURE = Sureness(0.95, 300, 0)
@@ -54,7 +53,7 @@ def verdicts(*effects: Effect, probe: str, limits: tuple[float, float] | None = 
 
 
 def of_probe(one: Heard, known: Tried, probe: str, **limits: float) -> Probe:
-    found = biases.probes({one.name: biases.effects(one, known)}, Limits(**limits), SURE)
+    found = probes.probes({one.name: probes.effects(one, known)}, Limits(**limits), SURE)
     return next(each for each in found if each.probe == probe)
 
 

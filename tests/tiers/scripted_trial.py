@@ -28,12 +28,11 @@ from ragbench.data.records import RatedAnswer
 from ragbench.judge import Choice, LexicalJudge
 from ragbench.judge.pairwise import Preference
 from ragbench.metrics.ratings import Rating, answer_accuracy
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.judges import asking, biases, items, numbers
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges import asking, items, numbers, probes
 from ragbench.tiers.judges.asking import Heard, Trial
-from ragbench.tiers.judges.biases import Tried
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
-from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.probes import Limits, Tried
 
 N = 200
 GOOD = 0.7
@@ -251,7 +250,7 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool]:
     heard = asyncio.run(asking.hear(Scripted(name, seed), trial))
     baseline = numbers.single(lexical(), SCALE)
     known = Tried(answers, trial.temptations, SCALE, GOOD, "lexical", baseline)
-    found = biases.probes({name: biases.effects(heard, known)}, Limits(), SURE)
+    found = probes.probes({name: probes.effects(heard, known)}, Limits(), SURE)
     given = {name: numbers.single(heard, SCALE)}
     [rival] = numbers.rivalries(given, "lexical", baseline, answers, SURE)
     return {each.probe: each.verdict for each in found}, rival.difference.verdict is Verdict.BETTER

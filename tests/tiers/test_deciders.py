@@ -13,7 +13,7 @@ from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Status
 from ragbench.tiers import BenchError
-from ragbench.tiers.decisions.deciders import read, title
+from ragbench.tiers.judges.deciders import read, title
 from ragbench.views import Page
 from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines

@@ -18,14 +18,13 @@ from ragbench.core.types import Question, Sample, Verdict
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges import numbers
 from ragbench.tiers.judges import tables as judge_tables
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import Tried
 from ragbench.tiers.judges.classes import classes_of
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
-from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.probes import Limits, Tried
 from ragbench.tiers.judges.tables import Settled
 from ragbench.views import Page
 from tests.llm.chat_server import ChatServer

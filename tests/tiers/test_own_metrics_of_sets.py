@@ -262,7 +262,7 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
     from ragbench import tiers
     from ragbench.core.measurement import Measurement
     from ragbench.extras.testing import assertions
-    from ragbench.tiers.run.restated import restated
+    from ragbench.tiers.run.record import restated
 
     (bare / "mine_stored.py").write_text(MODULE, encoding="utf-8")
     add(bare, '[metrics]\nmodules = ["mine_stored"]\n')

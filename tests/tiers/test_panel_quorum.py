@@ -20,7 +20,7 @@ from ragbench.core.types import Score, Status
 from ragbench.judge import Rule, attendance
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
-from ragbench.tiers.scoring.judge_overlap import facts, of_facts
+from ragbench.tiers.scoring.judge_assignment import facts, of_facts
 from ragbench.views import Page
 from tests.llm.chat_server import ChatServer
 from tests.views.measurements import measurement

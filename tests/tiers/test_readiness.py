@@ -20,9 +20,8 @@ from ragbench.data.places import NO_PAGES
 from ragbench.report.execution import preparation
 from ragbench.report.execution.preparation import lacks
 from ragbench.tiers import BenchError, readiness
-from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
 from ragbench.tiers.basics.requests import Request
-from ragbench.tiers.basics.session import dataset_of
+from ragbench.tiers.basics.session import Lack, Need, Needed, dataset_of, number, read
 from ragbench.tiers.readiness import Parts
 from ragbench.tiers.scoring.answer_tables import AnswerTable
 from tests.cli.command_line import ragbench

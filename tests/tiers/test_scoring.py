@@ -28,8 +28,8 @@ from ragbench.judge.memo import Shelf
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.tiers.scoring import measure as measuring
 from ragbench.tiers.scoring.measure import Asked, measure
-from ragbench.tiers.scoring.repeats import together
 from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.sets import together
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.llm.chat_server import ChatServer

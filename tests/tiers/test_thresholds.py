@@ -11,8 +11,8 @@ import pytest
 from ragbench import tiers, views
 from ragbench.core.measurement import NamedComparison, NamedEstimate
 from ragbench.core.types import Verdict
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges.deciders import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
 from ragbench.views import Page
 from tests.tiers.decided_project import ROWS
 

@@ -22,7 +22,7 @@ from ragbench.extras.runs.compared import compare_runs
 from ragbench.report import articles
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page

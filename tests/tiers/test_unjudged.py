@@ -10,8 +10,8 @@ import pytest
 
 from ragbench import tiers, views
 from ragbench.core.measurement import Measurement
-from ragbench.tiers.retrieval import unjudged
-from ragbench.tiers.run import restated
+from ragbench.tiers.retrieval import reading
+from ragbench.tiers.run import record
 from ragbench.views import Page
 from ragbench.views.retrieval.unjudged import said
 from tests.small_project import RELEVANT, write_lines
@@ -33,7 +33,7 @@ def labelled(project: Path, **more: dict[str, Any]) -> None:
 
 def by(made: Measurement, *names: str) -> dict[Any, Any]:
     """The rows of the table by these columns."""
-    rows = unjudged.means(made.extra["judged"])
+    rows = reading.means(made.extra["judged"])
     return {
         row[names[0]] if len(names) == 1 else tuple(row[each] for each in names): SimpleNamespace(**row) for row in rows
     }
@@ -88,12 +88,12 @@ def test_passages_that_are_gone_are_named(project: Path) -> None:
 
 
 def test_pieces_of_passages_have_no_such_table() -> None:
-    assert unjudged.means(unjudged.table({}, [], [])) == []
+    assert reading.means(reading.table({}, [], [])) == []
 
 
 def test_of_some_questions_it_says_what_was_judged_of_these(project: Path) -> None:
     labelled(project, q1={"irrelevant": ["b1"]})
     made = tiers.tier1_retrieval(**QUICK)
-    part = by(restated.restated(made, ["q1", "q3"]), "system")
+    part = by(record.restated(made, ["q1", "q3"]), "system")
     assert part["good"].judged == pytest.approx((1 + 1 / 2) / 2)
     assert part["good"].relevant == 1.0

@@ -98,7 +98,7 @@ def agree(
     from ragbench.core.measurement import without_nan
     from ragbench.data.vocabulary import field_of
     from ragbench.extras.significance.ratings import Columns, Ratings
-    from ragbench.tiers.basics import tabulation
+    from ragbench.tiers.basics import verdicts
 
     order = _categories(categories, scale)
     numeric = scale.numeric or (
@@ -158,7 +158,7 @@ def agree(
         biased = f"; bias is {people[1]} − {people[0]}" if "bias" in made else ""
         terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
     named = [((name,), statistic) for name, statistic in made.items()]
-    tabulation.estimates(("statistic",), named, translator("en"), 4).say()
+    verdicts.estimates(("statistic",), named, translator("en"), 4).say()
 
 
 def significance(
@@ -213,7 +213,7 @@ def significance(
     from ragbench.core.measurement import without_nan
     from ragbench.data.rows import cut
     from ragbench.extras.significance.columns import Table, numbers_of_both
-    from ragbench.tiers.basics import families, tabulation
+    from ragbench.tiers.basics import findings, verdicts
 
     first, second = Table.read(baseline), Table.read(challenger)
     if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
@@ -228,7 +228,7 @@ def significance(
     if strange:
         raise ValueError(f"--lower-is-better {', '.join(strange)}: not among the compared metrics {', '.join(names)}")
     better: dict[str, Better] = {name: "lower" if name in (lower or ()) else "higher" for name in names}
-    leading = families.named(primary, better) if primary else ""
+    leading = findings.named(primary, better) if primary else ""
     places = [first.keys(id_column), second.keys(id_column)]
     ids = sorted(places[0].keys() & places[1].keys())
     if not ids:
@@ -252,8 +252,8 @@ def significance(
         sides[0], sides[1], clusters=groups, better=better, bounds=scales,
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
-    sureness = families.Sureness(level, resamples, seed)
-    done = families.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
+    sureness = findings.Sureness(level, resamples, seed)
+    done = findings.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
     adjusted = {name: comparison for name, [comparison] in done.items()}
     if as_json:
         values = {name: {"value": comparison.difference} | asdict(comparison) for name, comparison in adjusted.items()}
@@ -266,7 +266,7 @@ def significance(
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
-    tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
+    verdicts.comparisons(adjusted.items(), translator("en"), 4).say()
 
 
 def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:

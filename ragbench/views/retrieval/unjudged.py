@@ -9,7 +9,7 @@ from typing import Any
 from ragbench.core.language import Translator
 from ragbench.core.metric import parse
 from ragbench.core.parts import Content, Number, Section, Table, Text
-from ragbench.tiers.retrieval.unjudged import DEPTH, TABLE, means
+from ragbench.tiers.retrieval.reading import DEPTH, TABLE, means
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view

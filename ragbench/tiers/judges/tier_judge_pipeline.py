@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,25 +19,33 @@ from ragbench.core import stand_ins
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
-from ragbench.core.types import Array, Chunk, Question, Status
+from ragbench.core.types import Array, Chunk, Estimate, Question, Status
 from ragbench.core.types.reason import kept
 from ragbench.data import Dataset
-from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
+from ragbench.metrics.decisions import (
+    Cell,
+    accuracy,
+    balanced_accuracy,
+    cell,
+    decision_cost,
+    decision_precision,
+    decision_recall,
+    f1_score,
+    show_decision,
+)
 from ragbench.stats import Hypothesis
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness, in_families, leading
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, in_families, leading
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.decisions import deciders, thresholds
-from ragbench.tiers.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
-from ragbench.tiers.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
-from ragbench.tiers.decisions.thresholds import Costs
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.judges import deciders
+from ragbench.tiers.judges.deciders import CONSTANTS, SHOW_ALL, Case, Costs, Decider
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 LATENCY = "avg_latency_ms"
 DECISIONS = (
@@ -131,7 +139,7 @@ def state(evidence: Evidence) -> Findings:
     judged = [_of_table(name, by_system[name]) for name in Design(evidence).systems if name in by_system]
     cases = decided.drop_duplicates("sample")
     groups = cases["question"].tolist()
-    clusters = frames.independent(groups) if facts["cluster_by"] == "question" else None
+    clusters = design.independent(groups) if facts["cluster_by"] == "question" else None
     comparisons, constants = _comparisons(judged, clusters, request)
     chosen = [made for judge in judged if (made := _threshold(judge, groups, request)) is not None]
     return Findings(
@@ -145,8 +153,8 @@ def state(evidence: Evidence) -> Findings:
         },
         {
             "pairs": _pairs(judged, request.take(Sureness)),
-            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
-            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(deciders.COLUMNS)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(deciders.CURVE)),
         },
     )
 
@@ -246,25 +254,25 @@ def evidence_of(
     """What several judges decided, the first of them the baseline."""
     truth = np.array([case.show for case in cases], dtype=bool)
     groups = [_plain(case.question) for case in cases]
-    clusters = frames.independent(groups) if request.cluster_by == "question" else None
+    clusters = design.independent(groups) if request.cluster_by == "question" else None
     judged = [_judged(decider, truth) for decider in decided]
     return Evidence(
         notebook=session.notebook,
         facts=_facts(session, request, decided, judged, clusters),
         scores=_scores(cases, decided, judged),
         questions=_questions(cases, clusters),
-        retrieved=frames.retrieved(),
+        retrieved=design.retrieved(),
         extra={"decisions": _decisions(cases, decided, judged), "decided": _decided(cases, decided, judged, groups)},
     )
 
 
-def _threshold(judge: _Judged, groups: Sequence[Hashable], request: PipelineRequest) -> thresholds.Chosen | None:
+def _threshold(judge: _Judged, groups: Sequence[Hashable], request: PipelineRequest) -> deciders.Chosen | None:
     """The threshold of a judge, of the cases that it had something to decide by."""
     there = judge.measured
     own = np.isin(judge.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
     labels = [group for group, inside in zip(groups, there, strict=True) if inside]
     how = request.costs, request.take(Sureness)
-    return thresholds.chosen_and_scored(judge.name, judge.scores[there], own, judge.truth[there], labels, *how)
+    return deciders.chosen_and_scored(judge.name, judge.scores[there], own, judge.truth[there], labels, *how)
 
 
 def _judged(decider: Decider, truth: NDArray[np.bool_]) -> _Judged:
@@ -419,7 +427,7 @@ def _scores(cases: Sequence[Case], decided: Sequence[Decider], judged: Sequence[
 
 def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.DataFrame:
     labels = [None] * len(cases) if clusters is None else clusters
-    return frames.questions(
+    return design.questions(
         Question(case.id, case.question, language=case.language, cluster=label)
         for case, label in zip(cases, labels, strict=True)
     )
@@ -469,3 +477,78 @@ def _facts(
 
 def _plain(question: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", question).casefold().split())
+
+
+METRICS: tuple[Metric, ...] = (balanced_accuracy, accuracy, decision_precision, decision_recall, f1_score)
+UNMEASURED = -1
+"""In the place of a `Cell`: the judge had nothing to decide by."""
+_GROUPS: dict[str, frozenset[Cell]] = {
+    "accuracy": frozenset(Cell),
+    "decision_precision": frozenset({Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE}),
+    "decision_recall": frozenset({Cell.TRUE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE}),
+    "f1_score": frozenset(Cell) - {Cell.TRUE_NEGATIVE, Cell.FAILED_NEGATIVE},
+}
+"""The decisions that a measure is a share of; F1 is 2J / (1 + J) of such a share J."""
+
+
+def table(cells: NDArray[np.int64]) -> Array:
+    """(cases, 6) one where the decision falls; NaN where it is unmeasured."""
+    return np.where((cells == UNMEASURED)[:, None], np.nan, np.eye(len(Cell))[cells])
+
+
+def guarded(metric: Metric, cells: NDArray[np.int64], clusters: Sequence[str] | None = None, **how: Any) -> Estimate:
+    """A measure of a whole set of decisions, its cells drawn anew for the interval, and guarded near its ends.
+
+    cells: (cases,) of `Cell`, or UNMEASURED. Each measure is a share of some of the decisions, or an increasing
+    function of one; where the share's bootstrap interval would mislead (few cases, near 0 or 1, no spread) the share's
+    guarded interval is printed in its place, carried over to the measure.
+    """
+    drawn = stats.resample(metric, table(cells), clusters=clusters, bounds=(0.0, 1.0), **how)
+    if metric is balanced_accuracy:
+        return _balanced(drawn, cells, clusters, how)
+    part = np.isin(cells, list(_GROUPS[metric.name]))
+    if not part.any() or np.isnan(drawn.value):
+        return drawn
+    hits = (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE) if metric is accuracy else (Cell.TRUE_POSITIVE,)
+    labels = None if clusters is None else [label for label, keep in zip(clusters, part, strict=True) if keep]
+    share = stats.estimate(np.isin(cells[part], hits).astype(float), clusters=labels, bounds=(0.0, 1.0), **how)
+    if not share.note or share.low is None or share.high is None:
+        return drawn
+    carried: Callable[[float], float] = (lambda j: 2 * j / (1 + j)) if metric is f1_score else (lambda j: j)
+    known = {name: (carried(low), carried(high)) for name, (low, high) in share.intervals.items()}
+    return replace(
+        drawn, low=carried(share.low), high=carried(share.high), method=share.method, note=share.note,
+        clusters=drawn.clusters if drawn.clusters is None else share.clusters, n_effective=share.n_effective,
+        design_effect=share.design_effect, intervals={**drawn.intervals, **known}, doubt=share.doubt,
+    )  # fmt: skip
+
+
+def _balanced(
+    drawn: Estimate, cells: NDArray[np.int64], clusters: Sequence[str] | None, how: dict[str, Any]
+) -> Estimate:
+    """Balanced accuracy where the interval of one of its two shares is guarded: both shares' intervals together
+    (MOVER: Zou and Donner 2008)."""
+    right = np.where(cells == UNMEASURED, np.nan, np.isin(cells, (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE)))
+    positive = np.isin(cells, (Cell.TRUE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE))
+    if np.isnan(drawn.value):
+        return drawn
+    if {*cells.tolist()} - {UNMEASURED} in (
+        {Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE},
+        {Cell.TRUE_NEGATIVE, Cell.FALSE_NEGATIVE},
+    ):
+        return replace(drawn, low=None, high=None, method="none", note="always_the_same", intervals={})
+    shares = [
+        stats.estimate(np.where(part, right, np.nan), clusters=clusters, bounds=(0.0, 1.0), **how)
+        for part in (positive, ~positive)
+    ]
+    guard = next((each for each in shares if each.note), None)
+    ends = [(each.value, each.low, each.high) for each in shares if each.low is not None and each.high is not None]
+    if guard is None or len(ends) < 2:
+        return drawn
+    low = drawn.value - math.hypot(*(value - low for value, low, _ in ends)) / 2
+    high = drawn.value + math.hypot(*(high - value for value, _, high in ends)) / 2
+    known = {guard.method: (low, high)}
+    return replace(
+        drawn, low=low, high=high, method=guard.method, note=guard.note, intervals={**drawn.intervals, **known},
+        doubt=next((each.doubt for each in shares if each.doubt), ""),
+    )  # fmt: skip
