@@ -161,7 +161,7 @@ def _questions(
         urls: Any = own.get("relevant_urls") or {}
         references = references_in(own.get("reference"), f"{where}, reference")
         left_out.update(f"field {name}, which means nothing here" for name in row if name in known.unread)
-        made_of = {
+        made_of: dict[str, Any] = {
             "id": str(own.get("id", index)),
             "text": own["user_input"],
             "reference": next(iter(references), None),
@@ -170,7 +170,7 @@ def _questions(
             "answerable": flag(answerable) if answerable is not None else True if relevant else None,
             "kind": own.get("category"),
             **{name: own[name] for name in ("cluster", "source") if name in own},
-            **({"spans": row["spans"]} if "spans" in row else {}),
+            **{name: row[name] for name in ("spans",) if name in row},
             "relevant_urls": urls if isinstance(urls, Mapping) else dict.fromkeys(_listed(urls, where), 1.0),
         }
         yield checked(QuestionRecord, made_of, where)
