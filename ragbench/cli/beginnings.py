@@ -249,7 +249,8 @@ class Beginning:
             try:
                 self._take_table(path)
             except ValueError as error:
-                self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
+                if not self._take_trec(path):
+                    self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
         elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
             self.unused.append(f"{path.name}: no table, no document and no TREC file")
 
@@ -293,7 +294,7 @@ class Beginning:
         elif kind:
             what = f"traces of {tool}" if kind == "traces" else kind
             self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
-        elif not self._take_trec(path):
+        else:
             guesses = "; ".join(known.guesses(known.unread))
             raise ValueError(
                 f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
