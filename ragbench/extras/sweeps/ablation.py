@@ -175,10 +175,12 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     session, whole, asked = sweeping.session, sweeping.whole, sweeping.deciding
     sureness, metric = request.take(Sureness), whole.metric
     clusters = design.independent([design.cluster(question) for question in asked])
-    configurations = [each for each in whole.configurations if _counts(found.outcomes.get(each.name))]
+    configurations = [each for each in whole.configurations if takes_part(found.outcomes.get(each.name))]
     baseline = whole.configurations[0]
     if baseline not in configurations or len(configurations) < 2:
-        said = "; ".join(f"{name}: {read(_first(each))}" for name, each in found.outcomes.items() if not _counts(each))
+        said = "; ".join(
+            f"{name}: {read(_first(each))}" for name, each in found.outcomes.items() if not takes_part(each)
+        )
         raise BenchError(f"fewer than two configurations, or not the baseline {baseline.name!r}, were measured: {said}")
     values = np.column_stack([found.outcomes[each.name].values for each in configurations])
     how: dict[str, Any] = {"clusters": clusters, "better": sweeping.metric_better, "bounds": bounds(metric)}
@@ -208,7 +210,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "factors": {name: list(levels) for name, levels in whole.factors.items()},
                 "search": whole.sweep.search, "rounds": [list(one) for one in found.rounds],
                 "left_out": dict(Counter(whole.left_out.values())),
-                "failed": {name: _first(each) for name, each in found.outcomes.items() if not _counts(each)},
+                "failed": {name: _first(each) for name, each in found.outcomes.items() if not takes_part(each)},
                 "complete": int(complete.sum()), "chosen": configurations[best.place].name, "seen": best.seen,
                 "seen_gain": best.seen - float(values[complete, 0].mean()),
                 "gain": best.value.value - float(values[complete, 0].mean()),
@@ -227,7 +229,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     )  # fmt: skip
 
 
-def _counts(outcome: Outcome | None) -> bool:
+def takes_part(outcome: Outcome | None) -> bool:
     """Whether a configuration has a part in the choice."""
     return outcome is not None and not outcome.failure and float(np.isnan(outcome.values).mean()) <= MOST_UNMEASURED
 
@@ -255,7 +257,7 @@ def _effects(
     """Main effects and interactions; of halving those of the first round, which all configurations were in."""
     asked, whole = sweeping.deciding, sweeping.whole
     if found.explored:
-        configurations = [each for each in whole.configurations if _counts(found.explored.get(each.name))]
+        configurations = [each for each in whole.configurations if takes_part(found.explored.get(each.name))]
         values = np.column_stack([found.explored[each.name].values for each in configurations])
         asked = sweeping.exploring[: len(values)]
     clusters = design.independent([design.cluster(question) for question in asked])
