@@ -20,8 +20,8 @@ from ragbench.core.measurement import Finding, Measurement, NamedEstimate
 from ragbench.views import VIEWS, Page
 from ragbench.views.items.data import parts
 from ragbench.views.items.table import QuestionTable
-from tests.measurements import measurement
 from tests.small_project import NOTEBOOKS, enter, write_lines
+from tests.views.measurements import measurement
 from tests.views.test_items import decided, talked, tried, used
 
 KINDS = ("colloquial", "well_formed")

@@ -8,8 +8,8 @@ from typing import Any
 from ragbench.core.parts import Content, Entries, Item, Part, Phrase, Section, Styled, Table, Text, bold, joined, terms
 from ragbench.core.types import Verdict
 from ragbench.stats.signs import STUDENTIZED
-from ragbench.tiers.basics.families import said as said_of
-from ragbench.tiers.basics.tabulation import interval_names
+from ragbench.tiers.basics.findings import said as said_of
+from ragbench.tiers.basics.verdicts import interval_names
 from ragbench.views.about import own_metrics
 from ragbench.views.about.provenance import IDENTITIES, PLAIN, flat, generator
 from ragbench.views.basics.footnotes import BY_PEOPLE

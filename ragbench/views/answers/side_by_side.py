@@ -9,7 +9,7 @@ from ragbench.core.counts import counted
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.parts import Column, Content, Phrase, Styled, Table, Text, joined, small
 from ragbench.core.types import Estimate
-from ragbench.tiers.basics.reasons import statuses as in_words
+from ragbench.tiers.basics.verdicts import statuses as in_words
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.judgements import reason, stored
 from ragbench.views.basics.judgements import rows as judgements

@@ -26,7 +26,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Comparison
-from ragbench.tiers.basics.slices import FEWEST
+from ragbench.tiers.basics.design import FEWEST
 from ragbench.views.basics.compared import Compared
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes

@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.stand_ins import marked
 from ragbench.core.types import Comparison
-from ragbench.tiers.basics.families import merged, said
+from ragbench.tiers.basics.findings import merged, said
 from ragbench.views.basics import bands
 from ragbench.views.basics.compared import Compared
 from ragbench.views.basics.entries import one_by_one

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragbench.core import terminal
 from ragbench.core.names import nearest
-from ragbench.tiers.basics.reasons import statuses
+from ragbench.tiers.basics.verdicts import statuses
 from ragbench.views.basics.marks import named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
-from ragbench.tiers.basics.reasons import statuses
+from ragbench.tiers.basics.verdicts import statuses
 from ragbench.views.basics.hits import ranked, relevant, untold
 from ragbench.views.basics.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.views.basics.material import Material

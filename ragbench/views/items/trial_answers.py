@@ -13,7 +13,7 @@ from typing import Any
 from ragbench.core.language import DASH
 from ragbench.core.types import Status
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.basics.reasons import statuses
+from ragbench.tiers.basics.verdicts import statuses
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told

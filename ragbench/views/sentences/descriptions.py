@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragbench.core.parts import Content, Text, filled
-from ragbench.tiers.basics.tabulation import interval_names
+from ragbench.tiers.basics.verdicts import interval_names
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown

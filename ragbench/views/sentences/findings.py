@@ -10,8 +10,8 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, P, Part, Sentence, Text, filled, spoken
 from ragbench.core.types import Verdict
-from ragbench.tiers.basics import reasons
-from ragbench.tiers.basics.families import headed
+from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdicts import beside, equal, is_equal
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views.basics.marks import measured
@@ -205,7 +205,7 @@ def _unmeasured(material: Material, system: str, metric: str) -> Sentence:
     """`v1 was not measured by faithfulness: no reply in time (48)`."""
     scores = material.measurement.scores
     missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
-    why = reasons.told(reasons.frequent(missing), material.text)
+    why = verdicts.told(verdicts.frequent(missing), material.text)
     return filled(
         material.text("On {metric}, <b>{system}</b>: {why}."),
         metric=shown(metric),

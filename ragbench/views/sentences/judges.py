@@ -9,7 +9,7 @@ from ragbench.core import answered_by
 from ragbench.core.parts import Part, Phrase, Text, filled
 from ragbench.core.settings import OFFLINE
 from ragbench.core.stand_ins import of
-from ragbench.tiers.scoring import judge_overlap
+from ragbench.tiers.scoring import judge_assignment
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 
@@ -45,12 +45,12 @@ def baseline(material: Material) -> str:
 
 def uneven(material: Material) -> list[str]:
     """What is to be said of each mean of a panel whose judges measured different answers."""
-    return judge_overlap.said(judge_overlap.of_facts(material.facts), material.text, material.systems)
+    return judge_assignment.said(judge_assignment.of_facts(material.facts), material.text, material.systems)
 
 
 def incomplete(material: Material) -> list[Part]:
     """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
-    panels = judge_overlap.of_facts(material.facts).values()
+    panels = judge_assignment.of_facts(material.facts).values()
     few = sum(panel.incomplete for panel in panels)
     if not few:
         return []

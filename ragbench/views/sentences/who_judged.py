@@ -9,7 +9,7 @@ from typing import Any
 from ragbench.core import answered_by
 from ragbench.core.language import DASH
 from ragbench.core.parts import Content, Entries, Number, Phrase, Table, Text, beside, bold, filled, joined
-from ragbench.tiers.scoring import progress_events
+from ragbench.tiers.scoring import parts
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.sentences.constants import is_constant
@@ -38,7 +38,7 @@ def said(material: Material) -> Content:
         *answered(material, "judge", "other"),
         *uneven(material),
         *_suspected(material, judges),
-        *progress_events.said(progress_events.of_facts(material.facts), _),
+        *parts.listeners_said(parts.of_facts(material.facts), _),
     )
     return (
         Text(_("Who judged"), "h2"),
@@ -118,7 +118,7 @@ def _failures(material: Material, judges: Sequence[Facts]) -> list[Phrase]:
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
     most = max((int(judge.get("suspected") or 0) for judge in judges), default=0)
-    return [progress_events.of_injections(most, material.text)] if most else []
+    return [parts.of_injections(most, material.text)] if most else []
 
 
 def _table(material: Material, judges: Sequence[Facts]) -> Content:
