@@ -156,7 +156,14 @@ def score(
         if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         given = samples if survey is None else [survey.union]
-        chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        try:
+            chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        except ValueError as error:  # what is missing may stand in a column that is not read
+            said = "; ".join([str(error), *forms.unread])
+            how = (
+                "--column answer=COLUMN says what one is, answer=A,B what two systems answered" if forms.unread else ""
+            )
+            raise ValueError("; ".join(filter(None, (said, how)))) from None
         chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)

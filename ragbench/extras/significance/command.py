@@ -75,6 +75,7 @@ def agree(
         ),
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
+    column: options.Columns = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -95,6 +96,7 @@ def agree(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
+    from ragbench.data.vocabulary import field_of
     from ragbench.extras.significance.ratings import Columns, Ratings
     from ragbench.tiers.basics import verdicts
 
@@ -102,7 +104,13 @@ def agree(
     numeric = scale.numeric or (
         scale is Scale.ORDINAL and not any(isinstance(category, str) for category in order or ())
     )
-    columns = Columns(value, item, rater, metric, cluster, tuple(filter(None, map(str.strip, raters.split(",")))))
+    given = {field_of(name) or name: own for name, own in options.columns(column).items()}
+    if strange := [name for name in given if name not in ("id", "rater", "value", "cluster")]:
+        raise typer.BadParameter(f"--column {strange[0]}: item, rater, value and cluster are fields of ratings")
+    value, item, rater = given.get("value", value), given.get("id", item), given.get("rater", rater)
+    raters, value = (value, Columns.value) if "," in value else (raters, value)
+    wide = tuple(filter(None, map(str.strip, raters.split(","))))
+    columns = Columns(value, item, rater, metric, given.get("cluster", cluster), wide)
     ratings = Ratings.read(tables, columns, numeric=numeric, categories=order)
     if order is None and metric is not None and not scale.numeric:
         order = _declared(metric, {cell for cell in ratings.given.values() if cell is not None})
@@ -114,8 +122,8 @@ def agree(
         if truth not in people:
             raise ValueError(f"--truth is one of the raters {', '.join(people)}; got {truth!r}")
         people = [truth, *(name for name in people if name != truth)]
-    options: dict[str, Any] = {"clusters": ratings.groups, "level": level, "resamples": resamples, "seed": seed}
-    how: dict[str, Any] = {"scale": scale.value, "categories": order, **options}
+    common: dict[str, Any] = {"clusters": ratings.groups, "level": level, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"scale": scale.value, "categories": order, **common}
     rows = ratings.rows(people)
     if len(people) == 2:
         sides = list(zip(*rows, strict=True))
@@ -123,9 +131,9 @@ def agree(
     else:
         made = {"krippendorff_alpha": stats.krippendorff_alpha(rows, **how)}
         if not scale.numeric:
-            made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **options)
+            made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **common)
         if numeric:
-            made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **options)
+            made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **common)
         made = {
             name: statistic if statistic.n else replace(statistic, note="incomplete")
             for name, statistic in made.items()
