@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ragbench.core.counts import counted
+from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, P, Part, Sentence, Text, filled, spoken
@@ -222,7 +223,7 @@ def _judge(said: str) -> str:
 def said(scores: Scores, language: str = "") -> list[str]:
     """A sentence for each challenger, or for a system that stands alone, as plain text."""
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
-    facts = {
+    facts: Facts = {
         "level": scores.level,
         "primary": scores.leading,
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
