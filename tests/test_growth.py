@@ -37,7 +37,7 @@ from ragbench.tiers.scoring import listing, measure, survey
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page
-from ragbench.views.items.data import parts
+from ragbench.views.items import parts
 from tests.command_line import invoke
 from tests.small_project import write_lines
 

@@ -25,8 +25,8 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers import BenchError
 from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page
-from ragbench.views.about.overview import Overview, cost, measured
-from ragbench.views.basics.bands import limits, reached
+from ragbench.views.about.run_summary import Overview, cost, measured
+from ragbench.views.basics.interpretation import limits, reached
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")
