@@ -59,7 +59,7 @@ bench: $(READY)
 
 calibrate: $(READY)
 	$(BIN)/python -m benchmarks.calibration --simulations $(CALIBRATION_SIMULATIONS)
-	$(BIN)/python -m tests.statistics_page
+	$(BIN)/python -m tests.docs.statistics_page
 
 docs: $(READY)
 	rm -rf docs/_build
@@ -70,14 +70,14 @@ docs: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -q -m "documents and not slow"
 
 reference: $(READY)
-	for page in metrics_page commands_page python_page settings_page parameters differences endings_page "faults --page"; do \
-		$(BIN)/python -m tests.$$page; done
+	for page in docs.metrics_page docs.commands_page docs.python_page docs.settings_page docs.parameters docs.endings_page \
+		metrics.differences "faults.page --page"; do $(BIN)/python -m tests.$$page; done
 
 faults: $(READY)
-	$(BIN)/python -m tests.faults $(SIDE_BY_SIDE)
+	$(BIN)/python -m tests.faults.page $(SIDE_BY_SIDE)
 
 licences: $(READY)
-	$(BIN)/python -m tests.licences
+	$(BIN)/python -m tests.release.licences
 
 audit: $(READY)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
@@ -90,10 +90,10 @@ soak: $(READY)
 	$(BIN)/python -m benchmarks.soak $(SOAKING)
 
 smoke:
-	$(PYTHON) -m tests.smoke $(SMOKE) $(PYTHONS)
+	$(PYTHON) -m tests.release.smoke $(SMOKE) $(PYTHONS)
 
 lock:
-	$(PYTHON) -m tests.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all
+	$(PYTHON) -m tests.release.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all
 
 clean:
 	-test -x $(BIN)/ragbench && $(BIN)/ragbench db stop

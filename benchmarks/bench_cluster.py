@@ -22,7 +22,7 @@ from ragbench.core import settings
 from ragbench.core.types import Sample
 from ragbench.extras.cluster import address
 
-SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
+SERVER = Path(__file__).parents[1] / "tests" / "llm" / "chat_server.py"
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ class Verdict(BaseModel):
 def server(latency: float) -> Iterator[str]:
     """The test server in a process of its own."""
     reply = json.dumps({"reason": "as the context says", "verdict": 1})
-    command = [sys.executable, "-m", "tests.chat_server", "--latency", str(latency), "--reply", reply]
+    command = [sys.executable, "-m", "tests.llm.chat_server", "--latency", str(latency), "--reply", reply]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

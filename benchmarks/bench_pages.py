@@ -26,7 +26,7 @@ from ragbench import report
 from ragbench.core.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
 from ragbench.report.keeping import results
 from ragbench.views import Page
-from tests.measurements import comparison, estimate
+from tests.views.measurements import comparison, estimate
 
 SYSTEMS = ("baseline", "bm25-reranked", "dense-large")
 RANKED = ("hit_rate@1", "hit_rate@10", "mrr", "recall@10", "precision@10", "ndcg@10", "retrieval_consistency")

@@ -3,7 +3,7 @@
 python -m benchmarks.ragas_metrics --peer PYTHON [--count 2000] [--seed 20] [--write]
 
 PYTHON is the interpreter of an environment of ragas' own (`pip install ragas==0.4.3 langchain-community==0.4.1`).
-Prints the largest difference of each metric; --write keeps ragas' values in tests/ragas_values.json, which
+Prints the largest difference of each metric; --write keeps ragas' values in tests/metrics/ragas_values.json, which
 tests/metrics/test_ragas_values.py holds ragbench to, so that the tests need no ragas.
 """
 
@@ -15,10 +15,10 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from tests.ragas_cases import CASES, MAKERS, allowed, cases, distance, ours
+from tests.metrics.ragas_cases import CASES, MAKERS, allowed, cases, distance, ours
 
 HERE = Path(__file__).parent
-VALUES = HERE.parent / "ragas_values.json"
+VALUES = HERE.parent / "tests" / "metrics" / "ragas_values.json"
 
 
 def main() -> int:

@@ -6,8 +6,10 @@ TREC CAsT 2021: five runs, 94 turns, graded judgements. First half of the judgem
 system (what only one run brought into the first ten is judged no more): the share that is judged, the two values of
 what is not, the condensed list and infAP beside the values by all judgements. Then a judge grades everything and people
 some questions: how often intervals of nDCG, recall and MRR hold the value by all judgements, how wide they are against
-those of people's labels alone, for a judge that errs in one grade of six and for one that says the opposite.
-Questions are drawn from the 94 with replacement, so that their mean is the truth. 4,000 simulations by default.
+those of people's labels alone, for a judge that errs in one grade of six, for one that says the opposite, for one that
+throws dice, and where the halved judgements themselves take a judge's place, or those without what only the run found.
+Questions are drawn from the 94 with replacement, so that their mean is the truth. 4,000 simulations by default, divided
+among the three numbers of labels.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from ragbench.core.types import Array
 from ragbench.metrics import catalogue
 from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.ranking_arrays import from_lists
-from ragbench.tiers.retrieval import unjudged
+from ragbench.tiers.retrieval import reading
 
 Grades = Mapping[str, Mapping[str, float]]
 METRICS = ("ndcg@10", "recall@10", "mrr@10")
@@ -83,17 +85,19 @@ def told_of_halves(qrels: Grades, runs: Mapping[str, Mapping[str, list[str]]]) -
         for name in runs if by == "random" else [by]:
             full = values(runs[name], qrels, metrics)
             ranking = from_lists([runs[name].get(query, []) for query in left], list(left.values()))
-            for _, label, *means in unjudged.rows_of(name, unjudged.values(ranking, metrics)):
+            for _, label, *means in reading.rows_of(name, reading.values(ranking, metrics)):
                 print(f"{'half' if by == 'random' else 'its own':10}  {name:18}  {label:17}  {full[label].mean():.3f}  "
                       + "  ".join(f"{value:7.3f}" for value in means))  # fmt: skip
 
 
 def judged(qrels: Grades, kind: str, random: np.random.Generator) -> dict[str, dict[str, float]]:
-    """A judge's grades of all: "good" errs in one of six, "liar" says the opposite."""
+    """A judge's grades of all: "good" errs in one of six, "opposite" says that, "dice" throws them."""
     made = {}
     for query, known in qrels.items():
-        if kind == "liar":
+        if kind == "opposite":
             made[query] = {document: 4.0 - grade for document, grade in known.items()}
+        elif kind == "dice":
+            made[query] = dict(zip(known, random.integers(0, 5, len(known)).astype(float).tolist(), strict=True))
         else:
             wrong = random.random(len(known)) < 1 / 6
             other = random.integers(0, 5, len(known))
@@ -105,20 +109,24 @@ def judged(qrels: Grades, kind: str, random: np.random.Generator) -> dict[str, d
 
 
 def told_of_labels(qrels: Grades, runs: Mapping[str, Mapping[str, list[str]]], simulations: int) -> None:
-    metrics = [parse(name) for name in METRICS]
-    print("\njudge  metric     labelled  drawn    coverage  width  of people's alone  bias")
-    for kind in ("good", "liar"):
+    print("\njudge     metric     labelled  drawn    coverage  width  of people's alone  bias")
+    for kind in ("good", "opposite", "dice", "half", "its own"):
         random = np.random.default_rng(7)
-        tables = [judged(qrels, kind, random) for _ in range(VARIANTS if kind == "good" else 1)]
-        for metric in metrics:
+        number = 1 if kind in ("opposite", "its own") else VARIANTS
+        for metric in map(parse, METRICS):
             people, machine = [], []
-            for run in runs.values():
+            for name, run in runs.items():
+                tables = [
+                    taken_away(qrels, runs, "random" if kind == "half" else name, seed)
+                    if kind in ("half", "its own") else judged(qrels, kind, random)
+                    for seed in range(number)
+                ]  # fmt: skip
                 truth = values(run, qrels, [metric])[metric.label]
-                people.append(np.tile(truth, (len(tables), 1)))
+                people.append(np.tile(truth, (number, 1)))
                 machine.append(np.array([values(run, table, [metric])[metric.label] for table in tables]))
-            for number in LABELLED:
+            for labelled in LABELLED:
                 for how in ("uniform", "active"):
-                    told(kind, metric.label, number, how, people, machine, simulations // len(LABELLED))
+                    told(kind, metric.label, labelled, how, people, machine, simulations // len(LABELLED))
 
 
 def told(
@@ -148,7 +156,7 @@ def told(
         widths.append(made.high - made.low)
         low, high = stats.intervals.student(float(own.mean()), float(own.var(ddof=1)) / len(own), len(own) - 1, 0.95)
         alone.append(high - low)
-    print(f"{kind:5}  {label:9}  {number:8}  {how:7}  {hits / simulations:8.3f}  {np.mean(widths):.3f}  "
+    print(f"{kind:8}  {label:9}  {number:8}  {how:7}  {hits / simulations:8.3f}  {np.mean(widths):.3f}  "
           f"{np.mean(widths) / np.mean(alone):17.2f}  {np.mean(errors):+.4f}", flush=True)  # fmt: skip
 
 

@@ -44,7 +44,7 @@ from ragbench.core.types import Hit
 from ragbench.judge.words import fold
 from ragbench.systems.extractive import NOTHING, fits, share
 from ragbench.systems.refusals import SIGNS, Recognised, Rule, is_refusal
-from tests import written_refusals
+from tests.systems import written_refusals
 
 READ = 5
 QUOTA = 0.05

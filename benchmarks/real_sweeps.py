@@ -1,13 +1,14 @@
 """What is left of a sweep of 48 configurations on sets with people's labels, and how long it takes.
 
-    python -m benchmarks.real_sweeps FOLDER_OF_THE_REAL_DATA_SETS FOLDER [SET] [QUESTIONS] [JOBS]
+    python -m benchmarks.real_sweeps FOLDER_OF_THE_REAL_DATA_SETS FOLDER [SET] [QUESTIONS] [JOBS] [SEARCH]
 
 SET: the beginning of xquad:en, xquad:ru or mtrag-un. Three ways of cutting × eight ways of searching (two of BM25, two
 embedders, hybrids of ranks and of scores) × three or five passages handed on; by MRR. Printed: the seconds of measuring
 it and of measuring it again; how many configurations have a higher mean than the baseline, how many of these would be
 called better if each were compared alone, and in their family; the best one's value and gain as they stand and
 corrected; how many may be the best; and every configuration that is called better alone, but not in the family.
-FOLDER gets a database of its own, which is stopped: an empty one for an honest clock.
+FOLDER gets a database of its own, which is stopped: an empty one for an honest clock. SEARCH: grid, or halving, whose
+rounds are printed too.
 """
 
 from __future__ import annotations
@@ -49,17 +50,18 @@ retriever = ["hybrid", "bm25", "light", "dense"]
 fusion = ["rrf", "weighted"]
 k = [5, 3]
 metric = "mrr"
+search = "{{search}}"
 """
 BETTER = (Verdict.BETTER, Verdict.SLIGHTLY_BETTER)
 
 
-def tried(name: str, data: Path, folder: Path, most: int, jobs: int) -> None:
+def tried(name: str, data: Path, folder: Path, most: int, jobs: int, search: str) -> None:
     """The lines of one set."""
     project = folder.resolve() / name.replace(":", "-")
     project.mkdir(parents=True, exist_ok=True)
     dataset = real_systems.read(name, data, project)
     path = project / "ragbench.toml"
-    text = TABLES.format(dataset=dataset.name, database=folder.resolve() / "postgres")
+    text = TABLES.format(dataset=dataset.name, database=folder.resolve() / "postgres", search=search)
     path.write_text(text, encoding="utf-8")
     os.environ["RAGBENCH_CONFIG"] = str(path)
     os.environ["RAGBENCH_TRUST"] = str(project)
@@ -88,6 +90,8 @@ def tried(name: str, data: Path, folder: Path, most: int, jobs: int) -> None:
     single = {str(rows["system"][place]): factor for place, factor in effects.exchanges(levels, 0)}
     print(f"\n{name}: {len(rows)} configurations, {measurement.facts['n_questions']} questions, {jobs} jobs: "
           f"{took[0]:.0f} s, again {took[1]:.1f} s")  # fmt: skip
+    for configurations, questions in facts["rounds"]:
+        print(f"  {configurations} configurations on {questions} questions")
     print(f"  above the baseline {len(higher)}, called better alone {len(alone)}, in the family {len(together)}")
     print(f"  best {facts['chosen']}: {facts['seen']:.4f} seen, {value.value:.4f} left")
     print(f"  ({value.low:.4f} to {value.high:.4f}); gain {facts['seen_gain']:+.4f} seen, {facts['gain']:+.4f} left")
@@ -103,10 +107,10 @@ def tried(name: str, data: Path, folder: Path, most: int, jobs: int) -> None:
 def main() -> None:
     """The lines of the sets that are named."""
     data, folder, *words = sys.argv[1:]
-    begins, most, jobs = (*words, *("", "500", "1")[len(words) :])
+    begins, most, jobs, search = (*words, *("", "500", "1", "grid")[len(words) :])
     for name in SETS:
         if name.startswith(begins):
-            tried(name, Path(data), Path(folder), int(most), int(jobs))
+            tried(name, Path(data), Path(folder), int(most), int(jobs), search)
 
 
 if __name__ == "__main__":

@@ -244,7 +244,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.samples import samples_of
     from ragbench.tiers.basics import requests
-    from ragbench.tiers.basics.families import check_baseline, leading
+    from ragbench.tiers.basics.findings import check_baseline, leading
     from ragbench.tiers.scoring import judge_assignment
     from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judge_assignment import kept_replies

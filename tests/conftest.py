@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import faults
+from tests.faults import page as faults
 
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
@@ -177,7 +177,7 @@ def _metrics_of_this_test_only() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _initialised_once() -> Iterator[None]:
     from ragbench.store.server import Cluster
-    from tests.own_database import initialised_once
+    from tests.store.own_database import initialised_once
 
     with pytest.MonkeyPatch.context() as patch, initialised_once() as run:
         patch.setattr(Cluster, "run", run)
@@ -187,7 +187,7 @@ def _initialised_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def database_settings(_initialised_once: None) -> Iterator[Settings]:
     """Settings whose server is this test session's own, stopped and removed at the end."""
-    from tests.own_database import own_database
+    from tests.store.own_database import own_database
 
     with own_database("postgres") as settings:
         yield settings
@@ -232,6 +232,6 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Headless Chromium, of one test module: while it runs, no other event loop can."""
-    from tests import visits
+    from tests.report import visits
 
     yield from visits.launched()

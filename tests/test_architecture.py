@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import sources
+from tests.laws import sources
 
 pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent

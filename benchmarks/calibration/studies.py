@@ -15,7 +15,7 @@ from benchmarks.calibration.textbook import of_clusters, t_interval, t_p
 from ragbench import stats
 from ragbench.core.types import Array, Comparison, Estimate, Verdict
 from ragbench.stats.power import POWER
-from ragbench.tiers.basics.families import Group, Sureness, compared
+from ragbench.tiers.basics.findings import Group, Sureness, compared
 
 RESAMPLES = 1_999
 SHOWN = (Verdict.BETTER, Verdict.WORSE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -23,13 +24,14 @@ from ragbench.core.language import LANGUAGES
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
 from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
-from ragbench.data import documents
+from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
+from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
-from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, spoken
+from ragbench.data.samples import read_samples, turns_of
+from ragbench.data.vocabulary import FIELDS, Columns, field_of, spoken
 
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
@@ -37,11 +39,6 @@ LEGAL = (
     "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, or a database's "
     "postgresql:// address"
 )
-_QRELS = re.compile(
-    r"\S++\s++\S++\s++\S++\s++-?\d++\s*+|(?i:query[-_ ]?id\s++(corpus|doc)[-_ ]?id\s++(score|grade|rel\w*+)\s*+)"
-)
-_RUN = re.compile(r"\S++\s++[Qq]0\s++\S++\s++\d++\s++\S++(\s.*+)?")
-"""The first line of judgements and of runs in TREC's form."""
 OF_BEIR = ("corpus", "queries", "qrels")
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 URLS = ("postgresql://", "postgres://")
@@ -68,9 +65,10 @@ class Beginning:
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
     empty where none does. answers: tables of these. qrels, runs: TREC files. brought: what becomes a data set, and the
-    kind of `ragbench load`. labelled: whether passages stand there with the questions. documents: a folder of these.
-    functions: system → module:function. variable: that holds the address of a database to read. unwritten: files that
-    its data lacks. said: what was found, in words. unused: files that nothing can be begun with, and why.
+    kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder of these. base: a
+    table of passages. functions: system → module:function. variable: that holds the address of a database to read.
+    unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
+    and why.
     """
 
     folder: Path
@@ -84,6 +82,7 @@ class Beginning:
     brought: list[tuple[str, Path, str]] = field(default_factory=list)
     labelled: bool = True
     documents: Path | None = None
+    base: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
     variable: str = ""
     unwritten: dict[Path, str] = field(default_factory=dict)
@@ -99,10 +98,15 @@ class Beginning:
             if _is_beir(place) and place != folder / "data":
                 made._take_beir(place)
         parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
-        for path in sorted(folder.iterdir()):
-            own = path.name in OWN or path.name.startswith(".") or path.name.split(".")[0] in parts
-            if path.is_file() and not own:
-                made._take_file(path)
+        files = [
+            path
+            for path in sorted(folder.iterdir())
+            if path.is_file() and path.name not in OWN and not path.name.startswith(".")
+            and path.name.split(".")[0] not in parts
+        ]  # fmt: skip
+        made.base = _base(files)
+        for path in files:
+            made._take_file(path)
         if bool(made.qrels) != bool(made.runs):
             alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
             made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
@@ -123,15 +127,14 @@ class Beginning:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
             saw = "; ".join(made.unused)
-            raise ValueError(
-                f"{folder} holds nothing to begin with{f': {saw}' if saw else ''}; put there, or name, {LEGAL}"
-            )
+            legal = f"{saw}; `ragbench init --help` says what is legal" if saw else f"put there, or name, {LEGAL}"
+            raise ValueError(f"{folder} holds nothing to begin with: {legal}")
         return made
 
     @classmethod
     def named(cls, words: Sequence[str], folder: Path) -> Beginning:
         """What was named; a function is measured on the folder's own data. Raises ValueError with what is legal."""
-        made = cls(folder)
+        made = cls(folder, base=_base([folder / word for word in words]))
         for word in words:
             path = folder / word
             if word.startswith(URLS):
@@ -190,7 +193,8 @@ class Beginning:
             base = _named(self.documents)
             commands.append(f"ragbench load documents {self._word(self.documents)} --name {base}")
         for kind, path, name in self.brought:
-            whence = f" --chunks-from {base}" if base and kind == "questions" and not self.labelled else ""
+            asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
+            whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
             split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
             commands.append(f"ragbench load {kind} {self._word(path)} --name {name}{whence}{split}")
         if self.documents and not self.brought:
@@ -240,23 +244,27 @@ class Beginning:
 
     def _take_file(self, path: Path) -> None:
         """What a file is taken for, said with its columns, or why it cannot be used."""
-        line = _first_line(path)
         ends = {ending.lower() for ending in path.suffixes}
-        if _RUN.fullmatch(line):
-            self._say(self.runs, path, "a run of TREC")
-        elif _QRELS.fullmatch(line) and not ends & {".csv", ".json", ".jsonl"}:
-            self._say(self.qrels, path, "judgements of TREC (qrels)")
-        elif ends & set(TABLES) or tabbed(path):
+        if ends & set(TABLES) or tabbed(path):
             try:
                 self._take_table(path)
             except ValueError as error:
-                self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
-        elif not ends & set(documents.KINDS) and path.suffix not in (".py", ".ipynb", ".sql"):
+                if not self._take_trec(path):
+                    self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
+        elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
             self.unused.append(f"{path.name}: no table, no document and no TREC file")
 
     def _say(self, kind: list[Path], path: Path, what: str) -> None:
         kind.append(path)
         self.said.append(f"{path.name}: {what}")
+
+    def _take_trec(self, path: Path) -> bool:
+        """Whether a file is a run or judgements, which it is taken for then."""
+        kinds = {"run": (self.runs, "a run of TREC"), "qrels": (self.qrels, "judgements of TREC (qrels)")}
+        kind = kinds.get(trec.told(path))
+        if kind is not None:
+            self._say(kind[0], path, kind[1])
+        return kind is not None
 
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
@@ -268,17 +276,21 @@ class Beginning:
             forms = Forms()
             samples = read_samples(path, forms)
             systems = {sample.system for sample in samples if sample.system}
-            said = f"{counted(len(samples), 'answer')}{f' of {len(systems)} systems' if systems else ''}"
+            of = f" of {counted(len(systems), 'system')}" if systems else ""
+            said = f"{counted(len(samples), 'answer')}{of}"
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             self._say(self.answers, path, f"{said} ({f'{forms.format}, ' if forms.format else ''}{told}{left_out})")
         elif kind == "questions":
-            brought = datasets.question_sets.read(path)
+            base = datasets.beir.passages(self.base, LeftOut()) if self.base else None
+            brought = datasets.question_sets.read(path, base=base)
+            self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
             if not brought.chunks:
-                self.labelled = False
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
             self._take(kind, path, f"{path.name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
             self._say(self.ratings, path, f"ratings ({told})")
+        elif kind == "passages":
+            self._say([], path, f"passages, a knowledge base ({told})")
         elif kind:
             what = f"traces of {tool}" if kind == "traces" else kind
             self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
@@ -393,14 +405,27 @@ def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:
     """The columns of a table by its first row, and that row. Raises DatasetError where there is none."""
     known = Columns()
     place, row = next(read_rows(path, keep_empty=True, held=False, left_out=LeftOut()), (path.name, {}))
+    if not row:
+        raise ValueError(f"{path.name}: holds no rows; at least one is expected")
     for _ in known.answers(row, place):
         pass
     return known, row
 
 
+def _base(files: Sequence[Path]) -> Path | None:
+    """The first table of passages among files; None where there is none."""
+    for path in files:
+        if path.is_file() and {ending.lower() for ending in path.suffixes} & set(TABLES):
+            with contextlib.suppress(ValueError):
+                known, row = _looked_at(path)
+                if _kind(row, known.read, _tool(path)) == "passages":
+                    return path
+    return None
+
+
 def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
     """What a table is by its first row; empty for one that nothing can be begun with."""
-    if "paragraphs" in row:
+    if "paragraphs" in row and "user_input" not in read:
         return "squad"
     if "benchmark_metadata" in row:
         return "result"
@@ -413,20 +438,14 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
     if "response" in read:
         return "answers"
     if "messages" in read or "questions" in read:
-        return "dialogues"
+        turns = turns_of(row.get(read.get("messages", ""))) or ()
+        return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if "user_input" in read:
         return "questions"
-    return "ratings" if {"rater", "value"} <= read.keys() else ""
-
-
-def _first_line(path: Path) -> str:
-    """The first line of a text that is not blank, as far as it is of use here; empty for what is none."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(2**12)
-    except OSError:
-        return ""
-    return next((line.decode("utf-8", "replace").strip() for line in start.splitlines() if line.strip()), "")
+    if {"rater", "value"} <= read.keys() or sum(field_of(name.rstrip("0123456789_ ")) == "rater" for name in row) > 1:
+        return "ratings"
+    passage = passage_of(row)
+    return "passages" if passage is not None and passage.id and passage.text else ""
 
 
 def _split(path: Path) -> str:

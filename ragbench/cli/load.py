@@ -167,7 +167,9 @@ Part = Annotated[
 Base = Annotated[
     str,
     typer.Option(
-        "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
+        "--chunks-from",
+        help="The whole knowledge base: a data set, a table of passages with their ids, or db:NAME for the tables of "
+        "[databases.NAME].",
     ),
 ]
 Logged = Mapping[str, "Shelf[dict[str, Any]]"]
@@ -429,7 +431,11 @@ def base_of(name: str) -> Mapping[str, Any] | None:
     if not name:
         return None
     from ragbench.core import settings
-    from ragbench.data import ChunkRecord
+    from ragbench.data import ChunkRecord, beir
+    from ragbench.data.files import LeftOut
+
+    if Path(name).is_file():
+        return beir.passages(Path(name), LeftOut())
     from ragbench.tiers.basics.session import dataset_of
 
     return {chunk.id: _record(chunk, ChunkRecord) for chunk in dataset_of(name, settings.load()).chunks}

@@ -136,19 +136,19 @@ def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language:
     """The metrics for a goal, in one of three forms."""
     from ragbench.core import settings
     from ragbench.core.language import translator
-    from ragbench.tiers.scoring import goals
+    from ragbench.tiers.scoring import own_metrics
 
     if besides or as_markdown:
         raise typer.BadParameter("--for stands alone, or with --json or --language", param_hint="--for")
     try:
-        choices = goals.choices(goal)
+        choices = own_metrics.choices(goal)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from None
     if as_json:
         terminal.dump([{"metric": choice.metric.label, **asdict(choice.purpose)} for choice in choices])
         return
     _ = translator(language or settings.load().language)
-    terminal.say(f"{_(GOALS[goals.named(goal)])}:", bold=True)
+    terminal.say(f"{_(GOALS[own_metrics.named(goal)])}:", bold=True)
     rows = [(choice.metric.label, _(choice.purpose.why), _(choice.metric.summary)) for choice in choices]
     terminal.table((_("metric"), _("why"), _("what it says")), rows, firm=(_("metric"),))
 

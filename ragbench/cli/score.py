@@ -130,14 +130,14 @@ def score(
     from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant
     from ragbench.tiers.basics.choices import parted
-    from ragbench.tiers.basics.families import check_baseline, leading
+    from ragbench.tiers.basics.findings import check_baseline, leading
     from ragbench.tiers.basics.requests import Draws
     from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judge_assignment import kept_replies
     from ragbench.tiers.scoring.judged_metrics import Judging
+    from ragbench.tiers.scoring.ledger import is_large, surveyed
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.result import MOST
-    from ragbench.tiers.scoring.survey import is_large, surveyed
 
     if plan:
         context.with_resource(trust.planned())
@@ -155,7 +155,14 @@ def score(
         if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         given = samples if survey is None else [survey.union]
-        chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        try:
+            chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        except ValueError as error:  # what is missing may stand in a column that is not read
+            said = "; ".join([str(error), *forms.unread])
+            how = (
+                "--column answer=COLUMN says what one is, answer=A,B what two systems answered" if forms.unread else ""
+            )
+            raise ValueError("; ".join(filter(None, (said, how)))) from None
         chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
@@ -264,12 +271,12 @@ def _decided(scores: Scores, known: Settings) -> Decision:
 def _numbers(scores: Scores) -> dict[str, Measurement]:
     """What gates and flat tables are made of, by its page."""
     from ragbench.core.measurement import Measurement, NamedEstimate
-    from ragbench.tiers.scoring import judge_overlap
+    from ragbench.tiers.scoring import judge_assignment
     from ragbench.tiers.scoring.result import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     extra = scores.sets.tables
-    facts = {"attendance": judge_overlap.facts(scores.attendances), "tables": {name: name for name in extra}}
+    facts = {"attendance": judge_assignment.facts(scores.attendances), "tables": {name: name for name in extra}}
     return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences, extra=extra)}
 
 

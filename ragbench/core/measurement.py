@@ -138,8 +138,8 @@ class Evidence:
         request (what was asked for: a list of {name, value, default, help}).
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
     questions: one row per sample (QUESTION_COLUMNS); where a page lists only some of very many, `listed` says why it
-        does (`ragbench.tiers.scoring.listing`), None of others: their answers, passages, judgements and reasons are not
-        kept.
+        does (`ragbench.tiers.answers.rag_metrics`), None of others: their answers, passages, judgements and reasons are
+        not kept.
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
     extra: side tables by name: single readings, and what is listed, drawn or counted.
     """

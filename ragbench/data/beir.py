@@ -31,18 +31,7 @@ def read(
     passages so is left out too. One without any judgement stays, unlabelled. Raises DatasetError where nothing is left.
     """
     left_out, known = LeftOut(), Columns(only=("id", "user_input"))
-    chunks, texts = dict[str, ChunkRecord](), dict[str, tuple[str, str]]()
-    for place, row in read_rows(corpus, left_out=left_out):
-        passage = passage_of(row)
-        if passage is None or passage.id is None or passage.text is None:
-            left_out.add(f"line of {corpus.name} without an id or a text", place)
-            continue
-        made = {"id": passage.id, "text": passage.text, "title": passage.title, "url": passage.url}
-        try:
-            if chunks.setdefault(passage.id, record := checked(ChunkRecord, made, place)) is not record:
-                left_out.add(f"line of {corpus.name} {_again(chunks[passage.id] == record)}", place)
-        except DatasetError as error:
-            left_out.fault(error, place)
+    chunks, texts = passages(corpus, left_out), dict[str, tuple[str, str]]()
     for place, row in read_rows(queries, left_out=left_out):
         query = known.of(row, place)
         identifier, text = label(query.get("id")), query.get("user_input", row.get("text"))
@@ -70,6 +59,23 @@ def read(
     if not questions:
         raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
     return list(chunks.values()), questions, dict(left_out.told)
+
+
+def passages(corpus: Path, left_out: LeftOut) -> dict[str, ChunkRecord]:
+    """Id → passage of a table with a row a passage; rows without an id or a text, and repeated ones, are counted."""
+    chunks: dict[str, ChunkRecord] = {}
+    for place, row in read_rows(corpus, left_out=left_out):
+        passage = passage_of(row)
+        if passage is None or passage.id is None or passage.text is None:
+            left_out.add(f"line of {corpus.name} without an id or a text", place)
+            continue
+        made = {"id": passage.id, "text": passage.text, "title": passage.title, "url": passage.url}
+        try:
+            if chunks.setdefault(passage.id, record := checked(ChunkRecord, made, place)) is not record:
+                left_out.add(f"line of {corpus.name} {_again(chunks[passage.id] == record)}", place)
+        except DatasetError as error:
+            left_out.fault(error, place)
+    return chunks
 
 
 def _again(is_same: bool) -> str:

@@ -46,7 +46,7 @@ def held(cell: str) -> tuple[Any, Form] | None:
         text = f"Document({text})"
     if text[0] in "[{":
         try:
-            return _plain(json.loads(text)), "JSON"
+            return _plain(json.loads(text, parse_constant=lambda _: None)), "JSON"
         except (ValueError, RecursionError):
             pass
     try:
@@ -57,6 +57,30 @@ def held(cell: str) -> tuple[Any, Form] | None:
             return None
         raise ValueError("it begins as a list of texts, and is none in JSON or in Python; write it as JSON") from None
     return _plain(value), "numpy" if reader.numpy else "Python"
+
+
+def opened(value: Any) -> Any:
+    """The list or the mapping that a text holds, however it was written; a text that holds none, and anything else, as
+    it is."""
+    try:
+        parsed = held(value) if isinstance(value, str) else None
+    except ValueError:
+        return value
+    return value if parsed is None else parsed[0]
+
+
+def fields_of(value: Any) -> Mapping[str, Any] | None:
+    """The fields of an object of a framework, a pydantic model or a data class, with its text and its role where these
+    are properties; None for anything else."""
+    kind = type(value)
+    names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
+    if not isinstance(names, Mapping):
+        names = ("id", "page_content", "metadata") if hasattr(value, "page_content") else ()
+    if not names:
+        return None
+    there = {str(name): getattr(value, str(name), None) for name in names}
+    more = ("role",) if there.keys() & {"content", "text"} else ("role", "content", "text")
+    return there | {name: said for name in more if (said := getattr(value, name, None)) is not None}
 
 
 @dataclass

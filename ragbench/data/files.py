@@ -87,7 +87,7 @@ class LeftOut:
         """One more row that an error says cannot be used: equal faults are counted together, whatever the value."""
         said = str(error).removeprefix(place).lstrip(",: ")
         what, equals, rest = said.partition(" = ")
-        value, colon, why = rest.partition(": ")
+        value, colon, why = rest.rpartition(": ")
         if equals and colon:
             self.add(f"row with {re.sub(r'.[0-9]+.?$', '', what)}: {why}", f"{place}, {what} = {value}")
         else:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -12,37 +11,28 @@ from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought
-from ragbench.data.cells import held
+from ragbench.data.cells import held, several
 from ragbench.data.files import DatasetError
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
+from ragbench.data.payloads import passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
-from ragbench.data.rows import checked, cut, flag, rows_of
-from ragbench.data.samples import turns_of
-from ragbench.data.vocabulary import FIELDS, key
+from ragbench.data.rows import checked, cut, cut_list, flag, rows_of
+from ragbench.data.samples import references_in, turns_of
+from ragbench.data.vocabulary import Columns, missing
 
 NAME = "given"
 """What a data set is called that has no name of its own."""
-QUESTIONS: Mapping[str, Sequence[str]] = {
-    "id": FIELDS["id"],
-    "text": ("text", *FIELDS["user_input"]),
-    "reference": tuple(name for name in FIELDS["reference"] if name != "gold"),  # here it names passages
-    "relevant": ("relevant", "relevant_chunk_ids", "relevant_ids", "relevant_documents", "reference_context_ids",
-                 "gold", "chunk_id", "doc_id", "document_id"),
-    "texts": ("reference_contexts", "relevant_texts", "chunk_text"),
-    "relevant_urls": ("relevant_urls",),
-    "kind": ("kind", "category", "type"),
-}  # fmt: skip
-"""What a field of a question may be called, the present name first; the others go by their own names."""
-DOCUMENTS: Mapping[str, Sequence[str]] = {
-    "id": ("id", "chunk_id", "doc_id", "document_id", "_id", "docno", "passage_id"),
-    "text": ("text", "page_content", "content", "contents", "chunk_text", "passage", "document", "body"),
-    "url": ("url", "source", "confluence_url"),
-}
-PAST: Mapping[str, Sequence[str]] = {
-    "id": ("id",), "question": FIELDS["user_input"], "answer": FIELDS["response"], "url": ("url", "confluence_url"),
-    "score": ("score", "user_score", "rating"), "user": ("user", "user_id"),
-    "asked_at": ("asked_at", "timestamp", "time", "created_at"),
-}  # fmt: skip
+RELEVANT = "reference_context_ids"
+QUESTIONS = ("id", "user_input", "reference", RELEVANT, "reference_contexts", "chunk_text", "chunk_id", "relevant_urls",
+             "category", "cluster", "source")  # fmt: skip
+"""Fields of the vocabulary that a question has here."""
+OF_A_QUESTION = {"text": "user_input", "kind": "category", "type": "category", **dict.fromkeys(
+    ("relevant", "gold", "chunk_id", "doc_id", "document_id"), RELEVANT)}  # fmt: skip
+"""Names of columns that mean another field beside questions than they do elsewhere."""
+PAST = {"user_input": "question", "response": "answer", "url": "url", "user_score": "score", "user": "user",
+        "time": "asked_at", "id": "id"}  # fmt: skip
+"""Fields of the vocabulary that a past question has, and what its record calls them."""
+OF_THE_PAST = {"score": "user_score", "rating": "user_score", "question_id": ""}
 LABELLED_ALONE = "questions, and of passages only those that they name"
 """The title of a data set without documents: retrieval from so small a base is easier."""
 
@@ -86,8 +76,9 @@ def _sorted(records: Iterable[Any]) -> list[Any]:
     return sorted(records, key=lambda record: record.id)
 
 
-def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, row) of each row of a table in memory: names as they are, without what is not given.
+def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(place, index, row) of each row of a table in memory: names as they are, without what is not given; the index is
+    that of a data frame, else the row's number from 0.
 
     text: what a row that is a text alone is called. Raises DatasetError for what is no row.
     """
@@ -105,7 +96,7 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, dict[str
         if not isinstance(entry, Mapping):
             raise DatasetError(f"{where}: {cut(entry)}: a mapping is expected")
         row = {str(key): plain(value) for key, value in entry.items() if not _is_missing(value)}
-        yield where, {"\0place": str(index[number] if index else number), **row}
+        yield where, str(index[number] if index else number), row
 
 
 def plain(value: Any) -> Any:
@@ -115,14 +106,7 @@ def plain(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in ("NaT", "<NA>")
-
-
-def first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The value of the first of the names that the row has; None where it has none of them."""
-    folded = {column.casefold().replace(" ", "_").replace("-", "_"): value for column, value in row.items()}
-    there = {key(column): value for column, value in row.items()} | folded
-    return next((there[name] for name in (*names, *map(key, names)) if name in there), None)
+    return missing(value) or str(value) in ("NaT", "<NA>")
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:
@@ -132,19 +116,16 @@ def _documents(given: Any) -> Iterator[ChunkRecord]:
             for name, document in given.items()
         ]
     seen: set[str] = set()
-    for where, row in rows(given, "documents", "text"):
-        name = first(row, DOCUMENTS["id"])
-        made = {
-            "id": row["\0place"] if name is None else str(name),
-            "text": first(row, DOCUMENTS["text"]),
-            "url": first(row, DOCUMENTS["url"]),
-            **{key: row.get(key) for key in ("title", "section", "document", "start", "end")},
-        }
-        if made["id"] in seen:
-            raise DatasetError(f"{where}: the id {made['id']!r} stands there twice")
-        seen.add(made["id"])
-        if made["text"] is None:
-            raise DatasetError(f"{where}: it has no text; one of {', '.join(DOCUMENTS['text'])} is expected")
+    for where, index, row in rows(given, "documents", "text"):
+        passage = passage_of(row)
+        if passage is None or passage.text is None:
+            raise DatasetError(f"{where}: it has no text: text, page_content or content; it has {cut_list(row)}")
+        name = index if passage.id is None else passage.id
+        if name in seen:
+            raise DatasetError(f"{where}: the id {name!r} stands there twice")
+        seen.add(name)
+        more = {key: row.get(key) for key in ("section", "document", "start", "end")}
+        made = {**more, "id": name, "text": passage.text, "url": passage.url, "title": passage.title}
         yield checked(ChunkRecord, made, where)
 
 
@@ -155,11 +136,15 @@ def _questions(
     if given is None:
         return
     by_text = {chunk.text.strip(): chunk.id for chunk in chunks.values()}
-    known = {name for names in QUESTIONS.values() for name in names}
-    plainly = ("relevant_urls", "spans", "cluster", "source")
-    for where, row in rows(given, "questions", "text"):
-        relevant = _relevant(first(row, QUESTIONS["relevant"]), where)
-        for text in _listed(first(row, QUESTIONS["texts"]), where):
+    places = {} if any(map(str.isdigit, chunks)) else {str(place): name for place, name in enumerate(chunks)}
+    known = Columns(only=QUESTIONS, takes=OF_A_QUESTION)
+    plainly = ("answerable", "spans", "language")
+    for where, index, row in rows(given, "questions", "text"):
+        own = known.of({name: value for name, value in row.items() if name not in plainly}, where)
+        if "user_input" not in own:
+            raise DatasetError(f"{where}: it has no question: question, query or text; it has {cut_list(row)}")
+        relevant = _relevant(own.get(RELEVANT), where)
+        for text in [*_listed(own.get("reference_contexts"), where), *_listed(own.get("chunk_text"), where)]:
             name = by_text.get(str(text).strip())
             if name is None and labelled_alone:
                 made = Chunk.nameless(str(text))
@@ -167,26 +152,27 @@ def _questions(
                 chunks[name] = checked(ChunkRecord, {"id": name, "text": made.text}, where)
             if name is not None:
                 relevant.setdefault(name, 1.0)
-        relevant = {name if name in chunks else by_text.get(name.strip(), name): of for name, of in relevant.items()}
+        known_by = {name: by_text.get(name.strip(), places.get(name, name)) for name in relevant if name not in chunks}
+        relevant = {known_by.get(name, name): grade for name, grade in relevant.items()}
         if lacking := [name for name in relevant if name not in chunks]:
             there = "there are no documents: give them as documents=" if labelled_alone else _such_as(chunks)
             raise DatasetError(f"{where}: names the passage {cut(lacking[0])}, which is not there; {there}")
-        name, answerable = first(row, QUESTIONS["id"]), row.get("answerable")
-        urls = row.get("relevant_urls") or {}
-        made_of = {
-            "id": row["\0place"] if name is None else str(name),
-            "text": first(row, QUESTIONS["text"]),
-            "reference": first(row, QUESTIONS["reference"]),
+        answerable = row.get("answerable")
+        urls: Any = own.get("relevant_urls") or {}
+        references = references_in(own.get("reference"), f"{where}, reference")
+        left_out.update(f"field {name}, which means nothing here" for name in row if name in known.unread)
+        made_of: dict[str, Any] = {
+            "id": str(own.get("id", index)),
+            "text": own["user_input"],
+            "reference": next(iter(references), None),
+            "references": several(references),
             "relevant": relevant,
             "answerable": flag(answerable) if answerable is not None else True if relevant else None,
-            "kind": first(row, QUESTIONS["kind"]),
-            **{key: row[key] for key in plainly if row.get(key) is not None},
+            "kind": own.get("category"),
+            **{name: own[name] for name in ("cluster", "source") if name in own},
+            **{name: row[name] for name in ("spans",) if name in row},
             "relevant_urls": urls if isinstance(urls, Mapping) else dict.fromkeys(_listed(urls, where), 1.0),
         }
-        if made_of["text"] is None:
-            raise DatasetError(f"{where}: it has no question; one of {', '.join(QUESTIONS['text'])} is expected")
-        for strange in row.keys() - known - {*plainly, "answerable", "language", "\0place"}:
-            left_out[f"field {strange}, which means nothing here"] += 1
         yield checked(QuestionRecord, made_of, where)
 
 
@@ -195,11 +181,10 @@ def _such_as(chunks: Mapping[str, ChunkRecord]) -> str:
 
 
 def _relevant(given: Any, where: str) -> dict[str, float]:
-    read = held(given) if isinstance(given, str) else None
-    given = given if read is None else read[0]
-    if isinstance(given, Mapping):
-        return {str(plain(name)): float(grade) for name, grade in given.items() if grade and grade > 0}
-    return dict.fromkeys(map(str, _listed(given, where)), 1.0)
+    values = _listed(given, where)
+    if len(values) == 1 and isinstance(values[0], Mapping):
+        return {str(plain(name)): float(grade) for name, grade in values[0].items() if grade and grade > 0}
+    return dict.fromkeys(map(str, values), 1.0)
 
 
 def _listed(given: Any, where: str) -> list[Any]:
@@ -221,16 +206,19 @@ def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
     model = MODELS[table]
     if table == "dialogues" and not hasattr(given, "columns"):
         given = [_dialogue(dialogue) for dialogue in given]
-    for where, row in rows(given, table):
-        place = row.pop("\0place")
-        renamed = {own: content for own, names in PAST.items() if (content := first(row, names)) is not None}
-        own = {**row, **(renamed if table == "history" else {})}
-        own["id"] = str(own.get("id", place))
-        for strange in own.keys() - model.model_fields.keys():
-            left_out[f"field {strange}, which means nothing here"] += 1
-        if table == "history" and own.get("user") is not None:
-            own["user"] = str(own["user"])
-        yield checked(model, {key: value for key, value in own.items() if key in model.model_fields}, where)
+    known = Columns(only=PAST, takes=OF_THE_PAST)
+    for where, index, row in rows(given, table):
+        own: dict[str, Any] = {
+            "id": index,
+            **{name: value for name, value in row.items() if name in model.model_fields},
+        }
+        strange = row.keys() - model.model_fields.keys()
+        if table == "history":
+            own |= {PAST[name]: value for name, value in known.of(row, where).items()}
+            strange &= known.unread.keys()
+        left_out.update(f"field {name}, which means nothing here" for name in strange)
+        own |= {name: str(own[name]) for name in ("id", "user") if name in own}
+        yield checked(model, own, where)
 
 
 def _dialogue(dialogue: Any) -> Any:

@@ -1,4 +1,8 @@
-"""What programs put into a record: a question, an answer, passages, numbers and moments, in any usual shape."""
+"""What programs put into a record: a question, an answer, passages, numbers, moments, nuggets, citations, calls.
+
+What a field of parts cannot be read as is kept as it stands, so that the metric says of its row what is wrong, and the
+others are read.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragbench.data.cells import held
+from ragbench.core.types import Citation, Message, ToolCall
+from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import LATEST
+from ragbench.data.rows import cut
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
@@ -20,11 +26,12 @@ LISTS = ("documents", "retrieved_documents", "source_documents", "docs", "nodes"
          "contexts", "context", "passages", "chunks", "results", "matches", "hits", "output", "result")  # fmt: skip
 TEXTS = ("page_content", "content", "text", "document.content", "pageContent", "passage", "chunk", "chunk_text", "body",
          "context", "contents", "evidence_text", "fact", "page_snippet", "snippet", "document_text", "passage_text",
-         "page_result", "текст", "содержание")  # fmt: skip
+         "page_result", "paragraph_text", "текст", "содержание")  # fmt: skip
 IDS = ("id", "document.id", "chunk_id", "doc_id", "document_id", "id_", "node_id", "_id")
 PARTS = ("sentences", "lines")
 """Under which the text of a passage stands sentence by sentence."""
 SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
+_OF_PASSAGES = {*TEXTS, *IDS, *PARTS, "metadata", "payload", "document", "node", "kwargs"}
 ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
              "file_name")  # fmt: skip
 TITLES = ("title", "document_title", "page_title")
@@ -58,30 +65,6 @@ class Passage:
     score: float | None = None
     url: str | None = None
     title: str | None = None
-
-
-def opened(value: Any) -> Any:
-    """What a text holds that is JSON, or a list or mapping as Python prints it; any other value as it is."""
-    if not isinstance(value, str) or not (text := value.strip()) or text[0] not in "[{" or text[-1] not in "]}":
-        return value
-    try:
-        return json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        parsed = held(text)
-    except (ValueError, RecursionError):
-        return value
-    return value if parsed is None else parsed[0]
-
-
-def opened_object(text: str) -> Any:
-    """The fields of an object that Python has printed; any other text as it is."""
-    try:
-        parsed = held(text)
-    except ValueError:
-        parsed = None
-    return text if parsed is None else parsed[0]
 
 
 def quoted(value: Any) -> Any:
@@ -118,19 +101,22 @@ def passage_of(item: Any) -> Passage | None:
     if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], list):
         item = {"title": item[0], "sentences": item[1]}  # as HotpotQA writes a paragraph
     if isinstance(item, str) and item.startswith("page_content="):
-        item = opened_object(item)
+        item = opened(item)
     if isinstance(item, str):
         return Passage(text=item, score=score) if item.strip() else None
-    if hasattr(item, "page_content"):
-        item = {name: getattr(item, name, None) for name in ("id", "page_content", "metadata")}
     if not isinstance(item, Mapping):
+        item = fields_of(item)
+    if item is None:
         return None
+    if not item.keys() & _OF_PASSAGES:
+        item = {str(name).casefold(): part for name, part in item.items()}
     score = number(_first(item, SCORES)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
-        if isinstance(inner := item.get(wrapper), Mapping):
+        inner = item.get(wrapper)
+        if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
             score = number(_first(item, SCORES)) if score is None else score
-    about = opened(item.get("metadata", item.get("document.metadata", item.get("payload"))))
+    about = opened(_first(item, ("metadata", "document.metadata", "payload", "meta")))
     about = about if isinstance(about, dict) else {}
     text = _first(item, TEXTS)
     text = _first(about, TEXTS) if text is None else text
@@ -230,6 +216,7 @@ def role_of(message: Any) -> str | None:
 
 def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
     value = opened(value)
+    value = value if isinstance(value, dict) or (own := fields_of(value)) is None else own
     if isinstance(value, str):
         return value.strip() or None
     if depth > MAX_DEPTH:
@@ -280,3 +267,133 @@ def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
         if (value := item.get(name)) is not None:
             return value
     return None
+
+
+VITAL = "vital"
+NUGGETS, MARKS = ("text", "nugget", "fact"), ("importance", "label", "grade")
+STARTS, ENDS, NAMES = ("start", "start_index"), ("end", "end_index"), ("passage", "id", "chunk_id", "citations", "ids")
+
+ARGUMENTS = ("arguments", "args", "input", "input_parameters", "parameters")
+EXPECTED = frozenset({"reference_tool_calls", "reference_topics"})
+"""Fields that tell a dialogue of an agent from any other."""
+
+
+def of_agent(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row with its dialogue as the field `trajectory`, where calls or subjects are expected of it, and with its first
+    question and last answer; any other as it is."""
+    if "trajectory" not in item and item.keys() & EXPECTED:
+        for name in ("messages", "user_input"):
+            if isinstance(value := _lines(item.get(name)), list) and any(isinstance(one, Mapping) for one in value):
+                rest = {key: one for key, one in item.items() if key not in ("messages", "user_input")}
+                item = {**rest, "trajectory": value}
+                break
+    said = messages_of(item.get("trajectory")) or ()
+    asked = next((one.text for one in said if one.role == "user"), None)
+    answer = next((one.text for one in reversed(said) if one.role == "assistant" and one.text), None)
+    found = {"user_input": asked, "response": answer}
+    return {**{name: text for name, text in found.items() if text}, **item} if said else item
+
+
+def messages_of(value: Any) -> tuple[Message, ...] | None:
+    """The messages of a field, each with its role, text and calls; a list of calls alone is one message of the agent.
+
+    None where nothing was given.
+    """
+    value = _lines(value)
+    if value is None:
+        return None
+    items = value if isinstance(value, list | tuple) else [value]
+    if items and all(isinstance(one, Mapping) and role_of(one) in (None, "function") for one in items):
+        return (Message("assistant", "", calls_of(items) or ()),)
+    return tuple(_message(one) for one in items)
+
+
+def _message(given: Any) -> Message:
+    if not isinstance(given, Mapping):
+        return Message("user", str(given))
+    role = (role_of(given) or "").casefold()
+    kinds = {**dict.fromkeys(PEOPLE, "user"), **dict.fromkeys(MODELS, "assistant")}
+    kwargs = given.get("kwargs")
+    inner = kwargs if isinstance(kwargs, Mapping) else given
+    parts = inner.get("content")
+    used = [one for one in parts if isinstance(one, Mapping) and one.get("type") == "tool_use"] if isinstance(
+        parts, list
+    ) else []  # fmt: skip
+    calls = calls_of(inner.get("tool_calls")) or calls_of(used) or ()
+    return Message(kinds.get(role, role or "user"), message_text(dict(given)) or "", calls)
+
+
+def calls_of(value: Any) -> tuple[ToolCall, ...] | None:
+    """The calls of a field as OpenAI, Anthropic, LangChain, ragas and DeepEval write them; None where none was given.
+
+    One whose arguments are no object, or no JSON, has none.
+    """
+    value = _lines(value)
+    if value is None:
+        return None
+    found = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        given = one.get("function", one) if isinstance(one, Mapping) else {"name": str(one), "args": {}}
+        given = given if isinstance(given, Mapping) else one
+        arguments = _first(given, ARGUMENTS)
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except ValueError:
+                arguments = None
+        elif arguments is None:
+            arguments, written = {}, ""
+        known = arguments if isinstance(arguments, Mapping) else None
+        found.append(ToolCall(str(given.get("name", "")), known, written))
+    return tuple(found)
+
+
+def topics_of(value: Any) -> tuple[str, ...] | None:
+    """The subjects of a field: a list of texts, or a text with one a line. None where nothing was given."""
+    value = _lines(value)
+    return None if value is None else tuple(map(str, value if isinstance(value, list | tuple) else [value]))
+
+
+def nuggets_of(value: Any) -> dict[str, str] | None:
+    """The nuggets of a field with their importances: a list of texts, which are vital, or of objects, a mapping of
+    texts to importances, or one of these as a text; a line of any other text is a nugget. None where nothing was given.
+    """
+    value = _lines(value)
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        value = [{"text": text, "importance": importance} for text, importance in value.items()]
+    found: dict[str, str] = {}
+    for one in value if isinstance(value, list | tuple) else [{"text": cut(value), "importance": "?"}]:
+        given = one if isinstance(one, Mapping) else {"text": one}
+        text, importance = _first(given, NUGGETS), str(_first(given, MARKS) or VITAL).strip().casefold()
+        if not isinstance(text, str) or not text.strip():
+            text, importance = cut(one), "?"
+        text = text.strip()
+        found[text] = importance if found.get(text, importance) == importance else f"{found[text]}, {importance}"
+    return found
+
+
+def citations_of(value: Any) -> tuple[Citation, ...] | None:
+    """The citations of a field: a list of objects with start, end and a passage's id or number, or several of them.
+
+    None where nothing was given.
+    """
+    value = _lines(value)
+    if value is None:
+        return None
+    found = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        given = one if isinstance(one, Mapping) else {}
+        start, end, names = (_first(given, keys) for keys in (STARTS, ENDS, NAMES))
+        if not (isinstance(start, int) and isinstance(end, int)) or names is None:
+            start, end, names = -1, -1, cut(one)
+        found += [Citation(start, end, str(name)) for name in (names if isinstance(names, list) else [names])]
+    return tuple(sorted(found, key=lambda one: (one.start, one.end)))
+
+
+def _lines(value: Any) -> Any:
+    """The value that a cell holds; its lines where it holds none, None where it is blank."""
+    value = opened(value)
+    return [line for line in value.splitlines() if line.strip()] or None if isinstance(value, str) else value

@@ -11,11 +11,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.cells import plain, several
+from ragbench.data.cells import opened, plain, several
 from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.payloads import question_of
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
-from ragbench.data.samples import Given, contexts_of, references_in
+from ragbench.data.samples import Given, contexts_of, items_of, references_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import AmbiguousError, Columns
 
@@ -46,7 +47,8 @@ def names(value: Any) -> Any:
     values = listed(value)
     if not isinstance(values, list | tuple):
         raise ValueError("a list is expected")
-    return [named for entry in values if (named := name(entry)) is not None]
+    parts = [part for entry in values for part in (entry if isinstance(entry, list | tuple) else [entry])]
+    return [named for part in parts if (named := name(part)) is not None]
 
 
 def text(value: Any) -> Any:
@@ -123,10 +125,11 @@ class _Reading:
     by_category: bool = False
     left_out: LeftOut = field(default_factory=LeftOut)
 
-    def take(self, item: Item, place: str, passages: Sequence[Chunk] = ()) -> None:
-        """Remember the item and its chunks; refuse what contradicts what was seen before."""
+    def take(self, item: Item, place: str, passages: Sequence[Chunk] = (), others: Sequence[Chunk] = ()) -> None:
+        """Remember the item and its chunks; refuse what contradicts what was seen before. others: chunks that are not
+        relevant to it."""
         self._chunk(item, place)
-        for passage in passages:
+        for passage in (*passages, *others):
             self.chunks.put(passage.id, ChunkRecord(id=passage.id, text=passage.text), place)
         if passages:
             own = [*item.relevant_chunk_ids, *(passage.id for passage in passages)]
@@ -229,7 +232,11 @@ class _Reading:
             self.brought.left_out["past question that stands there twice"] += 1
 
 
-READ = ("contexts", "reference_contexts", "response", "note", "context_ids",
+SEARCHED = ("retriev", "search", "found", "найденн", "извлечённ")
+"""How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
+SUPPORTS = ("is_supporting", "is_selected")
+"""What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
+READ = ("contexts", "reference_contexts", "response", "note", "context_ids", "supporting",
         *(CALLED.get(name, name) for name in Item.model_fields))  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 
@@ -245,7 +252,8 @@ def read(
 
     base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
     is smaller than the real one, so retrieval is easier. A question's passages are its `chunk_text`, or the texts of
-    its reference contexts; where it has contexts and no answer, these, which it was written from. An answer without
+    its reference contexts; where it has contexts and no answer, these, which it was written from, unless a search gave
+    them, or some are marked, as by HotpotQA, MuSiQue and MS MARCO: then these alone. An answer without
     contexts is the reference where no other is there. marked: heed
     `is_question_ok`, `is_answer_ok`, `is_chunk_ok`: a 0 takes the question, its reference, or its label out, counted;
     an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
@@ -256,21 +264,23 @@ def read(
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
     reading, known = _Reading(base or {}, marked), Columns(columns, READ)
-    unmarked, written_for = 0, 0
+    unmarked, written_for, searched = 0, 0, 0
     for place, row in read_rows(path, held=False, left_out=reading.left_out):
         fields = known.of(row, place)
         if marked:  # forms that people fill in are spreadsheets
             fields = {name: plain(value) if isinstance(value, str) else value for name, value in fields.items()}
         try:
-            item, passages = _item(fields, row, place)
-            reading.take(item, place, passages)
+            is_searched = known.read.get("contexts", "").casefold().startswith(SEARCHED)
+            item, passages, others = _item(fields, row, place, is_searched)
+            reading.take(item, place, passages, others)
         except AmbiguousError:
             raise
         except DatasetError as error:
             reading.left_out.fault(error, place)
             continue
         unmarked += all(getattr(item, mark) is None for mark in MARKS)
-        written_for += "contexts" in fields and bool(passages)
+        written_for += "contexts" in fields and bool(passages) and "reference_contexts" not in fields and not others
+        searched += is_searched and bool(others)
     if not reading.items:
         why = reading.left_out.said or "at least one is expected"
         guesses = "; ".join(known.guesses(known.unread))
@@ -285,6 +295,8 @@ def read(
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
     if written_for:
         brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")
+    if searched:
+        brought.notes.append(f"what a search found for {searched} questions is part of the base, and labels nothing")
     if not brought.chunks:
         brought.notes.append(
             "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
@@ -296,17 +308,44 @@ def read(
     return brought
 
 
-def _item(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[Item, tuple[Chunk, ...]]:
-    """The item of a row, and the passages that it was written from. Raises DatasetError."""
+def _item(
+    fields: Mapping[str, Any], row: Mapping[str, Any], place: str, is_searched: bool
+) -> tuple[Item, tuple[Chunk, ...], tuple[Chunk, ...]]:
+    """The item of a row, the passages that it was written from, and others that stand there. Raises DatasetError."""
     given = {name: fields[CALLED.get(name, name)] for name in Item.model_fields if CALLED.get(name, name) in fields}
     passages = contexts_of(fields.get("reference_contexts"), f"{place}, reference_contexts") or ()
-    if not passages and "response" not in fields and "chunk_text" not in fields:
-        passages = contexts_of(fields.get("contexts"), f"{place}, contexts", ids=fields.get("context_ids")) or ()
+    others: tuple[Chunk, ...] = ()
+    if "response" not in fields and "chunk_text" not in fields:
+        where, ids = f"{place}, contexts", fields.get("context_ids")
+        parted = None if passages or ids else _supporting(fields, where)
+        if parted is not None:
+            passages, others = (contexts_of(part, where) or () for part in parted)
+        else:
+            others = contexts_of(fields.get("contexts"), where, ids=ids) or ()
+            passages, others = (passages, others) if passages or is_searched else (others, ())
     if "question" not in given and row:
         raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
+    if not isinstance(asked := given.get("question"), str):
+        given["question"] = question_of(asked) or asked
     if "ground_truth_answer" not in given and not {"contexts", "context_ids"} & fields.keys() and "response" in fields:
         given["ground_truth_answer"] = fields["response"]
     if "ground_truth_answer" in given:
         wanted = references_in(given["ground_truth_answer"], f"{place}: ground_truth_answer")
         given |= {"ground_truth_answer": next(iter(wanted), None), "references": several(wanted)}
-    return checked(Item, given, place), passages
+    return checked(Item, given, place), passages, others
+
+
+def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[Any]] | None:
+    """The passages that the answer rests on, and all others, as they are written; None where nothing tells them."""
+    items, facts = items_of(fields.get("contexts"), where) or [], opened(fields.get("supporting"))
+    facts = facts.get("title", []) if isinstance(facts, Mapping) else [fact[0] for fact in facts or ()]
+    marks = [
+        any(item.get(mark) for mark in SUPPORTS) or item.get("title") in facts
+        if isinstance(item, Mapping)
+        else isinstance(item, list) and bool(item) and item[0] in facts
+        for item in items
+    ]
+    if not any(marks):
+        return None
+    own, others = ([item for item, mark in zip(items, marks, strict=True) if mark is side] for side in (True, False))
+    return own, others

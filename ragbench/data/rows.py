@@ -8,7 +8,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,6 +52,8 @@ DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
 LINES = {".jsonl", ".ndjson", ".jsonlines"}
 EXCEL = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
+BEGINS = {b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls", b"PAR1": ".parquet", b"%PDF": ".pdf"}
+"""How files begin that are no text."""
 TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
 """Endings of files that hold rows."""
 WRAPPERS = ("data", "traces", "runs", "spans", "examples", "observations", "scores", "goldens", "testCases",
@@ -62,6 +64,8 @@ STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
 RECORD = {"id", "name", "info", "page_content", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
+TITLES = 10
+"""Rows among which the one with the names of the columns is looked for."""
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -80,11 +84,13 @@ def read_rows(
     (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel the first sheet with rows is read.
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
-    number.
+    number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
     left_out: rows that cannot be read are counted there; without it one of them is an error.
     Raises DatasetError with file and place for what cannot be read.
     """
     endings = {ending.lower() for ending in path.suffixes}
+    if content := _content(path, endings):  # whatever the file is called
+        endings = {content}
     if endings & LINES:
         rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
     elif ".json" in endings:
@@ -98,6 +104,19 @@ def read_rows(
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     return rows
+
+
+def _content(path: Path, endings: Collection[str]) -> str:
+    """The ending of files that begin as this one does; empty where nothing tells. Raises DatasetError for a PDF."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        start = file.read(2**12)
+    ending = BEGINS.get(start[:4], "")
+    if ending == ".pdf":
+        raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
+    is_text = bool({*endings} & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
+    return ".csv" if is_text else ending  # what many programs call a workbook is one for Excel alone
 
 
 def tabbed(path: Path) -> bool:
@@ -312,15 +331,14 @@ def _is_of_lines(path: Path) -> bool:
 
 def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     lines = lines_of(path)
-    head = next(lines, "")
-    before = 0
-    told = SEPARATED.fullmatch(head)
-    if told:  # as Excel writes it for itself
-        head, before = next(lines, ""), 1
-    delimiter = told[1] if told else max(DELIMITERS, key=head.count)
+    first = list(itertools.islice(lines, TITLES))
+    told = SEPARATED.fullmatch(first[0]) if first else None  # as Excel writes it for itself
+    before = 1 if told else 0
     csv.field_size_limit(MAX_LINE_BYTES)
+    before += _header([_split(line, told[1] if told else "") for line in first[before:]])
+    delimiter = told[1] if told else max(DELIMITERS, key=(first[before] if before < len(first) else "").count)
     load = Load(path, "rows", held=held)
-    reader = csv.reader(itertools.chain([head] if head else [], lines), delimiter=delimiter, strict=True)
+    reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
         called = [name for name in names if name]
@@ -348,6 +366,25 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         raise DatasetError(f"{path.name}, line {reader.line_num + before}: not CSV: {error}") from None
 
 
+def _split(line: str, delimiter: str) -> list[str]:
+    """The cells of a line; none where it is no whole row."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter or max(DELIMITERS, key=line.count), strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _header(rows: Sequence[Sequence[str]]) -> int:
+    """Which of the first rows names the columns: the first of all, unless it is a title above one that does."""
+    for place, cells in enumerate(rows):
+        names = [cell for cell in cells if cell.strip()]
+        if len(names) > 1 and any(map(field_of, names)):
+            return place
+        if len(names) > 2 or (not place and any(map(field_of, names))):
+            break
+    return 0
+
+
 def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
     """The rows of the first sheet that has a header and a row, below the first row that is not empty."""
     import python_calamine
@@ -366,8 +403,9 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
             break
     if len(rows) < 2:
         raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-    names = [normalise(str(cell)).strip() for cell in rows[0][1]]
-    for number, cells in rows[1:]:
+    head = _header([[str(cell) for cell in cells] for _, cells in rows[:TITLES]])
+    names = [normalise(str(cell)).strip() for cell in rows[head][1]]
+    for number, cells in rows[head + 1 :]:
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
         row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
         yield f"{path.name}, row {number}", {name: value for name, value in row.items() if keep_empty or value != ""}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
-from ragbench.data import attributed
-from ragbench.data.cells import Form, Forms, held, several
+from ragbench.data import payloads
+from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import (
     MODELS,
@@ -191,6 +191,7 @@ def samples_of(
     items: list[tuple[str, Any]] = []
     for row, item in enumerate(rows, 1):
         where = place if is_alone else f"{place}, row {row}"
+        item = item if isinstance(item, Mapping | Sample) else fields_of(item) or item
         if isinstance(item, Sample):
             items.append((where, item))
         elif isinstance(item, Mapping):
@@ -298,15 +299,11 @@ def turns_of(value: Any) -> list[Said] | None:
     tools and systems say is passed over, and of several answers to a question the last is its answer. None for
     anything else.
     """
-    if isinstance(value, str):
-        if not value.lstrip().startswith("["):
-            return None
-        try:
-            parsed = held(value)
-        except ValueError:
-            return None
-        value = None if parsed is None else parsed[0]
-    if not isinstance(value, list) or not value or not all(isinstance(entry, Mapping) for entry in value):
+    value = opened(value)
+    if not isinstance(value, list) or not value:
+        return None
+    value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
+    if not all(value):
         return None
     turns: list[Said] = []
     for message in value:
@@ -328,7 +325,7 @@ def turns_of(value: Any) -> list[Said] | None:
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    item = attributed.of_agent(item)
+    item = payloads.of_agent(item)
     for field in ("messages", "user_input"):
         turns = turns_of(item.get(field))
         if turns is None:
@@ -377,11 +374,11 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
             item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
         ),
         rubric=_rubric(item.get("rubric")),
-        nuggets=attributed.nuggets_of(item.get("nuggets")),
-        citations=attributed.citations_of(item.get("citations")),
-        trajectory=attributed.messages_of(item.get("trajectory")),
-        reference_tool_calls=attributed.calls_of(item.get("reference_tool_calls")),
-        reference_topics=attributed.topics_of(item.get("reference_topics")),
+        nuggets=payloads.nuggets_of(item.get("nuggets")),
+        citations=payloads.citations_of(item.get("citations")),
+        trajectory=payloads.messages_of(item.get("trajectory")),
+        reference_tool_calls=payloads.calls_of(item.get("reference_tool_calls")),
+        reference_topics=payloads.topics_of(item.get("reference_topics")),
         cost=None if (cost := number_in(item.get("cost"))) is None or cost < 0 else cost,
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
@@ -413,12 +410,8 @@ def _name(value: Any) -> str:
 
 def references_in(value: Any, place: str) -> list[str]:
     """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
-    if isinstance(value, str):
-        try:
-            parsed = held(value)
-        except ValueError:
-            parsed = None
-        value = parsed[0] if parsed is not None and _is_of_answers(parsed[0]) else value
+    if isinstance(value, str) and not isinstance(inside := opened(value), str) and _is_of_answers(inside):
+        value = inside
     if isinstance(value, Mapping):
         value = value.get("text", value.get("normalized_aliases", value.get("value", value)))
     if isinstance(value, list | tuple):
@@ -455,7 +448,7 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         return inner or value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _name(value)
-    if isinstance(value, Mapping) and (inner := said(value)) is not None:
+    if not isinstance(value, list) and (inner := said(value)) is not None:
         return inner
     if (
         isinstance(value, list)
@@ -474,11 +467,11 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     were None or empty, which are left out. ids: theirs, as many; one without is named by its text (`Chunk.nameless`).
     None where neither is there. Raises DatasetError for anything else.
     """
-    names = _listed(ids, f"{place} (ids)") if ids != "" else None
+    names = items_of(ids, f"{place} (ids)") if ids != "" else None
     names = names and [part for entry in names for part in (entry if isinstance(entry, list | tuple) else [entry])]
     if value is None and names is None:
         return None
-    texts = None if names and value == "" else _listed(value, place, forms)  # an empty cell beside ids is no text
+    texts = None if names and value == "" else items_of(value, place, forms)  # an empty cell beside ids is no text
     if texts is None:
         return tuple(Chunk(_name(name), "") for name in names or () if not missing(name))
     if names is not None and len(names) != len(texts):
@@ -506,8 +499,9 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     return Chunk.nameless(passage.text) if name is None else Chunk(_name(name), passage.text)
 
 
-def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:
-    """A list as it is, or out of a cell that holds one as text; the texts of a mapping; one text as a list of one."""
+def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:
+    """The passages of a field, as they are written there: a list as it is, or out of a cell that holds one as text; the
+    texts of a mapping; one text as a list of one."""
     if value is None:
         return None
     form: Form = "list"
@@ -523,7 +517,7 @@ def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | N
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
     if isinstance(value, Mapping) and not value.keys() & _OF_A_PASSAGE:
         value, form = list(value.values()), "mapping"
-    if isinstance(value, Mapping | Chunk) or hasattr(value, "page_content"):
+    if isinstance(value, Mapping | Chunk) or fields_of(value) is not None:
         value = [value]
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")

@@ -9,12 +9,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import held
+from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import DatasetError
 
 
@@ -28,9 +29,12 @@ _WRITERS = (
 _TRUTHS = "gold golden gt ground_truth groundtruth truth expected reference ref correct ideal true right target"
 _SAID = "answer response reply output completion"
 _FOUND = "retrieved retrieval source search found"
-_PASSAGES = "context ctx document doc passage chunk content evidence snippet node"
+_PASSAGES = "context ctx document doc passage paragraph chunk content evidence snippet node"
 _JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
 
+PARTS = ("contexts", "reference_contexts", "reference")
+"""Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
+_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.-]*\d+")
 _ALONE = tuple(word for word in _TRUTHS.split() if word not in ("correct", "true", "right"))
 """Words for a truth; the others are people's marks where they stand alone."""
 _FOUND_ALONE = tuple(word for word in _PASSAGES.split() if word != "evidence")
@@ -38,7 +42,8 @@ _FOUND_ALONE = tuple(word for word in _PASSAGES.split() if word != "evidence")
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": (
         "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id",
-        "uid", "index", "№", "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
+        "uid", "index", "№", "пример", "объект", "ид", "идентификатор", "номер", "номер_вопроса",
+        "id_вопроса", "код_вопроса",
     ),
     "user_input": (
         "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
@@ -73,6 +78,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "эталонные_фрагменты",
         "эталонные_документы", "релевантные_фрагменты", "релевантные_документы", "нужные_фрагменты",
     ),
+    "supporting": ("supporting_facts",),
     "reference_context_ids": (
         "reference_context_ids", *_each(_JUDGED, "ids"),
         *(f"{word}_ids" for word in _each(_JUDGED, _PASSAGES)), "id_релевантных_фрагментов", "id_эталонных_фрагментов",
@@ -204,20 +210,23 @@ FORMATS = (
     ),
     _format(
         "inspect_ai", "input target output epoch", opens="output",
-        messages="", choices="", model="system", completion="response", output="",
+        messages="", choices="", model="system", completion="response",
     ),
     _format("CRAG", "interaction_id query", interaction_id="id", answer="reference", alt_ans="reference",
             query_time="", search_results="contexts"),
     _format("FinanceBench", "financebench_id", financebench_id="id", answer="reference",
             evidence="reference_contexts", justification="", label=""),
-    _format("RGB", "query answer positive negative", answer="reference", positive="contexts", negative=""),
+    _format("RGB", "query answer positive negative", answer="reference", positive="reference_contexts",
+            negative="contexts"),
     _format("RGB results", "query ans prediction", ans="reference", label=""),
-    _format("HotpotQA", "question answer supporting_facts", answer="reference", supporting_facts=""),
-    _format("FlashRAG", "question golden_answers output", opens="output", output=""),
+    _format("HotpotQA", "question answer supporting_facts", answer="reference"),
+    _format("MuSiQue", "question paragraphs answer answer_aliases", answer="reference", answer_aliases="reference"),
+    _format("FlashRAG", "question golden_answers output", opens="output"),
     _format("AutoRAG", "query generation_gt", "query retrieval_gt", "retrieved_contents retrieved_ids",
             generation_gt="reference", retrieval_gt="reference_context_ids"),
     _format("RAGBench", "question documents response generation_model_name", source=""),
     _format("MultiHop-RAG", "query answer evidence_list", answer="reference", evidence_list="reference_contexts"),
+    _format("Haystack's answers", "data query documents", data="response"),
     _format("MLflow", "inputs expectations", "request expected_response", opens="expectations"),
     _format("LangSmith", "inputs reference_outputs"),
 )  # fmt: skip
@@ -268,11 +277,18 @@ class Columns:
 
     given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
     several columns, parted by commas, each is what one system answered, or what one person gave as a label. only: the
-    fields that the reader knows.
+    fields that the reader knows. takes: column → field, where the reader means another one by that name than FIELDS,
+    the likelier name first.
     """
 
-    def __init__(self, given: Mapping[str, Any] | None = None, only: Iterable[str] = FIELDS) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, Any] | None = None,
+        only: Iterable[str] = FIELDS,
+        takes: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._only = frozenset(only)
+        self._takes = {key(column): field_name for column, field_name in takes.items()}
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
         self._needed = set(explicit)
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
@@ -293,8 +309,12 @@ class Columns:
             if inner is None:
                 continue
             members = {str(own): value for own, value in inner.items() if own not in row}
-            if any(field_of(own) in self._only for own in members):
-                row = {**members, **{own: value for own, value in row.items() if own != name}}
+            inside = {field_of(own) for own, value in members.items() if not missing(value)} & self._only
+            if plan.format is None or key(name) not in plan.format.opens:
+                inside &= {*CONTENT}
+            if inside:  # an object in which nothing is called an answer may be one, as a whole
+                is_spent = field_of(name) in {"", *inside}
+                row = {**members, **{own: value for own, value in row.items() if own != name or not is_spent}}
         if plan.opened:
             plan = self._plan(row, place, plan.format)
         values: dict[str, Any] = {}
@@ -304,7 +324,7 @@ class Columns:
             there = [name for name in there if not _blank(row[name])] or there
             if there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
-                self.read.setdefault(field_name, there[0])
+                self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
         if not has_answers and self._holds_references(plan, values):  # sets of questions give all right answers so
             values["reference"] = values.pop("response")
@@ -317,7 +337,7 @@ class Columns:
 
     def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
         """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
-        given = _held(values.get("response"))
+        given = opened(values.get("response"))
         is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
         asked = "user_input" in values and "reference" in self._only - values.keys()
         return is_list and asked and key(plan.fields["response"][0]) == "answer"
@@ -369,7 +389,8 @@ class Columns:
         told = told or next(
             (known_format for known_format in FORMATS if any(there >= marks for marks in known_format.marks)), None
         )
-        takes = told.takes if told else {}
+        takes = {**self._takes, **(told.takes if told else {})}
+        order = {name: place for place, name in enumerate(takes)}
         named = self._named(columns, place)
         taken = {name for own in named.values() for name in own}
         fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items()
@@ -378,11 +399,13 @@ class Columns:
         joined: dict[str, int] = {}
         unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
         for name in columns:
-            field_name = takes.get(keys[name], _KNOWN.get(keys[name], ""))
+            numbered = _NUMBERED.fullmatch(name)
+            part = _KNOWN.get(key(numbered[1]), "") if numbered and keys[name] not in _KNOWN else ""
+            field_name = takes.get(keys[name], _KNOWN.get(keys[name], part if part in PARTS else ""))
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
-            if keys[name] in takes:
+            if keys[name] in takes or (part and field_name == part) or (field_name == "value" and unsigned):
                 joined[field_name] = joined.get(field_name, 0) + 1
             if field_name in self._only and field_name not in named:
                 fields.setdefault(field_name, []).append(name)
@@ -394,17 +417,17 @@ class Columns:
             elif field_name == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in fields:
                 fields["reference_contexts"] = own
         for field_name, own in fields.items():
-            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(FIELDS[field_name][0])))
+            own.sort(key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0])))
         self.format = self.format or (told.name if told else "")
-        opened = [name for name in columns if (told and keys[name] in told.opens)]
-        opened += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
+        inside = [name for name in columns if (told and keys[name] in told.opens)]
+        inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
         read = {name for own in fields.values() for name in own} | {name for own in named.values() for name in own}
         skipped = {name for name in columns if takes.get(keys[name]) == ""}
-        unread = [name for name in columns if name and name not in read | skipped and name not in opened]
+        unread = [name for name in columns if name and name not in read | skipped and name not in inside]
         unread = [name for name in unread if not keys[name].startswith("unnamed")]
         several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
         several |= {"value"} if len(named.get("value", ())) > 1 else set()
-        return _Plan(told, fields, several, list(dict.fromkeys(opened)), unread)
+        return _Plan(told, fields, several, list(dict.fromkeys(inside)), unread)
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
@@ -423,10 +446,13 @@ class Columns:
         first = row[there[0]]
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
-        if len(there) == 1 or field_name not in CONTENT or len({repr(row[name]) for name in there}) == 1:
+        if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
+            return _plain(first)
+        if field_name not in CONTENT:
+            self.unread.update(dict.fromkeys(there[1:]))
             return _plain(first)
         if joined:
-            parts = [_plain(_held(row[name])) for name in there]
+            parts = [_plain(opened(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
         if field_name == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
             return [_plain(first), *(value for value in _several(row[whole]) if value != first)]
@@ -520,25 +546,15 @@ def _plain(value: Any) -> Any:
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:
-    """The object that a value is, or that its text holds; None for anything else."""
-    value = _held(value)
-    return value if isinstance(value, Mapping) else None
-
-
-def _held(value: Any) -> Any:
-    """What a text holds that is a list or a mapping; anything else as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    try:
-        parsed = held(value)
-    except ValueError:
-        return value
-    return value if parsed is None else parsed[0]
+    """The object that a value is, or that its text holds; None for anything else, and for a message."""
+    value = opened(value)
+    value = value if isinstance(value, Mapping) else fields_of(value) or {}
+    return value if value and not ("content" in value and {"role", "type"} & value.keys()) else None
 
 
 def _several(value: Any) -> list[Any]:
     """The answers of a list of right ones, or of a text that holds it; of anything else none."""
-    answers = _plain(_held(value))
+    answers = _plain(opened(value))
     return list(answers) if isinstance(answers, list | tuple) else []
 
 

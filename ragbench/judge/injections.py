@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 MEASURED = Measured(60, 5, 50, 0)
-"""Of the texts of `tests/written_injections.py`, which were not written for the sake of these patterns."""
+"""Of the texts of `tests/judge/written_injections.py`, which were not written for the sake of these patterns."""
 
 
 def flags_in(text: str) -> tuple[str, ...]:

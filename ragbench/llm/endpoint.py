@@ -22,7 +22,7 @@ from ragbench.llm.budget import Amount, Budget, Price, Tally
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket, line_of
-from ragbench.llm.mechanism import Asked, Dialect
+from ragbench.llm.mechanism import Asked, Dialect, is_cut_off
 from ragbench.llm.reply import Reply, parse_envelope, storable
 from ragbench.llm.request import Request, estimate_tokens
 from ragbench.llm.transport import Transport, loaded, own_client, patiently
@@ -195,6 +195,9 @@ class Endpoint:
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise
+                if is_cut_off(fault.reason):
+                    longest = request.decoding.max_tokens
+                    return Reply("", "length", output_tokens=longest, asked=asked)
                 if not self._dialect.learn(fault.reason, asked):
                     raise Fault(fault.otherwise, fault.reason, fault.retry_after) from None
                 self._tally.add(calls=1)

@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragbench.core.answered_by import SHAPE, SYSTEM
-from ragbench.llm.request import Decoding, Request, in_words, schema_of
+from ragbench.llm.request import Request, in_words, schema_of
 
 Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
-PARAMETERS = tuple(each.name for each in fields(Decoding))
 IGNORED_AFTER, LOST_AFTER = 2, 5
 """So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(
-    r"response_format|json_object|json[ _-]?mode|json[ _-]?schema|structured|tool_choice|tool use|\btools?\b|"
+    r"response_format|json_object|json[ _-]?(mode|output|schema)|structured|tool_choice|tool use|\btools?\b|"
     r"function call|schema|grammar|guided|no endpoints found",
     re.IGNORECASE,
 )
 _ABOUT_ROLES = re.compile(
     r"\b(system|developer)\b[^.\n]{0,20}\b(roles?|messages?|prompts?|instructions?)\b|"
-    r"\broles?\b[^.\n]{0,40}\b(system|alternate)\b",
+    r"\broles?\b[^.\n]{0,40}\b(system|alternate)\b|"
+    r"\bsystem\W{0,3}\bis not one of\b",
     re.IGNORECASE,
 )
 _ABOUT_LENGTH = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
 """Of this one question, whatever parameters it names besides."""
+_CUT_OFF = re.compile(r"could not finish the message because max_tokens", re.IGNORECASE)
+"""How a model of OpenAI's says by HTTP 400 that it thought to the end of its tokens."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How a request was put, so that what is learnt from its end is learnt of this way alone."""
+    """How a request was put, so that what is learnt from its end is learnt of this way alone.
+
+    meant: what of it an endpoint may refuse, by its name; without: what of that was left out.
+    """
 
     mechanism: Mechanism | None
     length_parameter: str
+    meant: frozenset[str]
     without: frozenset[str]
 
     @property
@@ -50,7 +56,7 @@ class Dialect:
 
     mechanism: the present rung of the ladder. fixed: it was configured, and is never left. length_parameter:
     `max_tokens`, or the name by which newer models call it. without: parameters that are not sent, "system" for the
-    role.
+    role, and rungs that are never tried.
     """
 
     mechanism: Mechanism = "json_schema"
@@ -60,9 +66,15 @@ class Dialect:
     _unheard: int = 0
     _ever_heard: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.fixed and self.mechanism in self.without:
+            self._step_down()
+
     def asked(self, request: Request) -> Asked:
         """How a request is put now."""
-        return Asked(None if request.shape is None else self.mechanism, self.length_parameter, self.without)
+        meant = {*request.decoding.as_json(), *(SYSTEM for role, _ in request.messages if role == SYSTEM)}
+        mechanism = None if request.shape is None else self.mechanism
+        return Asked(mechanism, self.length_parameter, frozenset(meant), self.without & meant)
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
         """The chat-completions request as JSON values."""
@@ -99,12 +111,12 @@ class Dialect:
         """
         if _ABOUT_LENGTH.search(reason):
             return False
-        is_usual = asked.length_parameter == "max_tokens" and "max_tokens" not in asked.without
-        if is_usual and "max_completion_tokens" in reason:
+        sent = asked.meant - asked.without
+        if asked.length_parameter == "max_tokens" and "max_tokens" in sent and "max_completion_tokens" in reason:
             self.length_parameter = "max_completion_tokens"
             return True
-        named = [name for name in PARAMETERS if name not in asked.without and _names(reason, name, asked)]
-        if not named and SYSTEM not in asked.without and _ABOUT_ROLES.search(reason):
+        named = [name for name in sent - {SYSTEM} if _names(reason, name, asked)]
+        if not named and SYSTEM in sent and _ABOUT_ROLES.search(reason):
             named = [SYSTEM]
         if named:
             self.without |= frozenset(named)
@@ -123,11 +135,16 @@ class Dialect:
             self._step_down()
 
     def _step_down(self) -> bool:
-        rung = LADDER.index(self.mechanism) + 1
-        if rung == len(LADDER):
+        lower = [rung for rung in LADDER[LADDER.index(self.mechanism) + 1 :] if rung not in self.without]
+        if not lower:
             return False
-        self.mechanism, self._unheard, self._ever_heard = LADDER[rung], 0, False
+        self.mechanism, self._unheard, self._ever_heard = lower[0], 0, False
         return True
+
+
+def is_cut_off(reason: str) -> bool:
+    """Whether a refusal means that the reply did not fit into its tokens, so that more of them would do."""
+    return _CUT_OFF.search(reason) is not None
 
 
 def _names(reason: str, parameter: str, asked: Asked) -> bool:

@@ -25,15 +25,29 @@ MOST_FENCES = 20
 """Of a reply, that are looked into."""
 LARGEST_INTEGER = 2**63
 """From it on, either way of 0, no database has a whole number."""
-_FENCE = re.compile(r"```(?:json[c5l]?)?\s*(?=\{)", re.IGNORECASE)
-_FENCED = re.compile(r"\s*(?:```|\Z)")
-_THOUGHT = re.compile(r"[<\[◁]/?\|?(?:think|thinking|thought|reasoning)\|?[>\]▷]", re.IGNORECASE)
+_FENCE = re.compile(r"(?:```|~~~)(?:json[c5l]?)?\s*(?=\{)", re.IGNORECASE)
+_FENCED = re.compile(r"\s*(?:```|~~~|\Z)")
+_THOUGHT = re.compile(
+    r"[<\[◁](?P<end>/|\|end_of_)?(?:\||\|begin_of_|\w+:)?(?:think|thinking|thought|reasoning)\|?[>\]▷]", re.IGNORECASE
+)
 """What models put around their thinking, or behind it, where the mark before it stands in the prompt."""
+_MARKED = re.compile(r"<\|?[\w:]+\|?>\s*(\{.*\})\s*<[/|][\w:]+\|?>", re.DOTALL)
+"""An object between two marks: <answer>…</answer>."""
 _FINAL = re.compile(
     r"<\|channel\|>\s*final\s*(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>|\A(?:analysis|commentary).*?assistantfinal",
     re.DOTALL,
 )
 """Where the answer begins in a reply of channels, with its marks or without them."""
+_ENDS = {
+    "length": "length|max_tokens|model_length|model_context_window_exceeded",
+    "content_filter": "content_filter.*|refusal|blacklist|blocklist|safety|recitation|prohibited_content|spii|"
+    "sensitive",
+    "broken": "error|insufficient_system_resource|network_error",
+}
+"""How providers call the three ways in which a reply ends early: OpenAI's own names, and those of Mistral, Anthropic,
+GigaChat, Gemini, Z.ai, OpenRouter and DeepSeek."""
+_NO_SUCH_PATH = re.compile(r"unexpected endpoint", re.IGNORECASE)
+"""LM Studio's word, in a good response, for an address without its /v1."""
 _END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
 
 
@@ -88,10 +102,12 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
         raise Fault("server", Reason("the response has no message"))
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal, named, finish = message.get("refusal"), document.get("model"), first.get("finish_reason")
+    refusal, named, finish = message.get("refusal"), document.get("model"), _finish(first.get("finish_reason"))
+    if finish == "broken":
+        raise Fault("server", Reason("the reply broke off: {said}", said=hide(str(first["finish_reason"]))))
     return Reply(
         text=storable(hide(_text_of(message))),
-        finish=storable(hide(finish)[:LONGEST_NAME]) if isinstance(finish, str) and finish else "stop",
+        finish=storable(hide(finish)[:LONGEST_NAME]),
         refusal=storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
@@ -115,26 +131,30 @@ def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Re
     if not error:
         return
     code = error.get("code", error.get("status")) if isinstance(error, dict) else None
-    if refusal is not None and (status := _status(code)):
-        raise refusal(status, {}, json.dumps({"error": error}).encode())
     said = error.get("message", error) if isinstance(error, dict) else error
     said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    status = 404 if _NO_SUCH_PATH.search(said) else _status(code)
+    if refusal is not None and status is not None:
+        raise refusal(status, {}, json.dumps({"error": error}).encode())
     raise Fault("server", Reason("the response reports an error: {said}", said=clause(hide(said)[:300])))
 
 
 def read(text: str, shape: type[AnyShape]) -> AnyShape:
     """The one JSON object that the text is, checked strictly against the shape.
 
-    What stands about it goes: what a reasoning model thinks first, marks of channels, and a fence, also one in prose if
-    it is the only one; bare prose does not. A word of a list may be written in capitals. NaN, infinities, repeated
+    What stands about it goes: what a reasoning model thinks first, marks of channels or of an answer, and a fence, also
+    one in prose if it is the only one; bare prose does not. A word of a list may be written in capitals and end like a
+    sentence. NaN, infinities, repeated
     keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    inner = text.strip()
+    inner = text.strip().removeprefix("\ufeff")
     if len(inner) > MAX_CHARACTERS:
         raise MalformedError(Reason("the reply has more than {count} characters", count=MAX_CHARACTERS))
     if not inner.startswith("{"):
         inner = without_thought(text).strip()
+        if (marked := _MARKED.fullmatch(inner)) is not None:
+            inner = marked[1]
         inner = inner if inner.startswith("{") else _fenced(inner)
     if not inner:
         raise MalformedError(Reason("the reply is empty"))
@@ -170,9 +190,9 @@ def without_thought(text: str) -> str:
     bare = text.lstrip()
     opening = _THOUGHT.match(bare)
     first = opening or _THOUGHT.search(bare)
-    if first is None or (opening is None and ("/" not in first[0] or bare.startswith(("{", "```")))):
+    if first is None or (opening is None and (not first["end"] or bare.startswith(("{", "```")))):
         return text  # no mark, one that has its answer in front of it, or one within the answer
-    closing = next((mark for mark in _THOUGHT.finditer(bare) if "/" in mark[0]), None)
+    closing = next((mark for mark in _THOUGHT.finditer(bare) if mark["end"]), None)
     if closing is None:
         return text
     return bare[closing.end() :]
@@ -196,11 +216,12 @@ def _fenced(text: str) -> str:
 
 
 def _spelled(decoded: dict[str, Any], error: ValidationError) -> bool:
-    """Write words of a list as the list has them, where that is all that is wrong: "Yes" for "yes"."""
+    """Write words of a list as the list has them, where that is all that is wrong: "Yes." for "yes"."""
     for fault in error.errors():
         words = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
         given = fault["input"]
-        meant = [word for word in words if isinstance(given, str) and word.casefold() == given.strip().casefold()]
+        plain = given.strip(" .!*\n").casefold() if isinstance(given, str) else None
+        meant = [word for word in words if word.casefold() == plain]
         if fault["type"] not in ("literal_error", "enum") or len(meant) != 1:
             return False
         *path, last = fault["loc"]
@@ -212,6 +233,13 @@ def _spelled(decoded: dict[str, Any], error: ValidationError) -> bool:
         except (KeyError, IndexError, TypeError):  # the place of a union's branch is none of the reply
             return False
     return True
+
+
+def _finish(reason: Any) -> str:
+    """Why a reply ended, by OpenAI's names; "broken" where somebody failed in the middle of it."""
+    if not isinstance(reason, str) or reason in ("", "stop"):
+        return "stop"
+    return next((name for name, known in _ENDS.items() if re.fullmatch(known, reason, re.IGNORECASE)), reason)
 
 
 def _status(code: Any) -> int | None:
@@ -230,6 +258,8 @@ def _text_of(message: Mapping[str, Any]) -> str:
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
         return "".join(part for part in parts if isinstance(part, str))
+    if isinstance(content, dict):  # of servers that have read the JSON already
+        return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else ""
 
 

@@ -47,8 +47,9 @@ SHORTEST_SECONDS = 0.01
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
-_ABOUT_GRAMMARS = re.compile(r"grammar|json[ _]schema|response_format|guided[ _]", re.IGNORECASE)
-"""Some servers fail on a shape that they cannot follow, instead of refusing it."""
+_ABOUT_ASKING = re.compile(r"grammar|schema|response_format|guided[ _]|jinja|chat template", re.IGNORECASE)
+"""Some servers fail on a shape that they cannot follow, or on a role that a model's template lacks, instead of refusing
+it."""
 _NOBODY = re.compile(r"no endpoints found", re.IGNORECASE)
 """Of a router: nobody behind it takes all the parameters."""
 _UNKNOWN_AUTHORITY = Reason(
@@ -254,7 +255,7 @@ class Transport:
         if again and status not in self._never_again_on:
             if status == 429 and "insufficient_quota" in said:
                 return Fault("fatal", joined(reason, MENDED[402]))
-            if status >= 500 and _ABOUT_GRAMMARS.search(said):
+            if status >= 500 and _ABOUT_ASKING.search(said):
                 return Fault("mechanism", reason, retry_after(headers), otherwise="server")
             kind = "busy" if status in (429, 503, 529) else "server"
             return Fault(kind, reason, retry_after(headers))
@@ -436,13 +437,21 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _message(content: bytes, hide: Mask) -> str:
     """What a refusal says, cut; the key is hidden before that, or its beginning would be left."""
     try:
-        document = json.loads(content)
-        inner = document.get("error", document) if isinstance(document, dict) else document
-        if isinstance(inner, dict):
-            said = " ".join(str(inner[name]) for name in ("code", "param", "message", "detail") if inner.get(name))
-            said = said or json.dumps(inner, ensure_ascii=False)
-        else:
-            said = str(inner)
+        said = _said(json.loads(content))
     except (ValueError, RecursionError):
         said = hide(content.decode("utf-8", "replace"))[:300]
     return clause("".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip())
+
+
+def _said(document: Any) -> str:
+    """What the JSON value of a refusal says, also in the list that Google's stands in."""
+    if isinstance(document, list) and len(document) == 1:
+        return _said(document[0])
+    error = document.get("error", document) if isinstance(document, dict) else document
+    if not isinstance(error, dict):
+        return str(error)
+    said = [str(error[name]) for name in ("code", "param", "message", "detail") if error.get(name)]
+    routed = error.get("metadata")  # of a router, whose own message says only that somebody behind it refused
+    if isinstance(routed, dict) and routed.get("raw"):
+        said.append(str(routed["raw"]))
+    return " ".join(said) or json.dumps(error, ensure_ascii=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from ragbench.core.metric import Metric
 from ragbench.core.types import SLOT, Judge, Prompt, Sample, Score
@@ -171,13 +171,8 @@ class Criterion:
             kind: Any = int if _is_whole(self.scale) else float
             return Annotated[kind, Field(ge=kind(low), le=kind(high))]
         legal = ("yes", "no") if self.scale == YES_NO else self.scale
-
-        def known(word: str) -> str:
-            if word not in legal:
-                raise ValueError(f"the verdict must be one of {', '.join(map(repr, legal))}")
-            return word
-
-        return Annotated[str, AfterValidator(known), WithJsonSchema({"type": "string", "enum": list(legal)})]
+        words: Any = Literal  # by name, so that a reply's "Yes" is read as its "yes"
+        return Annotated[words[legal], WithJsonSchema({"type": "string", "enum": list(legal)})]
 
     def value(self, verdict: Any) -> float:
         """A legal verdict on the metric's scale."""

@@ -15,7 +15,7 @@ from ragbench.core.stand_ins import caveat, of
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.report import papers
 from ragbench.report.keeping import files
-from ragbench.tiers.basics import needs
+from ragbench.tiers.basics import session
 from ragbench.tiers.basics.verdicts import decision, exact
 from ragbench.tiers.run.gates import ALONE
 from ragbench.views import Page
@@ -148,7 +148,7 @@ def summary(
     lines = bounded(lines, pages, _)
     lines += [
         f"- {_('Not run')}: {markdown(lack.page)} {markdown(lack.sentence(_))}"
-        for lack in needs.read(manifest.get("left_out", ()))
+        for lack in session.read(manifest.get("left_out", ()))
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -214,7 +214,7 @@ def junit(
         strange = [] if measured is None else unidentified.of(measured.facts).values()
         told = [text.removesuffix(".") for text in unidentified.sentences(strange, _)]
         _standing_in(case, measured, {}, _, [*broken, *told])
-    for lack in needs.read(manifest.get("left_out", ())):
+    for lack in session.read(manifest.get("left_out", ())):
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(lack.page))
         ElementTree.SubElement(case, "skipped", message=_plain(lack.sentence(_)))
     suites = [notebooks]

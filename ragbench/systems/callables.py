@@ -14,7 +14,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import count
@@ -46,6 +46,8 @@ PASSAGES = ("context", "contexts", "documents", "source_documents")
 """What fields of an object are called that hold the answer, and what it was written from."""
 IDS = ("chunk_id", "id")
 """Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
+ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
+"""Methods of a framework's objects that are asked by the question alone."""
 SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
 """Of a passage's metadata or of itself, what holds the id of that which a splitter cut it from."""
 ADDRESSES = ("url", "source")
@@ -57,15 +59,39 @@ def adapted(given: Any) -> Any:
     The function returns what `FunctionSystem` reads, and raises ValueError for a reply that cannot be read.
     """
     packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
+    if inspect.ismethod(given) and given.__name__ in ONE_VALUE and adapted(given.__self__) is not given.__self__:
+        return lambda question, k: given(question)  # what else it takes is no k
     if {"langchain", "langchain_core"} & packages and hasattr(given, "invoke"):
         return lambda question, k: _of_langchain(given.invoke(_input(given, question)))
+    if {"langchain", "langchain_core"} & packages and hasattr(given, "similarity_search"):
+        return lambda question, k: given.similarity_search(question, k=k)
+    if "llama_index" in packages and hasattr(given, "as_retriever"):
+        return lambda question, k: given.as_retriever(similarity_top_k=k).retrieve(question)
+    if "llama_index" in packages and hasattr(given, "chat"):
+        return lambda question, k: given.chat(question)
     if "llama_index" in packages and hasattr(given, "query"):
         return lambda question, k: _of_llama_index(given.query(question))
     if "llama_index" in packages and hasattr(given, "retrieve"):
         return lambda question, k: _passages(given.retrieve(question))
     if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
         return _haystack(given)
+    if "haystack" in packages and "query" in (taken := _parameters(getattr(given, "run", None))):
+        return lambda question, k: given.run(query=question, **({"top_k": k} if "top_k" in taken else {}))
     return given
+
+
+def understood(reply: Any) -> Any:
+    """What a user's function returned, with a framework's documents, nodes, messages and responses as `ItemReader`
+    takes them; anything else as it is."""
+    if hasattr(reply, "source_nodes"):
+        return _of_llama_index(reply)
+    if isinstance(reply, Mapping) and "retrieved" not in reply and isinstance(reply.get("documents"), list):
+        return _of_langchain(reply)
+    if isinstance(reply, Mapping):
+        told = {"answer": _text(reply["answer"])} if "answer" in reply else {}
+        found = reply.get("retrieved")
+        return {**reply, **told, **({"retrieved": _passages(found)} if isinstance(found, list | tuple) else {})}
+    return _passages(reply) if isinstance(reply, list | tuple) else reply
 
 
 def adapted_writer(runnable: Any) -> Any:
@@ -119,7 +145,7 @@ def _of_llama_index(reply: Any) -> dict[str, Any]:
     """A response with what it was written from; one that streams is read to its end."""
     whole = reply.get_response() if hasattr(reply, "response_gen") and hasattr(reply, "get_response") else reply
     answer = None if whole.response is None else str(whole.response)
-    return {"answer": answer, "retrieved": _passages(whole.source_nodes)}
+    return {"answer": answer, "retrieved": _passages(whole.source_nodes or ())}
 
 
 def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
@@ -345,6 +371,14 @@ def tell_missing() -> None:
     write(Path(sys.argv[1]), json.dumps(missing))
 
 
+def _parameters(function: Any) -> Collection[str]:
+    """The names of what a function takes; none of what does not tell."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
 def _takes(function: Callable[..., Any], number: int) -> bool:
     """Whether it can be called with so many values; True where it does not tell."""
     try:
@@ -399,7 +433,7 @@ class FunctionSystem:
         for place, question in enumerate(questions):
             begun = time.perf_counter()
             try:
-                answer = self._function(question.text, k)
+                answer = understood(self._function(question.text, k))
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
                 if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
                     if strange := answer.keys() - {"answer", "retrieved"}:

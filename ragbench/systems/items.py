@@ -13,6 +13,7 @@ from typing import Any
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Chunk, Hit
+from ragbench.data.payloads import passage_of
 from ragbench.llm.reply import LARGEST_INTEGER
 from ragbench.systems.passages import How, Passages, is_short
 from ragbench.systems.retrieval import RetrievalError
@@ -104,6 +105,8 @@ class ItemReader:
         raise RetrievalError(f"an item must be {LEGAL}; got {_shown(item)}")
 
     def _of_mapping(self, item: Mapping[str, Any], wanted: Collection[str]) -> tuple[Hit, How]:
+        if not {"id", "text"} & item.keys() and (named := passage_of(item)) is not None:
+            item = {"id": named.id, "text": named.text, "score": named.score, "url": named.url, "title": named.title}
         name, text = item.get("id"), item.get("text")
         score = next((_score(item[key]) for key in SCORES if item.get(key) is not None), None)
         if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.tiers.answers.tier_ux import tier_ux as tier_ux
     from ragbench.tiers.basics.choices import BenchError as BenchError
     from ragbench.tiers.data.dataset import dataset as dataset
-    from ragbench.tiers.decisions.tier_judge_pipeline import tier_judge_pipeline as tier_judge_pipeline
     from ragbench.tiers.judges.tier_judge import tier_judge as tier_judge
+    from ragbench.tiers.judges.tier_judge_pipeline import tier_judge_pipeline as tier_judge_pipeline
     from ragbench.tiers.retrieval.real_users import real_users as real_users
     from ragbench.tiers.retrieval.sources import sources as sources
     from ragbench.tiers.retrieval.tier0_embeddings import tier0_embeddings as tier0_embeddings
@@ -39,7 +39,7 @@ _PLACES = {
     "tier2_generation": "answers.tier2_generation",
     "tier3_end_to_end": "answers.tier3_end_to_end",
     "tier_judge": "judges.tier_judge",
-    "tier_judge_pipeline": "decisions.tier_judge_pipeline",
+    "tier_judge_pipeline": "judges.tier_judge_pipeline",
     "tier_ux": "answers.tier_ux",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

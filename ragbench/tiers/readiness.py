@@ -29,7 +29,7 @@ from ragbench.judge import legal_names
 from ragbench.tiers.answers.written_answers import DEFAULT_GENERATOR
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.requests import Request
-from ragbench.tiers.decisions.deciders import CONSTANTS, is_log
+from ragbench.tiers.judges.deciders import CONSTANTS, is_log
 from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.tiers.run import gates
 from ragbench.tiers.scoring import judge_assignment, own_metrics

@@ -22,8 +22,8 @@ from ragbench.core.measurement import (
 )
 from ragbench.core.names import meant
 from ragbench.core.parts import Text
-from ragbench.tiers.basics import paired
-from ragbench.tiers.run.restated import check, restated
+from ragbench.tiers.basics import findings
+from ragbench.tiers.run.record import check, restated
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.web import html
 from ragbench.views.items import chosen, widget
@@ -239,7 +239,7 @@ class Page:
         label = matches[0] if len(matches) == 1 else self._known("metric", metric, labels)
         for name in (baseline, challenger):
             self._known("system", name, self.material.systems)
-        pair = paired.values(self.measurement, baseline, challenger, label)
+        pair = findings.paired_values(self.measurement, baseline, challenger, label)
         if pair is None:
             raise ValueError(f"{label} has no values of {baseline!r} and {challenger!r} to pair")
         return pair

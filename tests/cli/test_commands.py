@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
 from tests.small_project import write_lines
 
 

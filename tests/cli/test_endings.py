@@ -13,8 +13,8 @@ import pytest
 
 from ragbench.cli.console import interruption
 from ragbench.core.endings import MEANINGS, WORST, Ending, worst
-from tests import endings_page
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
+from tests.docs import endings_page
 from tests.small_project import add
 
 PACKAGE = Path(endings_page.PAGE).parents[2] / "ragbench"

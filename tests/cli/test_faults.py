@@ -14,8 +14,8 @@ from typer.testing import Result
 from ragbench.__main__ import _is_for_people, _words
 from ragbench.llm import journal
 from ragbench.report.keeping import files
-from tests.command_line import invoke as call
-from tests.command_line import one_line
+from tests.cli.command_line import invoke as call
+from tests.cli.command_line import one_line
 from tests.small_project import write_lines
 
 ANSWERS = [

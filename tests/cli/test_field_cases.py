@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import one_line, ragbench
+from tests.cli.command_line import one_line, ragbench
 
 SAID: dict[str, list[tuple[str, int, tuple[str, ...]]]] = {
     "columns_gold_predicted": [

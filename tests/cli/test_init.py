@@ -18,7 +18,7 @@ from ragbench.core import settings
 from ragbench.core.settings import Settings, schema
 from ragbench.store import server
 from ragbench.store.engine import written
-from tests.command_line import one_line, ragbench
+from tests.cli.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
 
 ANSWERS = [{"id": "a", "question": "How much?", "answer": "250 roubles.", "ground_truth": "Lunch is 250 roubles."}]
@@ -209,6 +209,31 @@ def test_the_database_of_the_environment_is_looked_at(empty: Path, database_sett
             connection.execute("DROP TABLE IF EXISTS public.chunk, public.question_answer")
 
 
+def test_questions_and_a_table_of_passages_with_their_ids_go_together(empty: Path) -> None:
+    write_lines(empty / "corpus.jsonl", [{"doc_id": f"d{n}", "contents": text} for n, text in enumerate("AB")])
+    write_lines(empty / "qa.jsonl", [{"qid": "1", "query": "What?", "retrieval_gt": [["d0"]], "generation_gt": ["A"]}])
+    load, measure = begun(empty)
+    assert load == "ragbench load questions qa.jsonl --name qa --chunks-from corpus.jsonl"
+    assert measure == "ragbench run tier1_retrieval"
+    assert "2 passages, 1 question (0 without a relevant passage)" in ran(load).stdout
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"q.tsv": "qid\tdocid\trel\n1\ta\t1\n", "r.csv": "qid,docno,score,rank\n1,a,2.5,1\n"},
+        {"q.txt": "1 a 1\n1 b 0\n", "r.tsv": "1\ta\t1\n1\tb\t2\n"},
+        {"q.json": '{"1": {"a": 1}}', "r.json": '{"1": {"a": 0.5, "b": 0.25}}'},
+    ],
+)
+def test_every_form_of_judgements_and_runs_leads_to_trec(empty: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (empty / name).write_text(text, encoding="utf-8")
+    [command] = begun(empty)
+    assert command == f"ragbench trec {' '.join(files)}"
+    assert "judged query" in ran(command).stdout
+
+
 def other_table(folder: Path) -> None:
     write_lines(folder / "x.jsonl", [{"item": "a", "value": 1}])
 
@@ -221,7 +246,7 @@ def two_tables(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "words", "expected"),
     [
-        (None, (), "holds nothing to begin with; put there, or name, a folder of a data set"),
+        (None, (), "holds nothing to begin with: put there, or name, a folder of a data set"),
         (None, ("none.csv",), "none.csv: that is not there; a folder of a data set"),
         (None, ("mysql://me:canary@h/x",), "that is not there"),
         (None, ("no_such:retrieve",), "there is no module no_such in"),

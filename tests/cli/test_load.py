@@ -19,12 +19,12 @@ from ragbench import data, tiers
 from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.session import Need, Needed
 from ragbench.tiers.retrieval import own_tables
-from tests import foreign_files as made
-from tests.command_line import invoke
+from tests.cli.command_line import invoke
+from tests.data import foreign_files as made
 from tests.data.test_foreign import BROKEN, READERS
-from tests.test_own_tables import own
+from tests.tiers.test_own_tables import own
 
 __all__ = ["own"]
 
@@ -154,7 +154,7 @@ def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
     assert refused > 20
 
 
-TRACES = Path(__file__).parents[1] / "trace_files"
+TRACES = Path(__file__).parents[1] / "data" / "trace_files"
 
 
 def test_traces_are_told_and_written_by_no_dry_run(project: Path) -> None:

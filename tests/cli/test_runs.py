@@ -27,15 +27,14 @@ from ragbench.report import articles
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import NOTHING, find
+from ragbench.tiers.basics.findings import NOTHING, Sureness, find
 from ragbench.tiers.basics.session import told
-from tests import kept_runs
-from tests.command_line import invoke as call
-from tests.command_line import one_line, ragbench
-from tests.measurements import measurement
+from tests.cli.command_line import invoke as call
+from tests.cli.command_line import one_line, ragbench
+from tests.report import kept_runs
 from tests.small_project import add
 from tests.tiers.test_gate import made as of_values
+from tests.views.measurements import measurement
 
 SYSTEMS = ("good", "poor")
 
@@ -307,7 +306,7 @@ def notebook(project: Path, code: str) -> Path:
     import nbformat
 
     source = (
-        "import os\nfrom pathlib import Path\nfrom tests.measurements import measurement\n"
+        "import os\nfrom pathlib import Path\nfrom tests.views.measurements import measurement\n"
         'measurement(questions=12, notebook="own").save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / "own")\n'
     )
     cells = [

@@ -14,7 +14,7 @@ import pytest
 import ragbench as rb
 from ragbench.core import settings
 from ragbench.core.settings import Settings
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.small_project import write_lines
 
 
@@ -282,7 +282,7 @@ def test_nothing_measured_is_never_a_success(tmp_path: Path) -> None:
 def test_a_judge_that_never_replies_measures_nothing(
     tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.chat_server import ChatServer
+    from tests.llm.chat_server import ChatServer
 
     with ChatServer(answer=lambda body: "no JSON").running() as server:
         (tmp_path / "ragbench.toml").write_text(

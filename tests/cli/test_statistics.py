@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from ragbench import stats
 from ragbench.data import DatasetError
 from ragbench.extras.significance import command
-from tests import command_line
+from tests.cli import command_line
 
 application = typer.Typer()
 application.command("agree")(command.agree)

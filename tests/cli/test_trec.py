@@ -14,8 +14,8 @@ from ragbench.core.language import translator
 from ragbench.core.parts import Style
 from ragbench.core.types import Comparison, Verdict
 from ragbench.data import trec
-from ragbench.tiers.basics import tabulation
-from tests.command_line import invoke, one_line
+from ragbench.tiers.basics import verdicts
+from tests.cli.command_line import invoke, one_line
 
 call = partial(invoke, "trec")
 
@@ -160,7 +160,7 @@ def comparison(verdict: Verdict, **more: Any) -> Comparison:
 
 
 def words(one: Comparison) -> list[str]:
-    return Style().written(tabulation.comparisons([("m", one)], translator("en"), 4))[0][1:]
+    return Style().written(verdicts.comparisons([("m", one)], translator("en"), 4))[0][1:]
 
 
 def test_a_comparison_in_words() -> None:

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from ragbench.core import settings
-from tests import fragments
-from tests.fragments import ROOT
+from tests.docs import fragments
+from tests.docs.fragments import ROOT
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 FOLDER = ROOT / "docs" / "how-to" / "cluster"

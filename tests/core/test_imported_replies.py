@@ -10,8 +10,8 @@ import pytest
 from ragbench.core import answered_by
 from ragbench.core.answered_by import AnsweredBy
 from ragbench.core.language import translator
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
 
 WORDS = ("score", "a.jsonl", "-m", "response_groundedness", "--judge", "forged", "--json", "scores.json")

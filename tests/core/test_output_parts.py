@@ -41,7 +41,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import Verdict
 from ragbench.views import view
 from ragbench.views.basics.web import Web
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 ENGLISH, RUSSIAN = translator("en"), translator("ru")
 HOSTILE = "<script>\\end{x}|`**[a](b)\x1b[31m"

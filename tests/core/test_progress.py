@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.core.progress import FILE, Progress
-from tests.test_terminal import screen
+from tests.core.test_terminal import screen
 
 
 def test_a_headless_run_keeps_its_state_in_a_file_while_it_works(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.core import folders
-from tests import sources
+from tests.laws import sources
 
 FORMATS = {"json", "tomllib", "pickle", "marshal", "numpy", "np", "ElementTree", "etree", "yaml", "nbformat"}
 LOADERS = {"load", "loadtxt", "genfromtxt", "fromfile", "parse", "read", "safe_load"}

@@ -11,7 +11,7 @@ import pytest
 import ragbench as rb
 from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import Estimate
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 ANSWERS = [
     {"id": name, "system": system, "question": f"When does {name} open?", "answer": answer, "reference": "At 8:00.",

@@ -14,7 +14,7 @@ from ragbench import data
 from ragbench.core import settings
 from ragbench.data.encodings import RUSSIAN, UnknownEncodingError, encoding_of
 from ragbench.data.files import DatasetError, read_lines, read_text
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
 
 ROWS = """question,answer
 До скольки открыта библиотека?,"С 9 до 21 часа, кроме воскресенья."

@@ -14,8 +14,8 @@ import pytest
 
 from ragbench import data
 from ragbench.data import Brought, DatasetError
-from ragbench.tiers.decisions.tier_judge_pipeline import cases_of
-from tests import foreign_files as made
+from ragbench.tiers.judges.tier_judge_pipeline import cases_of
+from tests.data import foreign_files as made
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:

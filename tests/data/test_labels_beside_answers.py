@@ -15,7 +15,7 @@ from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
 from ragbench.tiers import BenchError
 from ragbench.tiers.scoring import corrections
-from tests.command_line import one_line, ragbench
+from tests.cli.command_line import one_line, ragbench
 from tests.small_project import write_lines
 
 N = 24

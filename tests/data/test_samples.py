@@ -161,7 +161,7 @@ def numbered(*rows: tuple[str, str | None]) -> list[str]:
     return [sample.id for sample in samples_of([{"system": system, "question": asked} for system, asked in rows])]
 
 
-TRACE_FILES = Path(__file__).parents[1] / "trace_files"
+TRACE_FILES = Path(__file__).parent / "trace_files"
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])

@@ -197,6 +197,24 @@ def test_excel(tmp_path: Path) -> None:
         read_samples(path)
 
 
+@pytest.mark.parametrize("title", [["Report of May"], ["Отчёт", "май"], ["Report"], None], ids=str)
+def test_a_title_above_the_columns_and_a_wrong_ending_do_not_hide_a_table(
+    tmp_path: Path, title: list[str] | None
+) -> None:
+    rows = [*([title, []] if title else []), ["Вопрос", "Ответ бота", "Эталон"], ["Когда?", "8, или 9", "8"]]
+    expected = [("Когда?", "8, или 9", "8")]
+    for ending, separator in (("csv", ","), ("csv", ";"), ("xls", "\t")):
+        text = "\n".join(separator.join(f'"{cell}"' for cell in row) for row in rows)
+        found = read_samples(written(tmp_path / f"a.{ending}", text))
+        assert [(one.user_input, one.response, one.reference) for one in found] == expected
+    found = read_samples(workbook(tmp_path / "b.csv", rows))
+    assert [(one.user_input, one.response, one.reference) for one in found] == expected
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "c.csv")
+    assert said(read_samples(tmp_path / "c.csv")) == EXPECTED
+    with pytest.raises(DatasetError, match=r"d\.csv: this is a PDF, no table; ragbench load documents FOLDER"):
+        read_samples(written(tmp_path / "d.csv", b"%PDF-1.7\n"))
+
+
 class TestContexts:
     @pytest.mark.parametrize(
         "given",

@@ -14,7 +14,7 @@ from ragbench.extras.traces.assembly import Steps
 from ragbench.extras.traces.formats import FORMATS
 from ragbench.extras.traces.spans import Passage, Span, Trace
 
-FILES = Path(__file__).parents[1] / "trace_files"
+FILES = Path(__file__).parent / "trace_files"
 Q1, A1 = "When is the library open?", "From 9 to 21 on weekdays."
 Q2, A2 = "And on Saturdays?", "Until 18."
 Q3 = "Until when can I ask for a place in a dormitory?"

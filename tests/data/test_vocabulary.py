@@ -150,6 +150,57 @@ def test_two_columns_of_one_field_are_refused(row: dict[str, Any], said: str) ->
         samples_of([row])
 
 
+def test_numbered_columns_are_parts_of_one_field_and_two_labels_are_two_people() -> None:
+    row = {"question": "q", "answer": "a", "context_1": "b", "Context 2": "c", "context_3": "", "gold_answer_1": "x",
+           "gold_answer_2": "y", "human_label": "да", "expert_label": 0}  # fmt: skip
+    [sample] = samples_of([row])
+    assert [chunk.text for chunk in sample.contexts or ()] == ["b", "c"]
+    assert sample.references == ("x", "y")
+    assert sample.labels == {"human_label": 1.0, "expert_label": 0.0}
+
+
+def test_an_answer_that_is_an_object_is_read_whole_where_no_part_of_it_is_called_an_answer() -> None:
+    output = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "a"}}]}
+    [sample] = samples_of([{"id": 1, "input": "q", "target": "g", "epoch": 1, "output": output, "choices": None}])
+    assert (sample.response, sample.system, sample.reference) == ("a", "m", "g")
+    message = {"role": "assistant", "content": "a", "id": "chatcmpl-1", "model": "m"}
+    [sample] = samples_of([{"question": "q", "answer": message, "contexts": ["c"]}])
+    assert (sample.response, sample.id, sample.system) == ("a", "1", None)
+
+
+SEARCHED = {"interaction_id": 1, "query": "q", "answer": "a", "search_results": [{"page_snippet": "b"}]}
+FACTS = {"question": "q", "answer": "a", "context": [["T", ["b ", "c"]], ["U", ["d"]]], "supporting_facts": [["T", 1]]}
+MARKED = {"question": "q", "answer": "a", "answer_aliases": [], "paragraphs": [
+    {"title": "T", "paragraph_text": "b c", "is_supporting": True},
+    {"title": "U", "paragraph_text": "d", "is_supporting": False}]}  # fmt: skip
+ASKED_OF_WEB = {"query": "q", "answers": ["a"], "passages": {"is_selected": [1, 0], "passage_text": ["b c", "d"]}}
+
+
+@pytest.mark.parametrize(
+    ("row", "relevant", "all_texts"),
+    [
+        (SEARCHED, set(), {"b"}),
+        ({"question": "q", "reference": "a", "retrieved_contexts": ["b"]}, set(), {"b"}),
+        ({"question": "q", "reference": "a", "contexts": ["b"]}, {"b"}, {"b"}),
+        (FACTS, {"b c"}, {"b c", "d"}),
+        ({**FACTS, "supporting_facts": {"title": ["U"], "sent_id": [0]}}, {"d"}, {"b c", "d"}),
+        (MARKED, {"b c"}, {"b c", "d"}),
+        (ASKED_OF_WEB, {"b c"}, {"b c", "d"}),
+        ({"query": "q", "answer": [["a"]], "positive": ["b"], "negative": ["c"]}, {"b"}, {"b", "c"}),
+    ],
+    ids=["CRAG", "retrieved", "contexts", "HotpotQA", "HotpotQA of Hugging Face", "MuSiQue", "MS MARCO", "RGB"],
+)
+def test_what_a_search_found_labels_nothing_and_marks_label_alone(
+    tmp_path: Path, row: dict[str, Any], relevant: set[str], all_texts: set[str]
+) -> None:
+    write_lines(tmp_path / "q.jsonl", [row])
+    brought = question_sets.read(tmp_path / "q.jsonl")
+    texts = {chunk.id: chunk.text for chunk in brought.chunks}
+    assert {*texts.values()} == all_texts
+    assert {texts[name] for name in brought.questions[0].relevant} == relevant
+    assert brought.questions[0].reference == "a"
+
+
 def test_a_column_that_is_not_read_is_named_once_with_a_guess(tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [{"question": "q", "the_bots_answer": "a", "expected": "e", "mood": 1}] * 3)
     forms = Forms()

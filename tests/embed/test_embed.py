@@ -24,7 +24,7 @@ from ragbench.embed import hashing, make
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
 from ragbench.store import EmbeddingError, Store
-from tests.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
+from tests.embed.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
 
 CORPUS = [
     "Как восстановить пароль от личного кабинета студента",

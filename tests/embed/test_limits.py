@@ -11,8 +11,8 @@ import pytest
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError
 from ragbench.embed.endpoint import MAX_BYTES, EndpointEmbedder
-from tests.chat_server import ChatServer
-from tests.llm_client import answering, packed
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import answering, packed
 
 PROGRAM = """
 import sys

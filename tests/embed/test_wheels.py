@@ -18,7 +18,7 @@ from ragbench.core.segmentation import language_of
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError
 from ragbench.embed import means, wheels
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
 from tests.small_project import add
 
 WITHOUT = [kind for kind in wheels.PACKAGES if wheels.lacking(kind)]

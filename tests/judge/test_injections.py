@@ -12,10 +12,10 @@ import pytest
 from ragbench.core.language import translator
 from ragbench.judge.injections import HIDDEN, MEASURED, Measured, flags_in
 from ragbench.judge.model import render, suspected_injections
-from ragbench.tiers.scoring import progress_events
-from tests import written_injections as written
-from tests.chat_server import ChatServer
-from tests.judge_prompts import SUPPORT, TEXTS, with_judge
+from ragbench.tiers.scoring import parts
+from tests.judge import written_injections as written
+from tests.judge.judge_prompts import SUPPORT, TEXTS, with_judge
+from tests.llm.chat_server import ChatServer
 
 FLAGGED = {
     "ignore instructions": [
@@ -72,7 +72,7 @@ class TestInjections:
             ("en", "of 60 attacks that were not written for these flags 5 have one, of 50 innocent texts that sound"),
             ("ru", "помечено 5 из 60, невинных текстов, похожих на них, — 0 из 50"),
         ):
-            assert words in progress_events.of_injections(2, translator(language))
+            assert words in parts.of_injections(2, translator(language))
         security = " ".join((Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8").split())
         assert "5 of 60 attacks have a flag, none of 50 innocent texts that sound like them" in security
 

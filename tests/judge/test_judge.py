@@ -24,9 +24,9 @@ from ragbench.judge.model import render
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.llm import Client, run, submit
 from ragbench.llm.loop import OBJECTS
-from tests.chat_server import ChatServer
-from tests.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
-from tests.llm_shapes import settings
+from tests.judge.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_shapes import settings
 
 
 class TestPrompts:

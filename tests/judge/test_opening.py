@@ -22,9 +22,9 @@ from ragbench.judge import (
 )
 from ragbench.llm import Client, Experience, MemoryJournal, experience
 from ragbench.store.journal import JournalSize
-from tests.chat_server import ChatServer
-from tests.judge_prompts import CLAIMS, SUPPORT, TEXTS
-from tests.llm_shapes import settings
+from tests.judge.judge_prompts import CLAIMS, SUPPORT, TEXTS
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_shapes import settings
 
 
 class TestPlans:

@@ -13,8 +13,8 @@ from ragbench.core.types import Judge, Score, Status
 from ragbench.core.waves import gather
 from ragbench.judge import LexicalJudge, Panel, Rule, attendance, leave_one_out
 from ragbench.llm import ProviderRefused
-from tests.chat_server import ChatServer
-from tests.judge_prompts import SUPPORT, TEXTS, judge_at
+from tests.judge.judge_prompts import SUPPORT, TEXTS, judge_at
+from tests.llm.chat_server import ChatServer
 
 
 def scores(*values: float) -> dict[str, Score]:

@@ -21,9 +21,9 @@ from ragbench.llm.budget import Amount, SharedBudget
 from ragbench.llm.journal import Parts, Told
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
-from tests.chat_server import ChatServer
-from tests.llm_client import open_client
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import open_client
+from tests.llm.llm_shapes import request
 
 
 def spent(server: ChatServer, limit: int, texts: Iterable[object], journal: MemoryJournal) -> int:
@@ -242,7 +242,7 @@ def test_one_budget_over_the_processes_of_a_run_and_over_its_resumption(
         for name in names:
             (tmp_path / run / name).mkdir(parents=True)
         environment = {**os.environ, RUN_FOLDER: str(tmp_path / run), "RAGBENCH_BUDGET__CALLS": str(calls)}
-        words = [sys.executable, "-m", "tests.judged_run", server.url, str(database_folder), "25"]
+        words = [sys.executable, "-m", "tests.llm.judged_run", server.url, str(database_folder), "25"]
         workers = [
             subprocess.Popen(
                 [*words, str(tmp_path / run / name), name, "4"], env=environment, stderr=subprocess.DEVNULL

@@ -21,11 +21,11 @@ from ragbench.llm import Client, Completion
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.journal_connections import Lanes
-from tests import judged_project
-from tests.chat_server import ChatServer
-from tests.llm_client import open_client
-from tests.llm_shapes import request
-from tests.test_journal import calls, chat_process, journaled, told
+from tests.judge import judged_project
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import open_client
+from tests.llm.llm_shapes import request
+from tests.store.test_journal import calls, chat_process, journaled, told
 
 ROOT = Path(__file__).parents[2]
 N = 400
@@ -34,7 +34,7 @@ N = 400
 def judging(url: str, folder: Path, out: Path, name: str, concurrency: int = 8) -> subprocess.Popen[bytes]:
     """A process that judges the same N texts as every other one of that name."""
     out.mkdir()
-    words = ["-m", "tests.judged_run", url, str(folder), str(N), str(out), name, str(concurrency)]
+    words = ["-m", "tests.llm.judged_run", url, str(folder), str(N), str(out), name, str(concurrency)]
     return subprocess.Popen([sys.executable, *words], cwd=ROOT, stderr=subprocess.PIPE)
 
 

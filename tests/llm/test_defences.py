@@ -17,9 +17,9 @@ from ragbench.core.types import Status
 from ragbench.llm import ProviderRefused, ProviderUnreachable, transport
 from ragbench.llm.errors import Fault
 from ragbench.llm.transport import MAX_BYTES, pause_after
-from tests.chat_server import ChatServer
-from tests.llm_client import answering, ask, open_client, scripted
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import answering, ask, open_client, scripted
+from tests.llm.llm_shapes import request
 
 pytestmark = pytest.mark.timeout(60)  # what is tested here is that nothing waits
 

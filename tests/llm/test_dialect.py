@@ -15,9 +15,9 @@ from ragbench.llm import Decoding, MemoryJournal, ProviderRefused, RepliesUnusab
 from ragbench.llm.budget import Replies, Used
 from ragbench.llm.mechanism import Dialect
 from ragbench.llm.reply import MalformedError, read
-from tests.chat_server import ChatServer, Raw
-from tests.llm_client import ask, scripted
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer, Raw
+from tests.llm.llm_client import ask, scripted
+from tests.llm.llm_shapes import request
 
 GOOD = {"score": 3, "reason": ""}
 
@@ -46,14 +46,16 @@ REFUSALS = [
     ("system", has_system, 400, {"error": {"message": "System role not supported"}}),
     ("system", has_system, 400, {"message": "Conversation roles must alternate user/assistant/user/assistant/..."}),
     ("system", has_system, 400, {"error": {"message": "Developer instruction is not enabled for models/gemma-3"}}),
+    ("system", has_system, 400, {"error": {"message": "'system' is not one of ['user', 'assistant'] - 'messages.0'"}}),
     ("json_schema", has_schema, 500, {"error": {"message": "failed to parse grammar"}}),
+    ("json_schema", has_schema, 500, {"error": {"message": "Unsupported schema keyword: additionalProperties"}}),
     ("json_schema", has_schema, 400, {"error": {"message": "This response_format type is unavailable now"}}),
     ("json_schema", has_schema, 404, {"error": {"code": 404, "message": "No endpoints found that can handle this."}}),
 ]  # fmt: skip
 
 
 @pytest.mark.fault(
-    "denied", tried="a parameter, a role or a shape that the endpoint refuses, in its own words", count=11
+    "denied", tried="a parameter, a role or a shape that the endpoint refuses, in its own words", count=13
 )
 @pytest.mark.parametrize(("name", "is_refused", "status", "error"), REFUSALS)
 def test_what_is_refused_is_left_out_from_then_on(name: str, is_refused: Any, status: int, error: Any) -> None:
@@ -201,7 +203,7 @@ def test_without_its_endpoint_a_run_is_repeated_as_it_was() -> None:
     assert [(one.value, one.status) for one in again] == [(one.value, one.status) for one in first]
 
 
-@pytest.mark.fault("denied", tried="refusals that stand in a response of a good status", count=3)
+@pytest.mark.fault("denied", tried="refusals that stand in a response of a good status", count=4)
 def test_a_refusal_inside_of_a_good_response_is_one() -> None:
     broke = Raw(200, {"error": {"code": 402, "message": "Insufficient credits"}})
     with scripted(broke).running() as server, pytest.raises(ProviderRefused, match=r"HTTP 402.*no money left"):
@@ -211,6 +213,10 @@ def test_a_refusal_inside_of_a_good_response_is_one() -> None:
     with scripted(busy, busy, GOOD).running() as server:
         (found,) = ask(server, ["x"], first_wait_seconds=0)
     assert (found.value.score, server.calls) == (3, 3)
+    nowhere = Raw(200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"})
+    with scripted(nowhere).running() as server, pytest.raises(ProviderRefused, match=r"HTTP 404.*look at.*base_url"):
+        ask(server, ["x", "y"])
+    assert server.calls == 1
     nobody = Raw(404, {"error": {"message": "No endpoints found matching your data policy"}})
     with scripted(nobody).running() as server, pytest.raises(ProviderRefused, match="No endpoints found"):
         ask(server, ["x"], shape=None)
@@ -226,7 +232,7 @@ FENCED = f"```json\n{PLAIN}\n```"
 FINAL = '<|channel|>analysis<|message|>{"verdict": "no"}<|end|><|start|>assistant<|channel|>final'
 
 
-@pytest.mark.fault("garbage", tried="what stands about a reply, and words in capitals", count=14)
+@pytest.mark.fault("garbage", tried="what stands about a reply, and words in capitals", count=21)
 @pytest.mark.parametrize(
     "text",
     [
@@ -235,21 +241,33 @@ FINAL = '<|channel|>analysis<|message|>{"verdict": "no"}<|end|><|start|>assistan
         f"{FINAL}<|message|>{PLAIN}<|return|>", f"{FINAL} <|constrain|>json<|message|>{PLAIN}",
         f"analysisIt may be no.assistantfinal{PLAIN}", f"Here it is:\n{FENCED}\nLet me know.", f"```json {PLAIN} ```",
         f"```{PLAIN}```", f"```json\n{PLAIN}", PLAIN.replace('"r"', '"the answer has a </think> in it"'),
+        f"~~~json\n{PLAIN}\n~~~", f"\ufeff{PLAIN}", f"<seed:think>no</seed:think>{PLAIN}",
+        f"<|begin_of_thought|>no<|end_of_thought|>\n<|begin_of_solution|>{PLAIN}<|end_of_solution|>",
+        f"<think>no</think>\n<answer>\n{PLAIN}\n</answer>", PLAIN.replace("yes", "Yes."),
+        PLAIN.replace("yes", "**Yes**"),
     ],
 )  # fmt: skip
 def test_what_stands_about_a_reply_is_taken_off(text: str) -> None:
     assert read(text, Verdict).verdict == "yes"
 
 
-@pytest.mark.fault("garbage", tried="replies that could be read in two ways, or are none", count=7)
+@pytest.mark.fault("garbage", tried="replies that could be read in two ways, or are none", count=9)
 @pytest.mark.parametrize(
     "text",
     [f"It is {PLAIN}.", f"{FENCED}\nor\n{FENCED.replace('yes', 'no')}", PLAIN.replace('"yes"', "true"),
-     PLAIN.replace("yes", "maybe"), PLAIN.replace("yes", "yesno"), "Yes.", f"<think>{PLAIN}"],
+     PLAIN.replace("yes", "maybe"), PLAIN.replace("yes", "yesno"), "Yes.", f"<think>{PLAIN}",
+     PLAIN.replace("yes", "Yes, partly."), f"<answer>{PLAIN}</answer> or <answer>{PLAIN}</answer>"],
 )  # fmt: skip
 def test_nothing_is_guessed(text: str) -> None:
     with pytest.raises(MalformedError):
         read(text, Verdict)
+
+
+def test_an_object_in_the_place_of_a_text_is_read() -> None:
+    message = {"role": "assistant", "content": GOOD}
+    with scripted(Raw(200, {"choices": [{"message": message, "finish_reason": "stop"}]})).running() as server:
+        (found,) = ask(server, ["x"])
+    assert (found.value.score, server.calls) == (3, 1)
 
 
 def test_words_in_lists_are_read_too() -> None:

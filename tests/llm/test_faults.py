@@ -17,9 +17,9 @@ from ragbench.core.settings import ConfigurationError, JudgeSettings, secrets
 from ragbench.core.types import Status
 from ragbench.llm import Client, Decoding, MemoryJournal, ProviderRefused, ProviderUnreachable
 from ragbench.llm.transport import MAX_BYTES
-from tests.chat_server import ChatServer
-from tests.llm_client import answering, ask, open_client, packed, scripted
-from tests.llm_shapes import request, settings
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import answering, ask, open_client, packed, scripted
+from tests.llm.llm_shapes import request, settings
 
 FAULTS_30 = {
     "429": 0.06, "429_wait": 0.03, "500": 0.05, "502": 0.02, "529": 0.03, "hang": 0.01, "drip": 0.01, "reset": 0.02,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragbench.llm.errors import Fault
 from ragbench.llm.journal import PACE_SECONDS, Batches
 from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
-from tests.llm_client import on_a_loop
+from tests.llm.llm_client import on_a_loop
 
 
 async def waiting(limiter: Limiter, n: int, tokens: float = 1.0) -> list[asyncio.Task[Ticket]]:

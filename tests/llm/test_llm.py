@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ragbench.core.types import Status
-from tests.chat_server import ChatServer
-from tests.llm_client import ask, scripted
-from tests.llm_shapes import Grade, Rating, Unbounded
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import ask, scripted
+from tests.llm.llm_shapes import Grade, Rating, Unbounded
 
 
 class TestShapes:

@@ -21,9 +21,9 @@ from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
 from ragbench.llm.limiter import line_of
-from tests.chat_server import ChatServer, Raw
-from tests.llm_client import ask, open_client
-from tests.llm_shapes import request, settings
+from tests.llm.chat_server import ChatServer, Raw
+from tests.llm.llm_client import ask, open_client
+from tests.llm.llm_shapes import request, settings
 
 KEY = "sk-canary-0123456789"
 
@@ -230,7 +230,7 @@ def test_presets_are_providers_without_a_table() -> None:
     )  # fmt: skip
     assert mistral.without == ("seed",)
     assert (work.api_version, work.key_variable) == ("2024-10-21", "AZURE_OPENAI_API_KEY")
-    assert deepseek.replies == "json_object"
+    assert deepseek.without == ("seed", "json_schema")
     assert (known.embedders["e"].base_url, known.embedders["e"].key_variable) == (
         "https://api.openai.com/v1", "OPENAI_API_KEY",
     )  # fmt: skip

@@ -13,9 +13,9 @@ from ragbench.llm.budget import Amount, Budget, Price, Tally, Usage
 from ragbench.llm.client import Completion
 from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.journal import MemoryJournal
-from tests.chat_server import ChatServer
-from tests.llm_client import open_client
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import open_client
+from tests.llm.llm_shapes import request
 
 amounts = st.builds(Amount, st.integers(0, 1000), st.integers(0, 10**6), st.integers(0, 1000).map(float))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragbench.llm.reply import MAX_DEPTH, MalformedError, parse_envelope, read
-from tests.llm_shapes import Grade
+from tests.llm.llm_shapes import Grade
 
 
 @pytest.mark.fault("garbage", tried="fences and thoughts around a reply", count=5)

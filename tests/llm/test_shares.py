@@ -19,8 +19,8 @@ from ragbench.core.settings import RUN, RUN_FOLDER
 from ragbench.llm.limiter import Allowance, Limiter, SharedLimiter, limiter_of
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
-from tests import llm_shapes
-from tests.chat_server import ChatServer
+from tests.llm import llm_shapes
+from tests.llm.chat_server import ChatServer
 
 ROOT = Path(__file__).parents[2]
 
@@ -169,7 +169,7 @@ def workers(
         words = [server.url, str(folder), str(n), str(out / str(number)), f"{out.name[:30]} {number}", str(concurrency)]
         budget = {f"RAGBENCH_BUDGET__{name.upper()}": str(limit) for name, limit in limits.items()}
         environment = {**os.environ, **budget, RUN: str(out)}
-        command = [sys.executable, "-m", "tests.judged_run", *words, str(rate or "")]
+        command = [sys.executable, "-m", "tests.llm.judged_run", *words, str(rate or "")]
         found.append(subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL))
     return found
 

@@ -11,9 +11,9 @@ import pytest
 
 from ragbench.core.types import Status
 from ragbench.llm import Budget, BudgetSpent, Decoding, MemoryJournal, ProviderRefused, Tally, Usage
-from tests.chat_server import ChatServer
-from tests.llm_client import ask, on_a_loop, open_client, scripted
-from tests.llm_shapes import Grade, Rating, request
+from tests.llm.chat_server import ChatServer
+from tests.llm.llm_client import ask, on_a_loop, open_client, scripted
+from tests.llm.llm_shapes import Grade, Rating, request
 
 
 class TestSharing:

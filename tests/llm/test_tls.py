@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_server import ChatServer
+from tests.llm.chat_server import ChatServer
 
 PROGRAM = """
 import sys
@@ -19,7 +19,7 @@ from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError
-from tests.llm_client import ask
+from tests.llm.llm_client import ask
 url = sys.argv[1]
 try:
     print(ask(url, ["x"])[0].status)

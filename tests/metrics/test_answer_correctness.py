@@ -12,8 +12,8 @@ from ragbench.metrics.answer_correctness import PRESETS, answer_correctness
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.factual_correctness import factual_correctness
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
 
 EXAMPLES = {
     "wall": {

@@ -9,8 +9,8 @@ import pytest
 from ragbench.core.types import Sample, Status
 from ragbench.metrics.answer_vectors import dot_similarity, euclidean_distance
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import score
 
 SAMPLE = Sample("s", response="one", reference="other")
 LONG = ScriptedEmbedder({"one": [3, 4], "other": [4, 3]}, "long")

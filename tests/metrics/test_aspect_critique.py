@@ -12,7 +12,7 @@ from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.aspect_critique import ASPECTS, aspect_critique
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 SAMPLE = Sample("s", user_input="Q?", response="R.", language="ru")
 

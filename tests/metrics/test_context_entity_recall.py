@@ -13,7 +13,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.context_entity_recall import context_entity_recall
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 
 def chunks(*texts: str) -> tuple[Chunk, ...]:

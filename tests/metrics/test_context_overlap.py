@@ -8,7 +8,7 @@ import pytest
 
 from ragbench.core.types import Chunk, Sample, Score
 from ragbench.metrics.context_overlap import context_precision_by_label, context_recall_by_label
-from tests.scripted_judge import score
+from tests.judge.scripted_judge import score
 
 
 def sample(retrieved: list[str], labelled: list[str]) -> Sample:

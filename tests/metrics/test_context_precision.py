@@ -17,7 +17,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge, WordReader
 from ragbench.metrics.context_precision import USEFULNESS, average_precision, context_precision
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 
 def chunks(*texts: str) -> tuple[Chunk, ...]:

@@ -14,7 +14,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.context_recall import context_recall
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, entailment, score
 
 PHOTOSYNTHESIS = {
     "en": Sample(

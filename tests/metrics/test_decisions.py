@@ -26,7 +26,7 @@ from ragbench.metrics.decisions import (
     f1_score,
     show_decision,
 )
-from tests.scripted_judge import ScriptedJudge
+from tests.judge.scripted_judge import ScriptedJudge
 
 BY_HAND = np.array([6.0, 2.0, 3.0, 7.0, 1.0, 1.0])
 

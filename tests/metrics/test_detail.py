@@ -13,8 +13,8 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.claims import UNJUDGED
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.measure import Asked, measure
-from tests import every_ending
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.views import every_ending
 
 STATEMENT = {"statement": str, "verdict": str, "reason": str, "chunks": list}
 TABLES = {

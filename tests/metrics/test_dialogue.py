@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragbench.core.types import Sample, Score, Status
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch
-from tests.scripted_embedder import ScriptedEmbedder
+from tests.embed.scripted_embedder import ScriptedEmbedder
 
 VECTORS = {"a": (1.0, 0.0), "b": (3.0, 4.0), "c": (0.0, 2.0), "-a": (-1.0, 0.0)}
 

@@ -14,8 +14,8 @@ from ragbench.core.metric import Metric
 from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.metrics import catalogue, declaration
 from ragbench.metrics.overlap import CORPUS
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge
 
 REFERENCE = "Lunch costs 250 roubles."
 SILENT = Sample(

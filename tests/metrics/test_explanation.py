@@ -21,7 +21,7 @@ from ragbench.llm.errors import CallFailed
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain, reason_in, sentence, spoken
 from ragbench.metrics.inquiry import EndedError, Inquiry
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 RUSSIAN = translator("ru")
 SAMPLE = Sample(

@@ -16,7 +16,7 @@ from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.factual_correctness import f_measure, factual_correctness
-from tests.scripted_judge import ScriptedJudge, Texts, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, Texts, claims, entailment, score
 
 PARIS = {
     "en": Sample(

@@ -16,7 +16,7 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.faithfulness import faithfulness
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
 
 SUPER_BOWL = {
     "en": (

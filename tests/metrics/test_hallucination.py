@@ -14,7 +14,7 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.hallucination import hallucination
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
 
 SAMPLE = Sample("s", "Q?", "A. B. C.", contexts=tuple(Chunk(f"c{n}", f"Context {n}.") for n in (1, 2, 3, 4)))
 

@@ -16,10 +16,10 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.metrics.test_catalogue import SPECIFIED
 from tests.metrics.test_empty_answers import LOWEST
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, claims, entailment
 
 ELEVEN = tuple(sorted(SPECIFIED["judged"]))
 METRICS = [catalogue()[name] for name in ELEVEN]

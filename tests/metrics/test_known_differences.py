@@ -26,9 +26,9 @@ from ragbench.metrics.factual_correctness import factual_correctness
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import GROUNDEDNESS
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from tests.chat_server import ChatServer
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.llm.chat_server import ChatServer
 
 SAMPLE = Sample("s", "Q?", "R one. R two.", "T one. T two.", contexts=(Chunk("c1", "Context."),))
 

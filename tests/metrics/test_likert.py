@@ -15,7 +15,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.likert import answer_correctness_rating, answer_relevance, e2e_score, faithfulness_rating
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 SAMPLE = Sample(
     "s",

@@ -13,8 +13,8 @@ from ragbench.metrics import catalogue
 from ragbench.report.pages import drawing
 from ragbench.report.pages.drawing import Edition
 from ragbench.views.about import metric_page
-from tests.measurements import measurement
-from tests.visits import build
+from tests.report.visits import build
+from tests.views.measurements import measurement
 
 FRAME = Edition("en").frame("metrics/ndcg.html", ())
 

@@ -17,7 +17,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.noise_sensitivity import noise_sensitivity
-from tests.scripted_judge import ScriptedJudge, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment, score
 
 
 def chunks(*texts: str) -> tuple[Chunk, ...]:

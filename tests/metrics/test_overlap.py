@@ -40,7 +40,7 @@ from ragbench.metrics.overlap import (
     statistic,
     sufficient,
 )
-from tests.scripted_judge import score
+from tests.judge.scripted_judge import score
 
 ROUGE = [rouge1_f, rouge2_f, rougeL_f]
 ALL = [*ROUGE, bleu]

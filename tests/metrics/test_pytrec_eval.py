@@ -14,7 +14,7 @@ from ragbench.core.metric import parse
 from ragbench.data import trec
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from tests.trec_files import retrieved
+from tests.data.trec.trec_files import retrieved
 
 PEERS = {"mrr": "recip_rank", "average_precision": "map", "bpref": "bpref", "r_precision": "Rprec", "ndcg": "ndcg",
          "inferred_ap": "infAP"}  # fmt: skip

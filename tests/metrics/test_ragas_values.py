@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from ragbench.metrics import catalogue
-from tests import ragas_cases
+from tests.metrics import ragas_cases
+from tests.metrics.ragas_cases import allowed, distance
 from tests.metrics.test_catalogue import SPECIFIED
-from tests.ragas_cases import allowed, distance
 
-KEPT = json.loads((Path(__file__).parents[1] / "ragas_values.json").read_text(encoding="utf-8"))
+KEPT = json.loads((Path(__file__).with_name("ragas_values.json")).read_text(encoding="utf-8"))
 WITH_VARIANT = {
     "answer_accuracy",
     "context_relevance",

@@ -15,7 +15,7 @@ from ragbench.core.types import Chunk, Hit, Piece, Question, Ranking
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval import reading
 
 TEXT = "aaaa bbbb cccc dddd eeee ffff gggg hhhh"  # words of four letters, at 0, 5, 10, …

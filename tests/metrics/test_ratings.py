@@ -13,7 +13,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.ratings import answer_accuracy, context_relevance
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 SAMPLE = Sample("s", "Who wrote it?", "Pushkin wrote it.", "Pushkin wrote it.", (Chunk("c", "Pushkin wrote it."),))
 BOTH = [answer_accuracy, context_relevance]

@@ -20,8 +20,8 @@ from ragbench.data import samples, squad
 from ragbench.metrics import catalogue, overlap
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.references import lowest_of_references
-from tests.command_line import invoke
-from tests.scripted_judge import score
+from tests.cli.command_line import invoke
+from tests.judge.scripted_judge import score
 
 KNOWN = ("8:00", "8 a.m.", "at eight in the morning")
 BEST = ("exact_match", "string_similarity", "chrf", "rouge1_f", "rouge2_f", "rougeL_f", "token_f1")

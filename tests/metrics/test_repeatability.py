@@ -6,8 +6,8 @@ import pytest
 
 from ragbench.core.types import Sample, Status
 from ragbench.metrics.repeatability import response_exact_match_rate, response_semantic_consistency
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import score
 
 EMBEDDER = ScriptedEmbedder({"a": [1, 0], "b": [0.6, 0.8], "c": [0, 1]})
 

@@ -13,7 +13,7 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.response_groundedness import GROUNDEDNESS, response_groundedness
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 MOSCOW = {
     "en": Sample(

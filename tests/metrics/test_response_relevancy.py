@@ -17,8 +17,8 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.response_relevancy import MOST, response_relevancy
 from ragbench.metrics.vectors import Batch
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 FRANCE = {
     "en": Sample(

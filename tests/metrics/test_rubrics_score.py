@@ -17,7 +17,7 @@ from ragbench.judge import LexicalJudge
 from ragbench.llm.request import schema_of
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.rubrics_score import _prompt, rubrics_score
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 EIFFEL = {
     "en": Sample(

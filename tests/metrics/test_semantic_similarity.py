@@ -18,8 +18,8 @@ from ragbench.core.types import Sample, Score, Status
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.metrics.vectors import Batch, cosine
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import score
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import score
 
 PAIRS = {
     "paraphrase": {

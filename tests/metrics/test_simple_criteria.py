@@ -14,7 +14,7 @@ from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.simple_criteria import CRITERIA, _prompt, simple_criteria
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 SAMPLE = Sample("s", "Q?", "R.", "T.", (Chunk("c", "Context."),), language="ru")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ragbench.core.types import Sample, Status
 from ragbench.metrics.squad import normalized, token_f1
 from ragbench.metrics.strings import exact_match
-from tests.scripted_judge import score
+from tests.judge.scripted_judge import score
 
 EXACT = exact_match.with_options(squad=True)
 

@@ -13,7 +13,7 @@ from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Sample
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.strings import chrf, exact_match, string_similarity
-from tests.scripted_judge import score
+from tests.judge.scripted_judge import score
 
 ALL = [exact_match, string_similarity, chrf]
 

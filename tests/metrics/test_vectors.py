@@ -25,9 +25,9 @@ from ragbench.metrics.repeatability import response_semantic_consistency
 from ragbench.metrics.response_relevancy import response_relevancy
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded, single_cosine
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, score
-from tests.servers import EmbeddingsServer, embeddings_server
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.embed.servers import EmbeddingsServer, embeddings_server
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 UNUSABLE = {
     "nan": ([math.nan, 1.0], "NaN or infinity"),

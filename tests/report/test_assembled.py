@@ -13,7 +13,7 @@ from ragbench.core import installation
 from ragbench.core.measurement import Measurement
 from ragbench.report.pages.sheets import assemble
 from ragbench.views import MIME
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 VIEWS = ("answer", "table", "provenance")
 

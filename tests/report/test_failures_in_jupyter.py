@@ -11,8 +11,8 @@ import pytest
 from nbclient import NotebookClient
 
 from ragbench.report.execution.execute import plain
-from tests.command_line import ROOT
-from tests.failure_cases import CASES, without_the_drivers_words
+from tests.cli.command_line import ROOT
+from tests.report.failure_cases import CASES, without_the_drivers_words
 from tests.small_project import add
 
 ELSEWHERE = {

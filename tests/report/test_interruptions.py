@@ -16,9 +16,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests import judged_project
-from tests.chat_server import ChatServer
-from tests.servers import embeddings_server
+from tests.embed.servers import embeddings_server
+from tests.judge import judged_project
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,9 @@ from ragbench.extras.runs import packs
 from ragbench.report.keeping import results
 from ragbench.store import Store
 from ragbench.store.runs import Runs
-from tests import judged_project, small_project
-from tests.chat_server import ChatServer
+from tests import small_project
+from tests.judge import judged_project
+from tests.llm.chat_server import ChatServer
 from tests.store.test_dumps import databases as databases
 
 

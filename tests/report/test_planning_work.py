@@ -18,7 +18,7 @@ from ragbench.systems.work import Task, Work
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.retrieval.tier0_embeddings import Tier0Request, tier0_embeddings
 from ragbench.tiers.retrieval.tier1_retrieval import Tier1Request, tier1_retrieval
-from tests.servers import embeddings_server
+from tests.embed.servers import embeddings_server
 from tests.small_project import add
 
 SYSTEMS = """

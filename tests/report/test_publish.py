@@ -26,8 +26,9 @@ from ragbench.extras.runs import bare_numbers
 from ragbench.report import articles, csv_files
 from ragbench.report.keeping import kept
 from ragbench.tiers.data import persons
-from tests import kept_runs, small_project
-from tests.measurements import measurement
+from tests import small_project
+from tests.report import kept_runs
+from tests.views.measurements import measurement
 
 FORMULAS = (
     "=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1", " =1+1", "＝1+1",

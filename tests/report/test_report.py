@@ -24,7 +24,7 @@ Finished = tuple[Path, report.RunResult, list[report.Step]]
 SETUP = """import os
 from pathlib import Path
 from ragbench import views
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 made = measurement(questions=questions, notebook="{name}")
 made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)
 page = views.Page(made, language=language)"""

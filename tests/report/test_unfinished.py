@@ -17,9 +17,9 @@ from ragbench.core.measurement import Measurement
 from ragbench.report import run
 from ragbench.report.execution import unfinished
 from ragbench.report.keeping import files, kept, results
-from tests import kept_runs
-from tests.command_line import ragbench
-from tests.measurements import measurement
+from tests.cli.command_line import ragbench
+from tests.report import kept_runs
+from tests.views.measurements import measurement
 
 RUNNER = """
 import sys
@@ -30,7 +30,7 @@ report.run([Path(name) for name in sys.argv[1:]], keep=True)
 MEASURED = """
 import os, time
 from pathlib import Path
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 measurement(questions=12, notebook="own").save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / "own")
 Path("began").touch()
 time.sleep(60)

@@ -20,7 +20,7 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
 
 from ragbench import stats
 from ragbench.stats.coefficients import order_tau
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 FAST = {"resamples": 100}
 

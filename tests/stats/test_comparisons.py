@@ -20,7 +20,7 @@ from ragbench.core.types import Comparison, Verdict
 from ragbench.stats.intervals import tango
 from ragbench.stats.signs import rank_test_p
 from ragbench.stats.verdicts import verdict_of
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 
 @on_random_tables

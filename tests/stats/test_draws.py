@@ -17,8 +17,8 @@ from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.stats import draws, families, intervals, samples, signs
 from ragbench.stats.samples import Units, units_of
 from ragbench.stats.sums import influences
-from ragbench.tiers.basics.families import said
-from ragbench.tiers.basics.tabulation import interval_names
+from ragbench.tiers.basics.findings import said
+from ragbench.tiers.basics.verdicts import interval_names
 
 
 @settings(max_examples=30, deadline=None)

@@ -18,7 +18,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ragbench import stats
 from ragbench.core.types import Estimate
 from ragbench.stats.samples import as_codes, units_of
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 
 def interval(one: Estimate, kind: str) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ragbench import stats
 from ragbench.core.types import Comparison, Verdict
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 
 @on_random_tables

@@ -18,8 +18,8 @@ from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.families import jointly
 from ragbench.stats.samples import units_of
 from ragbench.stats.signs import STUDENTIZED
-from tests import real_retrieval
-from tests.real_retrieval import PRIMARY, Runs, westfall_young
+from tests.stats import real_retrieval
+from tests.stats.real_retrieval import PRIMARY, Runs, westfall_young
 
 SHOWN = {Verdict.BETTER, Verdict.WORSE, Verdict.SLIGHTLY_BETTER, Verdict.SLIGHTLY_WORSE}
 

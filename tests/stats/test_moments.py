@@ -10,7 +10,7 @@ import scipy.stats
 from scipy.spatial.distance import pdist, squareform
 
 from ragbench import stats
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 
 @on_random_tables

@@ -18,7 +18,7 @@ from ragbench import stats
 from ragbench.core.types import Array, Verdict
 from ragbench.stats.intervals import bonett
 from ragbench.stats.power import _normal_samples, _power_of_flips, attainable_p, shrinkage
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 
 @on_random_tables

@@ -19,7 +19,7 @@ from ragbench.stats.draws import mean_draws, unit_draws
 from ragbench.stats.samples import units_of
 from ragbench.stats.signs import STUDENTIZED, flipped
 from ragbench.stats.skew import doubt, is_skewed, leans, may_be_skewed, p_beyond, ratios_together, studentized_p, tie
-from ragbench.tiers.basics import tabulation, verdicts
+from ragbench.tiers.basics import verdicts
 
 
 def skewed(n: int = 30, seed: int = 0) -> Array:
@@ -244,8 +244,8 @@ def test_what_is_in_doubt_is_said_beside_the_word_in_both_languages() -> None:
         "критерий может ошибаться вдвое чаще, чем заявлено"
     )
     assert english in verdicts.beside(one, translator("en"), 3)
-    assert f"mrr: {english}" in tabulation.comparisons([("mrr", one)], translator("en")).notes
-    assert f"mrr: {said}" in tabulation.comparisons([("mrr", one)], russian).notes
+    assert f"mrr: {english}" in verdicts.comparisons([("mrr", one)], translator("en")).notes
+    assert f"mrr: {said}" in verdicts.comparisons([("mrr", one)], russian).notes
 
 
 def test_no_doubt_is_said_of_what_is_not_shown() -> None:
@@ -303,7 +303,7 @@ def test_a_mean_that_few_values_decide_says_so_on_every_output() -> None:
     assert verdicts.doubted(one, translator("en")) == english
     russian = verdicts.doubted(one, translator("ru"))
     assert russian.startswith("среднее решают немногие значения")
-    assert f"latency: {english}" in tabulation.estimates(("metric",), [(("latency",), one)], translator("en")).notes
+    assert f"latency: {english}" in verdicts.estimates(("metric",), [(("latency",), one)], translator("en")).notes
     assert stats.estimate((values > 1).astype(float), bounds=(0, 1), resamples=500).doubt == "", "a scale with ends"
 
 

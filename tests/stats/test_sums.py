@@ -13,7 +13,7 @@ from sacrebleu.significance import PairedTest
 
 from ragbench import stats
 from ragbench.core.types import Verdict
-from tests.random_tables import on_random_tables
+from tests.stats.random_tables import on_random_tables
 
 WORDS = np.array(
     ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "red", "old", "and", "then", "it", "was"]

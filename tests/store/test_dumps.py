@@ -24,8 +24,8 @@ from ragbench.store.engine import connect, written
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import RunRecord, Runs
 from ragbench.store.tables import VERSION, metadata
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.test_journal import row
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.store.test_journal import row
 
 CHUNKS = [Chunk(f"c{n}", f"Текст номер {n}.", url=f"https://h/{n}") for n in range(40)]
 EMBEDDER = ScriptedEmbedder({f"Текст номер {n}.": np.eye(40)[n].tolist() for n in range(40)})

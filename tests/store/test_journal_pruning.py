@@ -20,7 +20,7 @@ from ragbench.store.journal import DatabaseJournal
 from ragbench.store.pruning import Choice, Pruning, shrink
 from ragbench.store.runs import RunRecord, Runs
 from tests.store.test_dumps import databases as databases
-from tests.test_journal import row
+from tests.store.test_journal import row
 
 DAY = datetime.timedelta(days=1)
 

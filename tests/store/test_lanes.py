@@ -11,7 +11,7 @@ from ragbench.llm.journal import Ledger
 from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.journal_connections import LANES, Lanes
-from tests.test_journal import on_loop, row
+from tests.store.test_journal import on_loop, row
 
 
 def test_rows_are_kept_as_they_were_given(store: Store) -> None:

@@ -17,7 +17,7 @@ from ragbench.store.search import Index, Neighbours
 from ragbench.systems import make
 from ragbench.tiers.basics.session import dataset_of
 from tests.extras.cluster.test_search import Cuts
-from tests.test_own_tables import change, own
+from tests.tiers.test_own_tables import change, own
 
 __all__ = ["own"]
 

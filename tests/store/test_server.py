@@ -24,7 +24,7 @@ from ragbench.store import Store, StoreError, server
 from ragbench.store.engine import masked, own_server, written
 from ragbench.store.errors import told_plainly
 from ragbench.store.server import LONGEST_SOCKET_PATH, PORT, Cluster
-from tests.own_database import own_database
+from tests.store.own_database import own_database
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall
 from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
 from ragbench.store.search import nearest_in_blocks, nearest_of_all
 from ragbench.store.tables import VERSION, metadata
-from tests.servers import embeddings_server, vector_of
+from tests.embed.servers import embeddings_server, vector_of
 
 
 class TableEmbedder:

@@ -17,7 +17,7 @@ from ragbench.systems import callables
 from ragbench.systems.callables import FunctionGenerator, FunctionSystem, Hands, OutOfTimeError
 from ragbench.systems.generation import Task
 from ragbench.systems.retrieval import RetrievalError
-from tests.command_line import ROOT
+from tests.cli.command_line import ROOT
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of
 
 Function = Callable[..., object]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.systems.callables import FunctionSystem, adapted
+from ragbench.systems.callables import FunctionSystem, adapted, asked, understood
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 
@@ -128,6 +128,59 @@ def test_pipelines_of_haystack() -> None:
     pipeline.inputs = lambda: {"writer": {"prompt": {"is_mandatory": True}}}  # type: ignore[method-assign]
     with pytest.raises(ValueError, match="the component writer takes prompt, which nothing gives it"):
         adapted(pipeline)("?", 3)
+
+
+def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> None:
+    documents = [document("one"), document("two")]
+    store = of("langchain_core.vectorstores", similarity_search=lambda question, k: documents[:k])
+    assert understood(adapted(store)("?", 1)) == [{"text": "one"}]
+    nodes = [node("one", 0.5)]
+    index = of("llama_index.core.indices", as_retriever=lambda similarity_top_k: SimpleNamespace(
+        retrieve=lambda question: nodes[:similarity_top_k]))  # fmt: skip
+    assert understood(adapted(index)("?", 1))[0]["text"] == "one"
+    chats = of("llama_index.core.chat_engine", chat=lambda _: SimpleNamespace(response="yes", source_nodes=nodes))
+    assert understood(adapted(chats)("?", 1))["answer"] == "yes"
+
+    class Component:
+        __module__ = "haystack.components.retrievers"
+
+        def run(self, query: str, top_k: int) -> Any:
+            return {"documents": [SimpleNamespace(content=query, meta={}, id="a")] * top_k}
+
+    assert understood(adapted(Component())("?", 2)) == [{"id": "a", "text": "?"}] * 2
+
+    class Retriever:
+        __module__ = "langchain_core.retrievers"
+
+        def invoke(self, question: str, config: Any = None) -> Any:
+            assert config is None, "k is none"
+            return documents
+
+    assert understood(asked(Retriever().invoke)("?", 1)) == [{"text": "one"}, {"text": "two"}]
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ([document("one"), ("c2", 0.5), "c3", 4], [{"text": "one"}, ("c2", 0.5), "c3", 4]),
+        ([(document("one"), 0.5)], [{"text": "one", "score": 0.5}]),
+        ({"answer": SimpleNamespace(content="yes"), "retrieved": [document("one")]},
+         {"answer": "yes", "retrieved": [{"text": "one"}]}),
+        ({"documents": [document("one")]}, [{"text": "one"}]),
+        ({"c1": 0.5}, {"c1": 0.5}),
+        ("c1", "c1"),
+    ],
+)  # fmt: skip
+def test_a_function_may_return_what_a_framework_does(reply: Any, expected: Any) -> None:
+    assert understood(reply) == expected
+
+
+def test_a_passage_may_be_called_whatever_the_vocabulary_knows(tmp_path: Path) -> None:
+    system = FunctionSystem("x", "m:f", dataset_of(CHUNKS, QUESTIONS), 5, lambda question, k: [
+        {"content": CHUNKS[0].text, "score": 0.5}, {"page_content": CHUNKS[1].text}])  # fmt: skip
+    hits = system.retrieve(QUESTIONS[:1], 2).hits[0]
+    assert [hit.chunk.id for hit in hits] == [CHUNKS[0].id, CHUNKS[1].id]
+    assert hits[0].similarity == 0.5
 
 
 def test_anything_else_stays_what_it_is() -> None:

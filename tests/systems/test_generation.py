@@ -23,7 +23,7 @@ from ragbench.systems.extractive import ExtractiveGenerator, fits, share
 from ragbench.systems.logged import LoggedSystem
 from ragbench.systems.refusals import REFUSALS, is_refusal
 from ragbench.systems.retrieval import RetrievalError
-from tests.chat_server import ChatServer
+from tests.llm.chat_server import ChatServer
 
 LIBRARY = Chunk("library", "Научная библиотека открыта до 21:00. В субботу читальный зал закрыт.")
 CANTEEN = Chunk("canteen", "Обед в столовой стоит 250 рублей. Столовая открыта с 11:00.")

@@ -33,8 +33,8 @@ from ragbench.systems.generation import Generation, Task
 from ragbench.systems.parts import chunking
 from ragbench.systems.parts.reranking import EndpointReranker, reranked
 from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter, Rewritten
-from tests.chat_server import ChatServer
-from tests.servers import embeddings_server
+from tests.embed.servers import embeddings_server
+from tests.llm.chat_server import ChatServer
 from tests.systems.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
 
 HERE = "tests.systems.test_parts"

@@ -22,7 +22,7 @@ from ragbench.llm import Budget, BudgetSpent, MemoryJournal, planning
 from ragbench.llm.service import events
 from ragbench.systems import Retrieval, RetrievalError
 from ragbench.systems.remote import RemoteSystem
-from tests.service_server import Asked, Reply, ServiceServer
+from tests.systems.service_server import Asked, Reply, ServiceServer
 from tests.systems.test_systems import CHUNKS, QUESTIONS, ids
 
 HITS = [{"id": "c2", "text": "two", "score": 0.75}, {"id": "c1", "text": "one", "score": 0.5}]

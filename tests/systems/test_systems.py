@@ -267,7 +267,7 @@ def test_the_progress_of_repeated_retrieval_goes_by_single_questions_to_its_end(
     store: Store, tmp_path: Path, kind: str
 ) -> None:
     """The time left of a bar is the pace of these steps: none may stand still and then leap."""
-    from ragbench.tiers.retrieval.consistency import repeated
+    from ragbench.tiers.retrieval.timing import repeated
 
     path = tmp_path / "lines.jsonl"
     path.write_text(FILES["lines.jsonl"], encoding="utf-8")

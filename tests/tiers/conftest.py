@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import decided_project
+from tests.tiers import decided_project
 
 
 @pytest.fixture

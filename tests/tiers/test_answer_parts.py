@@ -14,10 +14,10 @@ import pytest
 from ragbench.core.measurement import Finding
 from ragbench.core.types import Chunk, Question, Status
 from ragbench.systems.generation import Shown
-from ragbench.tiers.answers import profiles, tier3_end_to_end
+from ragbench.tiers.answers import answer_scores, tier3_end_to_end
 from ragbench.tiers.answers.written_answers import ANSWER_COLUMNS, Answered
-from ragbench.tiers.basics.families import Sureness
-from tests.measurements import placed
+from ragbench.tiers.basics.findings import Sureness
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 ASKED = [
@@ -59,7 +59,7 @@ class TestLengths:
             {"system": "a", "sample": "q3", "response": None, "status": Status.TRUNCATED.value, "output_tokens": 90.0},
             {"system": "b", "sample": "q1", "response": "one two"},
         )
-        found = profiles.lengths(made, ASKED, 0.95)
+        found = answer_scores.lengths(made, ASKED, 0.95)
         assert quantile(found, system="a", of="answer") == (5.0, 1)
         assert quantile(found, system="a", of="contexts") == (4.0, 2)  # 6 words for q1, 2 for q2
         assert quantile(found, system="a", of="reference") == (2.0, 2)
@@ -75,7 +75,7 @@ class TestLengths:
 
     def test_a_question_that_was_not_asked_has_no_length(self) -> None:
         made = answered({"system": "a", "sample": "q1", "response": "one two"}, {"system": "a", "sample": "q2"})
-        assert quantile(profiles.lengths(made, ASKED[:1], 0.95), of="answer") == (2.0, 1)
+        assert quantile(answer_scores.lengths(made, ASKED[:1], 0.95), of="answer") == (2.0, 1)
 
 
 class TestRefusals:
@@ -86,7 +86,7 @@ class TestRefusals:
             {"system": "a", "sample": "q2", "status": Status.TRUNCATED.value, "response": None},
             {"system": "a", "sample": "q3"},
         )
-        found = {one.where["group"]: one.estimate for one in profiles.refusals(made, ASKED, SURE)}
+        found = {one.where["group"]: one.estimate for one in answer_scores.refusals(made, ASKED, SURE)}
         can, cannot = found["answerable"], found["unanswerable"]
         assert (can.n, can.n_unmeasured, can.value) == (1, 1, 1.0)
         assert (cannot.n, cannot.n_unmeasured, cannot.value) == (1, 0, 0.0)
@@ -95,14 +95,14 @@ class TestRefusals:
         """Of four answers one is empty and one refuses: one of three, not of four."""
         rows = [{"system": "a", "sample": f"q{n}", "refused": n == 1, "response": "" if n == 0 else "word"}
                 for n in range(4)]  # fmt: skip
-        [found] = profiles.refusals(answered(*rows), [Question(f"q{n}", "?") for n in range(4)], SURE)
+        [found] = answer_scores.refusals(answered(*rows), [Question(f"q{n}", "?") for n in range(4)], SURE)
         assert (found.estimate.n, found.estimate.n_unmeasured) == (3, 1)
         assert found.estimate.value == pytest.approx(1 / 3)
 
     def test_a_part_without_questions_has_no_row_and_clusters_are_named(self) -> None:
         asked = [Question(f"q{n}", "?", cluster=f"c{n // 2}") for n in range(1, 7)]
         rows = [{"system": "a", "sample": one.id, "refused": one.id in {"q1", "q4"}} for one in asked]
-        [found] = profiles.refusals(answered(*rows), asked, SURE)
+        [found] = answer_scores.refusals(answered(*rows), asked, SURE)
         assert (found.where, found.estimate.n, found.estimate.clusters) == ({"group": "answerable"}, 6, 4)
         assert found.estimate.value == pytest.approx(1 / 3)
 
@@ -116,11 +116,11 @@ def test_what_was_cut_and_what_failed_by_system() -> None:
         {"system": "b", "sample": "q1", "status": Status.TRUNCATED.value},
         {"system": "b", "sample": "q2", "status": Status.TRUNCATED.value},
     )
-    assert profiles.cut(made) == {
+    assert answer_scores.cut(made) == {
         "a": {"answers": 2, "contexts": 3, "characters": 35},
         "b": {"answers": 0, "contexts": 0, "characters": 0},
     }
-    assert profiles.failed(made) == {"b": {"truncated": 2}}
+    assert answer_scores.failed(made) == {"b": {"truncated": 2}}
 
 
 class TestWaiting:

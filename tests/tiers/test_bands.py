@@ -23,7 +23,7 @@ from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics import interpretation
 from tests import small_project
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 VOPROSHALYCH = metrics.bands(Settings(), "voproshalych")
 

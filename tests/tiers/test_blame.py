@@ -33,8 +33,8 @@ from ragbench.tiers.answers.blame import (
     indicators,
     shares,
 )
-from ragbench.tiers.basics.families import Sureness
-from tests.measurements import placed
+from ragbench.tiers.basics.findings import Sureness
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 1000, 0)
 STANDARD = Standard()

@@ -13,8 +13,8 @@ from ragbench import stats
 from ragbench.core.types import Question
 from ragbench.tiers.answers import blame, decomposition
 from ragbench.tiers.answers.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
-from ragbench.tiers.basics.families import Sureness
-from tests.measurements import placed
+from ragbench.tiers.basics.findings import Sureness
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 

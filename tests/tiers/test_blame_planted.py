@@ -14,9 +14,9 @@ from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Comparison
 from ragbench.tiers import BenchError
-from tests import blame_project
-from tests.chat_server import ChatServer
-from tests.measurements import placed
+from tests.llm.chat_server import ChatServer
+from tests.tiers import blame_project
+from tests.views.measurements import placed
 
 PART_OF = {
     "healthy": "good", "missing": "missing", "lost": "not_retrieved", "low": "too_low", "ignored": "not_used",

@@ -11,7 +11,7 @@ from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import Rule
 from ragbench.llm import Usage
 from ragbench.metrics import catalogue
-from ragbench.tiers.scoring.judge_behaviour import conduct
+from ragbench.tiers.scoring.judged_metrics import conduct
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.result import Scores
 

@@ -19,11 +19,7 @@ from ragbench.cli.load import application
 from ragbench.data import ChunkRecord, Dialogue, PastQuestion, QuestionRecord
 from ragbench.tiers.data import copies, examination, persons
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.examination import Examination, Oddity, examine
-from ragbench.tiers.data.forms import forms
-from ragbench.tiers.data.language_detection import tongue
-from ragbench.tiers.data.lexical_search import found_first
-from ragbench.tiers.data.small_talk import pleasantry
+from ragbench.tiers.data.examination import Examination, Oddity, examine, forms, found_first, pleasantry, tongue
 from ragbench.views import Page
 from tests.small_project import write_lines
 

@@ -13,11 +13,11 @@ from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Status
 from ragbench.tiers import BenchError
-from ragbench.tiers.decisions.deciders import read, title
+from ragbench.tiers.judges.deciders import read, title
 from ragbench.views import Page
-from tests.chat_server import ChatServer
-from tests.decided_project import ROWS, cases, counts, estimate
+from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines
+from tests.tiers.decided_project import ROWS, cases, counts, estimate
 
 
 def test_a_function_that_hangs_loses_that_decision_alone(labelled: Path) -> None:

@@ -10,8 +10,8 @@ from sklearn import metrics as sklearn_metrics
 
 from ragbench import tiers
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
-from ragbench.tiers.decisions.decision_measures import METRICS, guarded
-from tests.decided_project import estimate
+from ragbench.tiers.judges.tier_judge_pipeline import METRICS, guarded
+from tests.tiers.decided_project import estimate
 
 
 def test_the_measures_are_scikit_learns(labelled: Path) -> None:

@@ -15,11 +15,11 @@ from ragbench.core import settings
 from ragbench.core.measurement import NamedEstimate
 from ragbench.metrics.embedding_space import MEASURES, Geometry
 from ragbench.tiers import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.retrieval import projection, spread, topics
-from tests.measurements import value, values
-from tests.published import Published, site_of
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.retrieval import tier0_embeddings, topics
+from tests.report.published import Published, site_of
 from tests.small_project import write_lines
+from tests.views.measurements import value, values
 
 SURE = Sureness(0.95, 2000, 0)
 NAMES = [each.name for each in MEASURES]
@@ -28,8 +28,8 @@ NAMES = [each.name for each in MEASURES]
 def estimated(geometry: Geometry) -> list[NamedEstimate]:
     """What is stated of a space, of the tables that are kept of it."""
     ids = np.array([str(row) for row in range(len(geometry))], dtype=object)
-    tables = spread.distances("x", geometry, ids), spread.readings("x", geometry)
-    return spread.estimates("x", *tables, geometry.neighbors, SURE)
+    tables = tier0_embeddings.distances("x", geometry, ids), tier0_embeddings.readings("x", geometry)
+    return tier0_embeddings.estimates("x", *tables, geometry.neighbors, SURE)
 
 
 @pytest.fixture(autouse=True)
@@ -142,18 +142,18 @@ def test_the_picture_is_the_same_twice_and_kept(tmp_path: Path, monkeypatch: pyt
     assert np.isfinite(picture[["x2", "y2", "x3", "y3", "z3"]].to_numpy()).all()
     assert len(list((tmp_path / "cache").rglob("*.npy"))) == 2
     with monkeypatch.context() as no_work:
-        no_work.setattr(projection, "_umap", lambda *_: pytest.fail("the picture was kept"))
+        no_work.setattr(tier0_embeddings, "_umap", lambda *_: pytest.fail("the picture was kept"))
         assert tiers.tier0_embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
     assert tiers.tier0_embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
 
 
 def test_a_large_set_is_sampled_in_its_order() -> None:
-    rows = projection.sampled(1000, 50, seed=3)
+    rows = tier0_embeddings.sampled(1000, 50, seed=3)
     assert len(set(rows.tolist())) == 50
     assert (np.diff(rows) > 0).all()
-    assert projection.sampled(40, 50, seed=3).tolist() == list(range(40))
-    assert projection.project(np.ones((5, 3), dtype=np.float32)) == {}
+    assert tier0_embeddings.sampled(40, 50, seed=3).tolist() == list(range(40))
+    assert tier0_embeddings.project(np.ones((5, 3), dtype=np.float32)) == {}
 
 
 def test_intervals_are_there_where_they_are_valid_and_say_why_where_not() -> None:
@@ -213,7 +213,7 @@ def test_mean_squared_distances_in_closed_form(distance: str) -> None:
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(25, 7)) + 0.5
     square = squareform(pdist(vectors, distance)) ** 2
-    found = spread.mean_squares(Geometry(vectors, distance=distance))
+    found = tier0_embeddings.mean_squares(Geometry(vectors, distance=distance))
     np.testing.assert_allclose(found, square.sum(axis=1) / 24, rtol=1e-9)
 
 
@@ -262,7 +262,7 @@ def test_every_interval_follows_from_what_is_published_of_each_text(corpus: Path
         means = stats.estimate_many({"near": near, "centroid": columns["centroid"]}, **published.sure)
         numbers = {
             "avg_nn_distance": means["near"],
-            "density_score": spread.inverse(means["near"]),
+            "density_score": tier0_embeddings.inverse(means["near"]),
             "std_nn_distance": _deviation(near, squares, published.sure),
             "avg_spread": means["centroid"],
             "spread_std": _deviation(columns["centroid"], columns["centroid"] ** 2, published.sure),

@@ -15,11 +15,11 @@ from ragbench.core import settings, stand_ins
 from ragbench.core.measurement import Measurement
 from ragbench.tiers import BenchError
 from ragbench.tiers.scoring.answer_tables import find_answers
-from tests import answer_project
-from tests.chat_server import ChatServer
-from tests.measurements import placed
+from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines
+from tests.tiers import answer_project
 from tests.tiers.test_generation import estimate, values
+from tests.views.measurements import placed
 
 FEW = "e2e_score,rouge1_f,response_exact_match_rate"
 

@@ -26,10 +26,10 @@ from ragbench.core.types import Verdict
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.stats import verdicts
-from ragbench.tiers.basics import families, tabulation
+from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Group, Sureness, adjusted, compared, headed, leading, said
-from ragbench.tiers.basics.findings import find
+from ragbench.tiers.basics.findings import Group, Sureness, adjusted, compared, find, headed, leading, said
+from ragbench.tiers.basics.verdicts import comparisons
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.views import Page
 
@@ -56,9 +56,9 @@ def test_twins_alone_in_their_family_are_tested_as_one_and_the_family_is_named_b
             "secondary: 1, max-T",
         )
     for tongue, words in (("en", "secondary metrics, a single"), ("ru", "вторичные метрики, единственное")):
-        table = tabulation.comparisons([(name, one) for name, [one] in found.items()], translator(tongue))
+        table = comparisons([(name, one) for name, [one] in found.items()], translator(tongue))
         assert any(words in note for note in table.notes)
-        assert families.merged([one for [one] in found.values()], translator(tongue)) in table.notes
+        assert findings.merged([one for [one] in found.values()], translator(tongue)) in table.notes
 
 
 def test_the_primary_metric_is_a_family_of_its_own() -> None:
@@ -290,7 +290,7 @@ def everything_told(made: Measurement) -> Iterator[Told]:
             word = next(words[key] for key in words if key in line)
             assert "secondary" not in line, "the page speaks of its primary metric"
             yield Told("answer", word, found[1], found[2].removeprefix("=\N{NO-BREAK SPACE}"))
-    table = tabulation.comparisons([(one.metric, one.comparison) for one in made.comparisons], english, 4)
+    table = comparisons([(one.metric, one.comparison) for one in made.comparisons], english, 4)
     for style, rows in (("terminal", Style().written(table)), ("notebook", Spoken(english).written(table))):
         for row in rows:
             yield Told(style, row[-1], row[-7], row[-5])

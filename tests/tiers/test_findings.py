@@ -9,9 +9,8 @@ import pytest
 from ragbench.core.metric import parse
 from ragbench.core.types import Question, Sample, Score, Status
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics import slices
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import find
+from ragbench.tiers.basics import design
+from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.result import Scores
 
@@ -55,8 +54,8 @@ def test_a_system_without_a_miss_takes_the_spread_of_the_other(values: pd.DataFr
 def test_slices(values: pd.DataFrame, shuffled: pd.DataFrame) -> None:
     asked = [Question(f"q{n:03}", "?", relevant={"a": 1}, kind="long" if n % 3 else "short") for n in range(N)]
     metric, by = parse("mrr"), ("kind",)
-    first = slices.findings(values, metric, SYSTEMS, asked, by, None, SURE)
-    second = slices.findings(shuffled, metric, SYSTEMS, asked[::-1], by, None, SURE)
+    first = design.of_slices(values, metric, SYSTEMS, asked, by, None, SURE)
+    second = design.of_slices(shuffled, metric, SYSTEMS, asked[::-1], by, None, SURE)
     assert first == second
 
 

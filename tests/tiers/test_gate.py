@@ -19,10 +19,9 @@ from ragbench.core.types import BY_CONSTRUCTION, Estimate, Status
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import find
+from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.run.gates import Check, Decision, Outcome, check_gates, decide, line
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 SYSTEMS = {name: SystemSettings(embedder="hashing") for name in ("old", "new")}
 catalogue()

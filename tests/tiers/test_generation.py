@@ -25,8 +25,8 @@ from ragbench.report.pages import drawing
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.written_answers import answered, ideal_contexts
 from ragbench.tiers.basics.session import Session
-from tests import answer_project
-from tests.chat_server import ChatServer, asked_schema
+from tests.llm.chat_server import ChatServer, asked_schema
+from tests.tiers import answer_project
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from ragbench.core.types import Sample, Status
 from ragbench.extras.cluster import address
 from ragbench.metrics import catalogue
 from ragbench.store import pool
-from ragbench.tiers.scoring import groups, own_metrics
+from ragbench.tiers.scoring import own_metrics, sets
 from tests import small_project
 
 STYLE = '''
@@ -62,14 +62,14 @@ def style(bare: Path, database_folder: Path) -> list[Metric]:
     return [parse(name) for name in ("response_exact_match_rate", "lengths", "vectors")]
 
 
-def works(metrics: Sequence[Metric]) -> list[groups.Work]:
+def works(metrics: Sequence[Metric]) -> list[sets.Work]:
     repeats = [[Sample(name, user_input="?", response=each) for each in own] for name, own in ANSWERS.items()]
     return [(metric, own) for own, metric in itertools.product(repeats, metrics)]
 
 
 def scored(metrics: Sequence[Metric]) -> list[str]:
     embedder = embed.make("hashing", EmbedderSettings(), ["one two three", "four five"])
-    found = groups.scored(works(metrics), embedder, configuration.load())
+    found = sets.scored_groups(works(metrics), embedder, configuration.load())
     return [repr(one) for one in found]
 
 
@@ -88,7 +88,7 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
     style: list[Metric], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = scored(style)
-    lengths = groups._part(None, works([style[1]]), lambda _: None)
+    lengths = sets._part(None, works([style[1]]), lambda _: None)
     assert [one.value for one in lengths] == pytest.approx(EXPECTED, nan_ok=True)
     assert lengths[2].status is Status.FUNCTION_ERROR
     assert "an answer of q3 is empty" in lengths[2].reason
@@ -116,7 +116,7 @@ def test_scores_hang_on_no_parting(style: list[Metric], cuts: list[int]) -> None
     own = works([style[1]]) * 3
     found = []
     for start, end in itertools.pairwise(sorted({0, len(own), *cuts})):
-        found += groups._part(None, cloudpickle.loads(cloudpickle.dumps(own[start:end])), lambda _: None)
+        found += sets._part(None, cloudpickle.loads(cloudpickle.dumps(own[start:end])), lambda _: None)
     assert [one.value for one in found] == pytest.approx(EXPECTED * 3, rel=0, abs=0, nan_ok=True)
 
 

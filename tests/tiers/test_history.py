@@ -15,7 +15,7 @@ from ragbench.extras.runs.history import history, of_projects, rows
 from ragbench.store.records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.views import Page
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 

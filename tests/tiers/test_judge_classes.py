@@ -20,8 +20,8 @@ from ragbench.tiers.judges import classes
 from ragbench.tiers.judges.classes import Classes, classes_of, cut_points, decided, names_of
 from ragbench.tiers.judges.items import Answers, Scale
 from ragbench.views import Page
-from tests.heard_judges import NAN, SURE, UNIT, answers
 from tests.small_project import write_lines
+from tests.tiers.heard_judges import NAN, SURE, UNIT, answers
 
 THREE = Classes(("contradicted", "neutral", "supported"), (0.0, 0.5, 1.0))
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}

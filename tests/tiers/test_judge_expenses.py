@@ -12,10 +12,10 @@ from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.llm import Price, Usage
-from ragbench.tiers.basics import spending
-from ragbench.tiers.decisions.deciders import Expense, expense
+from ragbench.tiers.basics import session
+from ragbench.tiers.judges.deciders import Expense, expense
 from ragbench.views import Page
-from tests.chat_server import ChatServer
+from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines
 
 READ, WRITTEN = 300, 20
@@ -163,6 +163,6 @@ def test_decisions_are_those_with_a_reply_or_without_need_of_one() -> None:
 def test_what_a_sample_took_tells_what_all_would_take() -> None:
     """50 of 200 questions: four times the calls and the money; no money where a reply has no price."""
     taken = {"n": 50, "of": 200, "table": "questions"}
-    assert spending.scaled(taken, 30, 0.12, 0) == {**taken, "calls": 120, "money": 0.48}
-    assert spending.scaled(taken, 30, 0.12, 1) == {**taken, "calls": 120}
-    assert spending.scaled(taken, 0, 0.0, 0) == taken
+    assert session.scaled(taken, 30, 0.12, 0) == {**taken, "calls": 120, "money": 0.48}
+    assert session.scaled(taken, 30, 0.12, 1) == {**taken, "calls": 120}
+    assert session.scaled(taken, 0, 0.0, 0) == taken

@@ -23,8 +23,8 @@ from ragbench.tiers.judges import asking, numbers
 from ragbench.tiers.judges.asking import Heard, Trial
 from ragbench.tiers.judges.items import NOTHING
 from ragbench.views import Page
-from tests.chat_server import ChatServer
-from tests.heard_judges import NAN, SURE, answers, findings, heard, of_probe, tried, values
+from tests.llm.chat_server import ChatServer
+from tests.tiers.heard_judges import NAN, SURE, answers, findings, heard, of_probe, tried, values
 from tests.tiers.test_judge_quality import judge_at, made
 from tests.tiers.test_judge_quality import tried as probes_of
 

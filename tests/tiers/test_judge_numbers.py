@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kap
 from ragbench import stats
 from ragbench.tiers.judges import numbers
 from ragbench.tiers.judges.numbers import ceiling, graded
-from tests.heard_judges import NAN, SURE, UNIT, answers, heard, values
+from tests.tiers.heard_judges import NAN, SURE, UNIT, answers, heard, values
 
 
 class TestRepeats:

@@ -13,42 +13,46 @@ from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Verdict
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
-from ragbench.tiers.judges import numbers, texts
-from ragbench.tiers.judges.biases import (
+from ragbench.tiers.judges import items, numbers
+from ragbench.tiers.judges.probes import (
     PROBES,
+    Effect,
+    Limits,
     disguise,
     effects,
     family,
     family_of_judge,
     in_order,
+    judged,
     of_family,
     own_family,
+    probed,
     probes,
+    shared_level,
 )
-from ragbench.tiers.judges.probes import Effect, Limits, judged, probed, shared_level
-from tests.heard_judges import NAN, SURE, answers, heard, tried, verdicts
+from tests.tiers.heard_judges import NAN, SURE, answers, heard, tried, verdicts
 
 
 class TestTexts:
     def test_half_of_a_text_is_its_first_sentences_or_words(self) -> None:
-        assert texts.partial("One is here. Two is there. Three is gone. Four stays.") == "One is here. Two is there."
-        assert texts.partial("Bring a passport, and two photographs.") == "Bring a passport."
-        assert texts.partial("Yes") == "Yes."
+        assert items.partial("One is here. Two is there. Three is gone. Four stays.") == "One is here. Two is there."
+        assert items.partial("Bring a passport, and two photographs.") == "Bring a passport."
+        assert items.partial("Yes") == "Yes."
 
     def test_a_contradiction_changes_every_number_and_keeps_their_length(self) -> None:
-        made = texts.contradiction("Open from 9:30 to 18:00, room 7, 3,400 roubles, 2007.", "en")
+        made = items.contradiction("Open from 9:30 to 18:00, room 7, 3,400 roubles, 2007.", "en")
         assert made == "Open from 2:63 to 41:33, room 0, 6,733 roubles, 5330."
-        assert "не" in texts.contradiction("Никогда.", "ru")
+        assert "не" in items.contradiction("Никогда.", "ru")
 
     @pytest.mark.parametrize("language", ["en", "ru"])
     def test_every_variant_differs_from_the_reference_and_is_always_the_same(self, language: str) -> None:
         made, again = (
-            [texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
+            [items.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
             for _ in range(2)
         )
         assert made == again
         for one in made:
-            assert set(one) == set(texts.VARIANTS)
+            assert set(one) == set(items.VARIANTS)
             assert [name for name, text in one.items() if text == one["reference"]] == ["reference"]
             assert one["padded"].count("Open at 9.") == 3
             assert one["injected"].startswith("No {food}. ")
@@ -57,7 +61,7 @@ class TestTexts:
         assert ":" in {one["key"] for one in made}
 
     def test_an_answer_that_people_liked_is_the_paraphrase(self) -> None:
-        assert texts.variants("At 9.", "No.", "From nine on.", "en", 0)["paraphrase"] == "From nine on."
+        assert items.variants("At 9.", "No.", "From nine on.", "en", 0)["paraphrase"] == "From nine on."
 
 
 class TestProbes:
@@ -160,7 +164,7 @@ class TestProbes:
 
     def test_rungs_in_order(self) -> None:
         columns = ([1, 1, 0.5, 0, 0], [0, 0.25, 0.5, 0.75, 1], [1, 1, 0.5, 0, 0.75], [1, 1, 1, 1, 1], [1, 1, NAN, 0, 0])
-        ladder = dict(zip(texts.LADDER, np.array(columns, dtype=float).T, strict=True))
+        ladder = dict(zip(items.LADDER, np.array(columns, dtype=float).T, strict=True))
         assert in_order(ladder).tolist() == pytest.approx([1.0, 0.0, 0.8, 0.2, NAN], nan_ok=True)
 
     def test_two_judges_that_follow_people_are_no_copies(self) -> None:

@@ -14,13 +14,13 @@ from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimat
 from ragbench.core.types import Verdict
 from ragbench.metrics.decisions import Cell, decision_cost
 from ragbench.tiers import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.decisions.decision_measures import METRICS, guarded
-from ragbench.tiers.decisions.thresholds import Costs, chosen_and_scored
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges.deciders import Costs, chosen_and_scored
+from ragbench.tiers.judges.tier_judge_pipeline import METRICS, guarded
 from ragbench.views import Page
-from tests.decided_project import ROWS, cases, counts, estimate
-from tests.published import Published, same, site_of
+from tests.report.published import Published, same, site_of
 from tests.small_project import NOTEBOOKS, write_lines
+from tests.tiers.decided_project import ROWS, cases, counts, estimate
 
 
 def test_own_functions_by_hand(labelled: Path) -> None:

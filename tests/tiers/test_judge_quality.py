@@ -18,21 +18,20 @@ from ragbench.core.types import Question, Sample, Verdict
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges import numbers
 from ragbench.tiers.judges import tables as judge_tables
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import Tried
 from ragbench.tiers.judges.classes import classes_of
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
-from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.probes import Limits, Tried
 from ragbench.tiers.judges.tables import Settled
 from ragbench.views import Page
-from tests import scripted_trial
-from tests.chat_server import ChatServer
-from tests.heard_judges import findings
-from tests.published import Published, same, site_of
+from tests.llm.chat_server import ChatServer
+from tests.report.published import Published, same, site_of
 from tests.small_project import write_lines
+from tests.tiers import scripted_trial
+from tests.tiers.heard_judges import findings
 from tests.tiers.test_stating import states_itself_again
 
 VIEWS = (
@@ -380,7 +379,7 @@ def test_a_scripted_judge(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
 def test_a_scripted_judge_twenty_times(name: str) -> None:
-    """A hundred times of each, with the rates of every verdict: `python -m tests.scripted_trial`."""
+    """A hundred times of each, with the rates of every verdict: `python -m tests.tiers.scripted_trial`."""
     assert sum(told(name, seed) for seed in range(20)) >= 19
 
 

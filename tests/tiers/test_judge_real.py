@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from benchmarks import real_judges
 from ragbench import views
 from ragbench.report.keeping import results
-from tests.heard_judges import findings
+from tests.tiers.heard_judges import findings
 
 Find = Callable[[str], Path]
 

@@ -12,13 +12,11 @@ import pytest
 from scipy.stats import binom
 
 from ragbench.core.types import Question, Sample
-from ragbench.tiers.judges import biases
+from ragbench.tiers.judges import probes
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import Tried, in_order
-from ragbench.tiers.judges.items import Scale, Temptations
-from ragbench.tiers.judges.probes import Limits
-from ragbench.tiers.judges.texts import LADDER, VARIANTS
-from tests.heard_judges import answers, heard, of_probe, tried
+from ragbench.tiers.judges.items import LADDER, VARIANTS, Scale, Temptations
+from ragbench.tiers.judges.probes import Limits, Tried, in_order
+from tests.tiers.heard_judges import answers, heard, of_probe, tried
 
 SCORES = {"reference": 2.0, "paraphrase": 2.0, "partial": 1.0, "off_topic": 0.0, "contradiction": 1.2, "padded": 1.8,
           "injected": 0.05, "blank": 1.6, "key": math.nan}  # fmt: skip
@@ -36,7 +34,7 @@ JUDGE = heard(
 
 
 def effects(one: Heard = JUDGE, known: Tried = TWO, **limits: float) -> pd.DataFrame:
-    return biases.effect_table({one.name: biases.effects(one, known)}, [one], known, Limits(**limits))
+    return probes.effect_table({one.name: probes.effects(one, known)}, [one], known, Limits(**limits))
 
 
 def hundred(**more: Any) -> tuple[Heard, Tried]:
@@ -103,7 +101,7 @@ def test_limits_decide_who_fell() -> None:
 
 
 def test_made_answers_keep_text_score_and_reason() -> None:
-    table = biases.trial_table([JUDGE], TWO).set_index("id")
+    table = probes.trial_table([JUDGE], TWO).set_index("id")
     assert len(table) == len(VARIANTS) + 1
     assert table.loc["q1.padded", ["text", "score", "reason"]].tolist() == ["A padded.", 0.9, "so padded"]
     assert math.isnan(table.loc["q1.key", "score"])

@@ -15,8 +15,8 @@ from ragbench import tiers
 from ragbench.tiers import BenchError
 from ragbench.tiers.judges import judgement_files
 from ragbench.tiers.judges.items import Scale
-from tests.heard_judges import NAN, findings
 from tests.small_project import write_lines
+from tests.tiers.heard_judges import NAN, findings
 
 FIVE, UNIT = Scale(1, 5), Scale(0, 1)
 THREE = ("contradicted", "neutral", "supported")

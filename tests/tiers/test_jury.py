@@ -11,10 +11,10 @@ import pytest
 
 import ragbench as rb
 from ragbench.core import metric as declarations
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
-from tests.polite_answers import ROWS, kept_nowhere, verdict
+from tests.cli.command_line import ragbench
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
+from tests.tiers.polite_answers import ROWS, kept_nowhere, verdict
 
 
 @pytest.fixture(scope="module")

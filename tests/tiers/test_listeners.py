@@ -13,9 +13,9 @@ from ragbench.core import settings, trust
 from ragbench.core.listeners import Event, Listening
 from ragbench.core.settings import Settings
 from ragbench.core.settings.urls import MASK
-from ragbench.tiers.scoring import progress_events
+from ragbench.tiers.scoring import parts
 from ragbench.tiers.scoring.result import Scores
-from tests.scripted_judge import ScriptedJudge, claims, entailment
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.small_project import add
 from tests.tiers.test_scoring import ROWS as TABLE
 
@@ -147,7 +147,7 @@ class TestOfTheSettings:
         self.project(bare, "mine.tracing:tell")
         trust.grant()
         with pytest.raises(ValueError, match=r"metrics\.listeners = 'mine\.tracing:tell': there is no tell"):
-            progress_events.opened((), settings.load())
+            parts.listening((), settings.load())
 
     def test_a_name_that_is_none_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"listeners = 'mine.tracing': module:function is expected"):

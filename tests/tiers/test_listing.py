@@ -14,9 +14,10 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.extras import labelling
 from ragbench.judge import Rule
 from ragbench.llm import run
+from ragbench.tiers.answers import rag_metrics
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.scoring import answer_tables, listing, measure
+from ragbench.tiers.scoring import answer_tables, measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page
@@ -55,14 +56,14 @@ def measured(given: list[Sample], *metrics: str) -> Measurement:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 20 are all listed; of more 6 are drawn, and of one metric and system 3 at each end."""
     for name, value in {"MOST": 20, "DRAWN": 6, "ENDS": 9, "LEAST": 1}.items():
-        monkeypatch.setattr(listing, name, value)
+        monkeypatch.setattr(rag_metrics, name, value)
 
 
 def test_the_ends_of_a_metric_and_a_draw_are_listed(few: None) -> None:
-    found = listing.chosen(scores(samples()))
+    found = rag_metrics.chosen(scores(samples()))
     assert found is not None
-    ends = {name for name, why in found.why.items() if why == listing.AT_ENDS}
-    drawn = {name for name, why in found.why.items() if why == listing.AT_RANDOM}
+    ends = {name for name, why in found.why.items() if why == rag_metrics.AT_ENDS}
+    drawn = {name for name, why in found.why.items() if why == rag_metrics.AT_RANDOM}
     order = [f"q{number:02d}" for number in range(ROWS) if number % 10 != 5]
     assert len(drawn) == 6
     assert set(order[:3] + order[-3:]) <= ends | drawn
@@ -71,28 +72,28 @@ def test_the_ends_of_a_metric_and_a_draw_are_listed(few: None) -> None:
     assert len(ends) <= 9
     assert ends <= set(order[:3] + order[-3:]) | {f"q{number:02d}" for number in range(5, ROWS, 10)}
     assert found.fact == {"n": len(found.why), "of": ROWS, "each": 3, "drawn": 6, "seed": 0}
-    assert listing.chosen(scores(samples())) == found, "the same seed lists the same"
+    assert rag_metrics.chosen(scores(samples())) == found, "the same seed lists the same"
 
 
 def test_questions_that_a_browser_holds_are_all_listed(few: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "MOST", ROWS)
-    assert listing.chosen(scores(samples())) is None
+    monkeypatch.setattr(rag_metrics, "MOST", ROWS)
+    assert rag_metrics.chosen(scores(samples())) is None
     assert "listed" not in measured(samples()).questions
 
 
 def test_equal_values_are_taken_by_the_seed_and_not_by_their_order() -> None:
     values = np.zeros(1000)
-    taken = list(listing._ends(values, 10, np.random.default_rng(0)))
+    taken = list(rag_metrics._ends(values, 10, np.random.default_rng(0)))
     assert len(taken) == 20
     assert max(taken) > 500
-    assert taken != list(listing._ends(values, 10, np.random.default_rng(1)))
+    assert taken != list(rag_metrics._ends(values, 10, np.random.default_rng(1)))
 
 
 def test_every_number_of_the_page_is_of_all_questions(few: None, monkeypatch: pytest.MonkeyPatch) -> None:
     given = samples(("a", "b"))
     names = ("rouge1_f", "exact_match")
     some = measured(given, *names)
-    monkeypatch.setattr(listing, "MOST", 10**6)
+    monkeypatch.setattr(rag_metrics, "MOST", 10**6)
     every = measured(given, *names)
     columns = ["system", "metric", "sample", "value", "status", "judge"]
     pd.testing.assert_frame_equal(some.scores[columns], every.scores[columns])
@@ -137,7 +138,7 @@ def test_parts_of_such_a_page_are_of_all_of_their_questions(few: None) -> None:
 
 def test_people_label_those_alone_that_were_drawn_at_random(few: None) -> None:
     found = measured(samples(), "rouge1_f")
-    drawn = set(found.questions.loc[found.questions["listed"] == listing.AT_RANDOM, "sample"])
+    drawn = set(found.questions.loc[found.questions["listed"] == rag_metrics.AT_RANDOM, "sample"])
     measured_ones = set(found.scores.loc[found.scores["value"].notna(), "sample"])
     assert {one.id for one in labelling.items(found, "rouge1_f")} == drawn & measured_ones
 

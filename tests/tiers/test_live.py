@@ -17,10 +17,10 @@ from ragbench.extras.live import inquiry
 from ragbench.extras.live.inquiry import ask
 from ragbench.extras.live.responses import WIDTH
 from ragbench.tiers import BenchError
-from tests import answer_project
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
+from tests.tiers import answer_project
 
 LUNCH = "How much is lunch in the canteen?"
 

@@ -200,6 +200,12 @@ def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: P
     alone = in_memory.dataset({"questions": [{"question": "Где?", "reference_contexts": ["Там."]}]})
     assert (alone.language, [chunk.text for chunk in alone.chunks]) == ("ru", ["Там."])
     assert alone.title == in_memory.LABELLED_ALONE
+    named = [{"Вопрос": "Где?", "Эталонный ответ": ["Там.", "Тут."], "gold": 0, "Категория": "залы", "Автор": "я"}]
+    made = in_memory.dataset({"questions": named, "documents": [{"Текст": "Там.", "source": "a.md"}]})
+    [question], [passage] = made.questions, made.chunks
+    assert (question.reference, question.references, question.kind) == ("Там.", ("Там.", "Тут."), "залы")
+    assert (question.relevant, passage.text, passage.url) == ({"0": 1.0}, "Там.", "a.md")
+    assert made.left_out == {"field Автор, which means nothing here": 1}
 
 
 @pytest.mark.parametrize(
@@ -210,8 +216,12 @@ def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: P
             r"row 1: names the passage '7', .* 1, such",
         ),
         ({"questions": [{"question": "?", "relevant": 7}]}, "there are no documents: give them as documents="),
-        ({"questions": [{"q": "?"}]}, "row 1: it has no question; one of text, user_input"),
-        ({"documents": [{"id": "a"}]}, "row 1: it has no text; one of text, page_content"),
+        ({"questions": [{"title": "?"}]}, "row 1: it has no question: question, query or text; it has title"),
+        (
+            {"questions": [{"answer": "a", "prompt": "b", "instruction": "c"}]},
+            "prompt and instruction differ, and either",
+        ),
+        ({"documents": [{"id": "a"}]}, "row 1: it has no text: text, page_content or content; it has id"),
         ({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}, "row 2: the id 'a' stands there twice"),
         ({"documents": "text"}, "documents: 'text': a data frame or a list is expected"),
         ({"questons": []}, "there is no table 'questons'; tables are questions"),
@@ -251,7 +261,7 @@ def test_the_first_notebook_is_executed_as_it_is(place: Path) -> None:
     import nbformat
     from papermill import execute_notebook
 
-    from tests.test_notebooks import QUICKSTART
+    from tests.laws.test_notebooks import QUICKSTART
 
     execute_notebook(str(QUICKSTART), str(place / "done.ipynb"), progress_bar=False, cwd=str(place), log_output=False)
     done = nbformat.read(place / "done.ipynb", as_version=4)

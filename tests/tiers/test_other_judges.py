@@ -17,7 +17,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import NamedComparison
 from ragbench.tiers.scoring import other_judges
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS
-from tests.scripted_judge import ScriptedJudge
+from tests.judge.scripted_judge import ScriptedJudge
 
 EN, RU = translator("en"), translator("ru")
 

@@ -17,10 +17,10 @@ from ragbench.core import metric as declarations
 from ragbench.core import settings
 from ragbench.core.types import Sample, Score, Status
 from ragbench.tiers.scoring import functions
-from tests import answer_project
-from tests.polite_answers import ROWS, values
-from tests.scripted_embedder import ScriptedEmbedder
+from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.small_project import add
+from tests.tiers import answer_project
+from tests.tiers.polite_answers import ROWS, values
 
 
 def words(response: str) -> float:

@@ -17,10 +17,10 @@ from ragbench.core.settings import ConfigurationError, metrics
 from ragbench.core.types import Status
 from ragbench.metrics import catalogue, records
 from ragbench.tiers.scoring import own_metrics
-from tests.chat_server import ChatServer
-from tests.command_line import one_line, ragbench
-from tests.polite_answers import ROWS, kept_nowhere, values, verdict
+from tests.cli.command_line import one_line, ragbench
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
+from tests.tiers.polite_answers import ROWS, kept_nowhere, values, verdict
 
 
 @pytest.fixture(scope="module")

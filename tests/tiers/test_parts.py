@@ -20,14 +20,14 @@ from ragbench.core.types import Chunk, Hit, Question
 from ragbench.core.types.reason import kept
 from ragbench.metrics import catalogue, ranking_arrays
 from ragbench.systems import Retrieval
-from ragbench.tiers.basics import slices
+from ragbench.tiers.basics import design
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.retrieval import consistency, curves, timing
+from ragbench.tiers.retrieval import reading, timing
 from ragbench.views import Page
-from tests.measurements import placed
 from tests.small_project import write_lines
+from tests.views.measurements import placed
 
 SURE = Sureness(0.95, 1_000, 0)
 BUILT = ("index", "m", "ef_construction", "ef_search")
@@ -35,7 +35,7 @@ BUILT = ("index", "m", "ef_construction", "ef_search")
 
 def test_a_curve_is_the_metric_at_every_depth() -> None:
     ranking = ranking_arrays.from_lists([["a", "b", "c"], ["x", "y", "b"]], [{"a": 1, "c": 1}, {"b": 1}])
-    table = placed(curves.findings({"one": ranking}, 3, None, SURE)).set_index(["metric", "k"])["value"]
+    table = placed(reading.by_depth({"one": ranking}, 3, None, SURE)).set_index(["metric", "k"])["value"]
     assert list(table["recall"]) == [0.25, 0.25, 1.0]
     assert list(table["ndcg"]) == pytest.approx(
         [0.5, (1 / (1 + 1 / np.log2(3))) / 2, ((1.5 / (1 + 1 / np.log2(3))) + 0.5) / 2]
@@ -44,11 +44,11 @@ def test_a_curve_is_the_metric_at_every_depth() -> None:
 
 def test_a_ranking_of_one_has_no_curve_and_a_deep_one_few_points() -> None:
     ranking = ranking_arrays.from_lists([["a"]], [{"a": 1}])
-    assert curves.findings({"one": ranking}, 1, None, SURE) == ()
-    deep = curves.depths(1000)
+    assert reading.by_depth({"one": ranking}, 1, None, SURE) == ()
+    deep = reading.depths(1000)
     assert (deep[0], deep[-1]) == (1, 1000)
     assert len(deep) <= 25
-    assert curves.depths(10) == list(range(1, 11))
+    assert reading.depths(10) == list(range(1, 11))
 
 
 def asked(kinds: list[str | None]) -> list[Question]:
@@ -69,7 +69,7 @@ def sliced(kinds: list[str | None], base: list[float], new: list[float], **more:
     table = scores({"base": base, "new": new})
     systems, metric = ["base", "new"], parse("mrr")
     by = ("kind", "language")
-    return placed(slices.findings(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
+    return placed(design.of_slices(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
 
 
 def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:
@@ -85,7 +85,7 @@ def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> N
     against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
     assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}
     assert set(table["family"].dropna()) == {"2, max-T"}, "the small ones are not in the family"
-    assert slices.FEWEST == 20, "as the page says"
+    assert design.FEWEST == 20, "as the page says"
 
 
 def test_slices_respect_clusters() -> None:
@@ -102,13 +102,13 @@ def test_slices_respect_clusters() -> None:
 def test_only_the_largest_slices_are_shown_and_the_others_counted() -> None:
     kinds: list[str | None] = [f"kind {n % 15:02}" for n in range(60)]
     table = sliced(kinds, [0.0] * 60, [1.0] * 60)
-    assert table["slice"].nunique() == slices.MOST
-    assert slices.left_out(asked(kinds), ("kind", "language")) == {"kind": 3}
+    assert table["slice"].nunique() == design.MOST
+    assert design.left_out(asked(kinds), ("kind", "language")) == {"kind": 3}
 
 
 @pytest.mark.parametrize(("given", "expected"), [("kind, source", ("kind", "source")), ([], ()), ("", ())])
 def test_slices_are_named_by_text_or_list(given: str | list[str], expected: tuple[str, ...]) -> None:
-    assert slices.chosen(given) == expected
+    assert design.chosen(given) == expected
 
 
 def hits(*names: str) -> list[Hit]:
@@ -118,7 +118,7 @@ def hits(*names: str) -> list[Hit]:
 def repeated(runs: list[list[Hit]], unit: str = "chunk", k: int = 2) -> tuple[float, str, str]:
     catalogue()
     found = [Retrieval([run]) for run in runs]
-    [row] = consistency.rows("s", parse("retrieval_consistency"), asked(["x"]), found, len(runs), unit, k)
+    [row] = timing.rows("s", parse("retrieval_consistency"), asked(["x"]), found, len(runs), unit, k)
     return row[3], row[4], row[5]
 
 
@@ -131,14 +131,14 @@ def test_repeats_are_compared_with_the_first_run_in_order() -> None:
 def test_one_run_is_no_repeat() -> None:
     value, status, reason = repeated([hits("a1")])
     assert np.isnan(value)
-    assert (status, reason) == ("missing_field", kept(consistency.ONCE))
+    assert (status, reason) == ("missing_field", kept(timing.ONCE))
 
 
 def test_a_question_that_failed_in_one_run_is_unmeasured() -> None:
     catalogue()
     failed = Retrieval([[]], errors={"q000": "down"})
     runs = [Retrieval([hits("a1")]), failed]
-    [row] = consistency.rows("s", parse("retrieval_consistency"), asked(["x"]), runs, 2, "chunk", 1)
+    [row] = timing.rows("s", parse("retrieval_consistency"), asked(["x"]), runs, 2, "chunk", 1)
     assert np.isnan(row[3])
 
 
@@ -171,7 +171,7 @@ def test_every_system_is_asked_anew() -> None:
     assert steady["unsteady"] == 0.5, "three questions a run: the second run differs, the third does not"
     assert np.isnan(steady["poor"])
     reasons = found.scores.query("metric == 'retrieval_consistency' and system == 'poor'")["reason"]
-    assert set(reasons) == {kept(consistency.LOGGED)}
+    assert set(reasons) == {kept(timing.LOGGED)}
     assert {c.comparison.challenger for c in found.comparisons if c.metric == "retrieval_consistency"} == set()
 
 
@@ -337,7 +337,7 @@ def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> N
 
 def test_names_of_slices_that_there_are_not_are_refused() -> None:
     with pytest.raises(BenchError, match="slice_by names 'author'"):
-        slices.chosen("kind, author")
+        design.chosen("kind, author")
 
 
 @pytest.mark.parametrize("how", [{"index": "exact"}, {"index": "hnsw", "ef_search": 400}])

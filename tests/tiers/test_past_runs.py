@@ -23,7 +23,7 @@ from ragbench.store import Store
 from ragbench.store.records import RunRecord, RunValue
 from ragbench.store.runs import Runs
 from ragbench.tiers import BenchError
-from tests import foreign_files as made
+from tests.data import foreign_files as made
 
 
 def history(folder: Path, entries: object) -> past_runs.Loaded:

@@ -27,8 +27,8 @@ from ragbench.tiers.answers.rag_metrics import PEOPLE, RagMetricsRequest, correl
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.answer_tables import digest, find_answers
-from tests.measurements import measurement, placed
 from tests.small_project import write_lines
+from tests.views.measurements import measurement, placed
 
 SURENESS = Sureness(0.95, 200, 0)
 QUICK = {"resamples": 200, "judges": "lexical"}

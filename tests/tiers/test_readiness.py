@@ -20,14 +20,13 @@ from ragbench.data.places import NO_PAGES
 from ragbench.report.execution import preparation
 from ragbench.report.execution.preparation import lacks
 from ragbench.tiers import BenchError, readiness
-from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
 from ragbench.tiers.basics.requests import Request
-from ragbench.tiers.basics.session import dataset_of
+from ragbench.tiers.basics.session import Lack, Need, Needed, dataset_of, number, read
 from ragbench.tiers.readiness import Parts
 from ragbench.tiers.scoring.answer_tables import AnswerTable
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
-from tests.servers import embeddings_server
+from tests.cli.command_line import ragbench
+from tests.embed.servers import embeddings_server
+from tests.llm.chat_server import ChatServer
 from tests.small_project import NOTEBOOKS, add, write_lines
 
 TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.name not in NO_PAGES)

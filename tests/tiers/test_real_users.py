@@ -10,11 +10,11 @@ import pytest
 from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.data.wording import plain
-from ragbench.tiers.retrieval.masking import MASK, Masker
+from ragbench.tiers.data.persons import MASK, Masker
 from ragbench.tiers.retrieval.real_users import when
 from ragbench.views import Page
-from tests.measurements import values
 from tests.small_project import write_lines
+from tests.views.measurements import values
 
 ROWS = [
     ("h1", "Where is b?", "There.", "/b", 5, "ann.lee", "2025-09-01T10:30"),
@@ -52,6 +52,9 @@ def test_the_page_that_was_shown_is_the_label_and_what_has_none_is_counted() -> 
     said = views.retrieval.proxy(Page(found)).html().striptags()
     assert "The label is a proxy" in said
     assert "5 questions were logged by 2 users: 1 has no page; the page of 1 is not in the base any more; 3 are" in said
+    # pages: h1 /b /a, h2 /a /b, h3 /c; one of each is judged, or none
+    judged = views.retrieval.unjudged(Page(found)).html().striptags()
+    assert "Of the first 5 that a system retrieved, 33% were judged" in judged
     users, none = found.estimates, tiers.real_users(systems="good", cluster_by="none").estimates
     assert ({e.estimate.clusters for e in users}, {e.estimate.clusters for e in none}) == ({2}, {None})
 

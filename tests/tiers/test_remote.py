@@ -12,10 +12,10 @@ from ragbench import report, tiers, views
 from ragbench.core import settings, trust
 from ragbench.llm import planning
 from ragbench.tiers import BenchError, readiness
-from tests import answer_project
-from tests.command_line import ragbench
-from tests.service_server import Asked, Reply, ServiceServer
+from tests.cli.command_line import ragbench
 from tests.small_project import add
+from tests.systems.service_server import Asked, Reply, ServiceServer
+from tests.tiers import answer_project
 from tests.tiers.test_generation import values
 from tests.tiers.test_readiness import requests_of
 

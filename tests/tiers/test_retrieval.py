@@ -18,8 +18,8 @@ from ragbench.tiers import BenchError
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
-from tests.measurements import value, values
 from tests.small_project import add, write_lines
+from tests.views.measurements import value, values
 
 
 @pytest.mark.usefixtures("project")

@@ -25,12 +25,12 @@ from ragbench.extras.runs.summarized import labels
 from ragbench.metrics import declaration
 from ragbench.report.keeping import kept, results
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
-from ragbench.tiers.basics import findings, interest
+from ragbench.tiers.basics import bands, findings
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run import record
-from tests import kept_runs
-from tests.measurements import measurement
+from tests.report import kept_runs
+from tests.views.measurements import measurement
 
 SURE = Sureness(0.95, 1000, 3)
 RNG = np.random.default_rng(11)
@@ -115,7 +115,9 @@ def test_runs_are_stated_as_the_systems_of_one_page_are() -> None:
     )
     pairing = only(first, second)
     assert [e.estimate for e in pairing.estimates] == [e.estimate for e in estimates]
-    known = [interest.told([one], settings_of_project().smallest_difference)[0].comparison for one in comparisons]
+    known = [
+        bands.of_interest_each([one], settings_of_project().smallest_difference)[0].comparison for one in comparisons
+    ]
     renamed = [replace(one, baseline="s (A)", challenger="s (B)") for one in known]
     assert [one.comparison for one in pairing.comparisons] == renamed
 

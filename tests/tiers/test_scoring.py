@@ -28,12 +28,12 @@ from ragbench.judge.memo import Shelf
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.tiers.scoring import measure as measuring
 from ragbench.tiers.scoring.measure import Asked, measure
-from ragbench.tiers.scoring.repeats import together
 from ragbench.tiers.scoring.result import Scores
-from tests.chat_server import ChatServer
-from tests.measurements import measurement
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, claims, entailment
+from ragbench.tiers.scoring.sets import together
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
+from tests.llm.chat_server import ChatServer
+from tests.views.measurements import measurement
 
 ROWS = [
     {"id": "good", "question": "Q?", "answer": "Paris is in France.", "contexts": ["Paris is in France."]},

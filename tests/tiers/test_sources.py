@@ -11,8 +11,8 @@ import pytest
 
 from ragbench import tiers, views
 from ragbench.tiers import BenchError
-from tests.measurements import value
 from tests.small_project import write_lines
+from tests.views.measurements import value
 
 
 @pytest.mark.usefixtures("project")

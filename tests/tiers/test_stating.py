@@ -9,9 +9,9 @@ import pytest
 from ragbench import tiers
 from ragbench.core.measurement import Evidence, Measurement
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.stating import stated
-from ragbench.tiers.run.restated import restated
-from tests.published import same
+from ragbench.tiers.basics.withholding import stated
+from ragbench.tiers.run.record import restated
+from tests.report.published import same
 from tests.tiers.test_ux import talking
 
 __all__ = ["talking"]

@@ -23,10 +23,10 @@ from ragbench.embed import hashing
 from ragbench.llm import run
 from ragbench.metrics.vectors import Batch
 from ragbench.report import csv_files
-from ragbench.tiers.basics import frames
-from ragbench.tiers.scoring import measure, own_metrics, parts, survey
+from ragbench.tiers.basics import design
+from ragbench.tiers.scoring import ledger, measure, own_metrics, parts
 from ragbench.tiers.scoring.ledger import Ledger, Row, Values
-from tests.command_line import invoke
+from tests.cli.command_line import invoke
 from tests.small_project import write_lines
 
 ROWS = 40
@@ -83,10 +83,10 @@ def test_parts_of_any_size_give_the_same_bytes(
     options = ("--explain", name, "--gate", "rouge1_f>=0.9", "--baseline", "b", "--resamples", 200)
     held = outputs(path, *options)
     whole: list[int] = []
-    monkeypatch.setattr(survey, "LARGE", 0)
+    monkeypatch.setattr(ledger, "LARGE", 0)
     monkeypatch.setattr(measure, "measure", partial(_watched, whole, measure.measure))
     for size in (1, 7, 10**6):
-        monkeypatch.setattr(survey.Survey.parts, "__defaults__", (size,))
+        monkeypatch.setattr(ledger.Survey.parts, "__defaults__", (size,))
         whole.clear()
         assert outputs(path, *options) == held, size
         assert len(whole) == -(-2 * ROWS // size), "it went by in parts"
@@ -114,9 +114,9 @@ def test_a_folder_is_written_in_parts_with_the_same_bytes(
     options = (*metrics, "--resamples", 200)
     assert score(path, *options, "--out", tmp_path / "held").exit_code == 0
     whole: list[int] = []
-    monkeypatch.setattr(survey, "LARGE", 0)
-    monkeypatch.setattr(survey.Survey.parts, "__defaults__", (7,))
-    monkeypatch.setattr(frames, "AT_ONCE", 9)
+    monkeypatch.setattr(ledger, "LARGE", 0)
+    monkeypatch.setattr(ledger.Survey.parts, "__defaults__", (7,))
+    monkeypatch.setattr(design, "AT_ONCE", 9)
     monkeypatch.setattr(secrets, "AT_ONCE", 5)
     monkeypatch.setattr(measure, "measure", partial(_watched, whole, measure.measure))
     assert score(path, *options, "--out", tmp_path / "passed").exit_code == 0
@@ -156,13 +156,13 @@ def test_a_frame_of_rows_that_come_by_is_that_of_their_list(
         for number in range(11)
     ]
     columns = ["a", "b", "c", "d", "e"]
-    monkeypatch.setattr(frames, "AT_ONCE", size)
-    found, held = frames.gathered(iter(made), columns), pd.DataFrame(made, columns=columns)
+    monkeypatch.setattr(design, "AT_ONCE", size)
+    found, held = design.gathered(iter(made), columns), pd.DataFrame(made, columns=columns)
     pd.testing.assert_frame_equal(found, held)
     for name, table in {"found": found, "held": held}.items():
         table.to_parquet(tmp_path / name)
     assert (tmp_path / "found").read_bytes() == (tmp_path / "held").read_bytes()
-    pd.testing.assert_frame_equal(frames.gathered([], columns), pd.DataFrame([], columns=columns))
+    pd.testing.assert_frame_equal(design.gathered([], columns), pd.DataFrame([], columns=columns))
 
 
 async def _watched(calls: list[int], inner: Any, samples: Any, *others: Any) -> Any:
@@ -275,9 +275,9 @@ def test_where_nobody_is_waited_for_so_many_scores_are_made_at_once_and_are_the_
 def test_faults_of_a_large_file(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "twice.jsonl", [{"id": "a", "answer": "x"}, {"id": "a", "answer": "y"}])
     with pytest.raises(DatasetError, match="'a' stands twice"):
-        survey.surveyed(path)
+        ledger.surveyed(path)
     path = write_lines(tmp_path / "grown.jsonl", [{"id": "a", "answer": "x"}, {"id": "b", "answer": "y"}])
-    known = survey.surveyed(path)
+    known = ledger.surveyed(path)
     write_lines(path, [{"id": name, "answer": "x"} for name in "abc"])
     with pytest.raises(DatasetError, match="changed while it was read"):
         list(known.parts(1))

@@ -11,10 +11,10 @@ import pytest
 from ragbench import tiers, views
 from ragbench.core.measurement import NamedComparison, NamedEstimate
 from ragbench.core.types import Verdict
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges.deciders import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
 from ragbench.views import Page
-from tests.decided_project import ROWS
+from tests.tiers.decided_project import ROWS
 
 
 def test_halves_never_part_a_cluster_and_are_even() -> None:

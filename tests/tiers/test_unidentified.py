@@ -22,15 +22,15 @@ from ragbench.extras.runs.compared import compare_runs
 from ragbench.report import articles
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.interpretation import reached
 from ragbench.views.basics.material import Material
-from tests.measurements import value, values
 from tests.small_project import write_lines
 from tests.tiers.test_runs import BASE, run
+from tests.views.measurements import value, values
 
 ROOT = Path(__file__).parents[2]
 DATA = load("campus:en", ROOT / "data")

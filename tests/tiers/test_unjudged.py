@@ -10,7 +10,8 @@ import pytest
 
 from ragbench import tiers, views
 from ragbench.core.measurement import Measurement
-from ragbench.tiers.retrieval import unjudged
+from ragbench.tiers.retrieval import reading
+from ragbench.tiers.run import record
 from ragbench.views import Page
 from ragbench.views.retrieval.rankings import said
 from tests.small_project import RELEVANT, write_lines
@@ -32,7 +33,7 @@ def labelled(project: Path, **more: dict[str, Any]) -> None:
 
 def by(made: Measurement, *names: str) -> dict[Any, Any]:
     """The rows of the table by these columns."""
-    rows = [{str(name): value for name, value in row.items()} for row in made.extra["judged"].to_dict("records")]
+    rows = reading.means(made.extra["judged"])
     return {
         row[names[0]] if len(names) == 1 else tuple(row[each] for each in names): SimpleNamespace(**row) for row in rows
     }
@@ -52,7 +53,7 @@ def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
     assert rows["good", "recall@3"].relevant == pytest.approx(1.0)
     assert made.extra["judged"]["inferred"].isna().all(), "nothing was sampled"
     shown = views.retrieval.unjudged(Page(made, language="en"))
-    assert "Of the first 10 passages that a system retrieved, 67% to 83% were judged" in str(shown.html())
+    assert "Of the first k that a system retrieved, from 67% to 83% were judged" in str(shown.html())
     assert "Whatever they are, good is first on mrr@10." in str(shown.html())
     assert "Что никто не оценил" in str(views.retrieval.unjudged(Page(made, language="ru")).html())
 
@@ -87,4 +88,12 @@ def test_passages_that_are_gone_are_named(project: Path) -> None:
 
 
 def test_pieces_of_passages_have_no_such_table() -> None:
-    assert list(unjudged.table({}, []).columns) == list(unjudged.COLUMNS)
+    assert reading.means(reading.table({}, [], [])) == []
+
+
+def test_of_some_questions_it_says_what_was_judged_of_these(project: Path) -> None:
+    labelled(project, q1={"irrelevant": ["b1"]})
+    made = tiers.tier1_retrieval(**QUICK)
+    part = by(record.restated(made, ["q1", "q3"]), "system")
+    assert part["good"].judged == pytest.approx((1 + 1 / 2) / 2)
+    assert part["good"].relevant == 1.0

@@ -22,12 +22,12 @@ from ragbench.store import Store
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
 from ragbench.tiers.answers.tier_ux import of_history, talks
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.frames import independent
+from ragbench.tiers.basics.design import independent
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.views import Page
-from tests.measurements import placed
-from tests.published import Published, site_of
+from tests.report.published import Published, site_of
 from tests.small_project import NOTEBOOKS, write_lines
+from tests.views.measurements import placed
 
 DIALOGUES = [
     {"id": "d1", "turns": [

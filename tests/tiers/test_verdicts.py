@@ -26,14 +26,14 @@ from ragbench.core.types import Comparison, Sample, Score, Status, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.extras.significance import command, trec_command
 from ragbench.report import articles
-from ragbench.tiers.basics import interest, tabulation, verdicts
+from ragbench.tiers.basics import bands, verdicts
 from ragbench.tiers.basics.session import chosen, told
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.text import clean
 from ragbench.views.view import View
 from tests import small_project
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 application = typer.Typer()
 application.command("significance")(command.significance)
@@ -108,7 +108,7 @@ def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_
             views.about.overview(overview).html(),
             articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
             articles.latex_table(made, text),
-            repr(tabulation.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
+            repr(verdicts.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
         ]
         assert [str(output).count(said) > 0 for output in outputs] == [True] * len(outputs), language
 
@@ -175,9 +175,9 @@ def test_the_commands_say_it(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_the_smallest_difference_of_interest_is_set_or_a_share_of_the_scale(label: str, expected: float | None) -> None:
     chosen = DifferenceSettings(metrics={"mrr": 0.03, "hit_rate@5": 0.02, "hit_rate": 0.04, "avg_latency_ms": 200.0})
-    assert interest.of_interest(label, chosen) == pytest.approx(expected)
-    assert interest.of_interest("avg_latency_ms", DifferenceSettings()) is None, "a scale without an end"
-    assert interest.of_interest("mrr@10", DifferenceSettings(share_of_scale=0.1)) == pytest.approx(0.1)
+    assert bands.of_interest(label, chosen) == pytest.approx(expected)
+    assert bands.of_interest("avg_latency_ms", DifferenceSettings()) is None, "a scale without an end"
+    assert bands.of_interest("mrr@10", DifferenceSettings(share_of_scale=0.1)) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,7 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
         articles.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
     ):
         assert f"interest, 0.04 (there were 60 questions): mrr {number}" in written
-    table = tabulation.comparisons(
-        [("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en")
-    )
+    table = verdicts.comparisons([("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en"))
     assert table.column("needed") == [planned.questions_needed, None]
     assert any("show a difference of 0.04, the smallest of interest" in note for note in table.notes)
     row = found.comparisons[0].summary()
@@ -268,8 +266,8 @@ def test_a_judge_that_refuses_the_bad_answers_leaves_it_open_on_every_output(pic
 def test_what_matters_is_a_share_of_what_can_be_reached(tmp_path: Path) -> None:
     """Ten of each kind of ranking: precision@10 with one relevant document ends at 0.1, and 5 % of that is 0.005."""
     chosen = DifferenceSettings()
-    assert interest.of_interest("precision@10", chosen) == pytest.approx(0.05)
-    assert interest.of_interest("precision@10", chosen, {"precision@10": 0.1}) == pytest.approx(0.005)
+    assert bands.of_interest("precision@10", chosen) == pytest.approx(0.05)
+    assert bands.of_interest("precision@10", chosen, {"precision@10": 0.1}) == pytest.approx(0.005)
     for name, place in (("a", 9), ("b", 1)):
         lines = [
             f"q{n} Q0 {'d' if rank == place else f'x{rank}'} {rank} {20 - rank} {name}\n"

@@ -10,9 +10,9 @@ import pytest
 
 from ragbench import tiers
 from ragbench.core import settings
-from tests.command_line import one_line, ragbench
-from tests.service_server import Asked, ServiceServer
+from tests.cli.command_line import one_line, ragbench
 from tests.small_project import add
+from tests.systems.service_server import Asked, ServiceServer
 
 TEXTS = ["The library opens at 8:00.", "Parking is behind the hall.", "Loans last fourteen days."]
 QUESTIONS = ["When does the library open?,At 8:00.", "Where is parking?,Behind the hall.", "How long do loans last?,"]

@@ -13,7 +13,7 @@ from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.written_answers import ANSWER_COLUMNS
 from ragbench.views import Page
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 from tests.views.test_show import HOSTILE, assert_clean, read
 
 VIEWS = ("writers", "refusals", "lengths", "stages")

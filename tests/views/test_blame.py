@@ -16,11 +16,11 @@ from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.tiers.answers import blame
 from ragbench.tiers.answers.blame import Standard
 from ragbench.tiers.answers.decomposition import COLUMNS as PERFECT
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.overview import over
 from ragbench.views.basics.side_tables import STEPS, Blamed
 from ragbench.views.blame import transitions
-from tests import measurements
+from tests.views import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")
 SURE = Sureness(0.95, 400, 0)

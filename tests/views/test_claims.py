@@ -15,7 +15,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.views import Page
 from ragbench.views.items import parts
 from ragbench.views.items.contents import SHARE, Claim, pieces, placed
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 from tests.views.test_show import HOSTILE
 
 ANSWER = "🙂 The office opens at 9:00. Dogs may not enter it. Ask at the desk!"

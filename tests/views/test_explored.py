@@ -19,8 +19,8 @@ from ragbench.core import settings
 from ragbench.core.measurement import Finding, Measurement, NamedEstimate
 from ragbench.views import VIEWS, Page
 from ragbench.views.items import QuestionTable, parts
-from tests.measurements import measurement
 from tests.small_project import NOTEBOOKS, enter, write_lines
+from tests.views.measurements import measurement
 from tests.views.test_items import decided, talked, tried, used
 
 KINDS = ("colloquial", "well_formed")

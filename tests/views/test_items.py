@@ -15,9 +15,9 @@ from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.caching import CACHES, NEAREST
 from ragbench.tiers.answers.tier_ux import SIMILARITIES
-from ragbench.tiers.decisions.tier_judge_pipeline import DECISIONS
-from ragbench.tiers.judges.biases import EFFECTS, TRIALS
+from ragbench.tiers.judges.probes import EFFECTS, TRIALS
 from ragbench.tiers.judges.tables import ANSWER_COLUMNS
+from ragbench.tiers.judges.tier_judge_pipeline import DECISIONS
 from ragbench.views import Page
 from ragbench.views.basics.marks import page_id
 from ragbench.views.basics.text import anchor

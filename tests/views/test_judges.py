@@ -8,7 +8,7 @@ import pytest
 
 from ragbench import views
 from ragbench.views import Page
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 HOSTILE = "<script>alert(1)</script>"
 USAGE = {"replies": 1204, "input_tokens": 1_200_000, "output_tokens": 34_000, "cost": 3.14159, "estimated": 2}

@@ -21,9 +21,9 @@ from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page
-from tests.measurements import measurement
-from tests.scripted_embedder import ScriptedEmbedder
-from tests.scripted_judge import ScriptedJudge, claims, entailment
+from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
+from tests.views.measurements import measurement
 
 HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & $x$"
 PAYLOAD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)

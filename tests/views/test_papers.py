@@ -13,8 +13,8 @@ from ragbench import views
 from ragbench.core import stand_ins
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.types import Comparison, Estimate, Verdict
-from tests.measurements import measurement
-from tests.test_article_tables import engine
+from tests.report.test_articles import engine
+from tests.views.measurements import measurement
 
 VALUES = {("v1", "mrr@10"): 0.5, ("v2", "mrr@10"): 0.75, ("v3_x", "mrr@10"): 0.52,
           ("v1", "euclidean_distance"): 1.5, ("v2", "euclidean_distance"): 1.25,
@@ -116,7 +116,7 @@ def test_a_papers_table_is_set_by_latex_and_no_wider_than_the_text(
     page: views.Page, tmp_path: Path, intervals: bool
 ) -> None:
     engine()
-    from tests.test_article_tables import _set
+    from tests.report.test_articles import _set
 
     _set(tmp_path, page.latex("tab:mine", intervals=intervals), "en")
 

@@ -19,11 +19,11 @@ from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.metric import parse
 from ragbench.core.types import Estimate, Question, Ranking
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics import slices
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.retrieval import curves, reading, timing
+from ragbench.tiers.basics import design
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.retrieval import reading, timing
 from ragbench.views import Page
-from tests.measurements import measurement, placed
+from tests.views.measurements import measurement, placed
 
 SURE = Sureness(0.95, 500, 0)
 HOSTILE = "<script>alert(1)</script>\"'&\u202e"
@@ -78,7 +78,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         median = Estimate(4.0 / factor, 3.0 / factor, 5.0 / factor, 0.95, "order_statistics", 60)
         index.append(NamedEstimate(name, "median_latency", median, how))
         index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
-    parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    parted = design.of_slices(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
     shares = {name: rng.uniform(0.2, 0.8, (60, 3)).cumsum(axis=1) / 3 for name in systems}
     words = {limit: {name: own[:, n] for name, own in shares.items()} for n, limit in enumerate(AT)}
     read = [
@@ -103,7 +103,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
             "latencies": readings,
             "misses": pd.DataFrame([(systems[0], "", 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
-        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE), *read),
+        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *reading.by_depth(found, 12, None, SURE), *read),
     )
 
 

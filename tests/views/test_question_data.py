@@ -21,8 +21,8 @@ from ragbench.tiers.scoring import measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.views import Page
 from ragbench.views.items import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
-from tests.measurements import measurement
-from tests.test_pages_browser_questions import judged
+from tests.report.test_pages_browser_questions import judged
+from tests.views.measurements import measurement
 
 
 def unpacked(text: str) -> Any:

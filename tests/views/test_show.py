@@ -25,7 +25,7 @@ from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.comparison.question_groups import losses, lowest
 from ragbench.views.sentences.conclusions import finding
 from ragbench.views.view import VIEWS
-from tests.measurements import estimate, measurement
+from tests.views.measurements import estimate, measurement
 
 HOSTILE = (
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "javascript:alert(1)",

@@ -13,7 +13,7 @@ from ragbench import views
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import parse
 from ragbench.core.types import Question
-from ragbench.tiers.basics import slices
+from ragbench.tiers.basics import design
 from ragbench.views import Page
 from tests.views.test_parts import SURE, full
 from tests.views.test_statuses import deaths
@@ -40,15 +40,15 @@ def sliced(dimension: str, values: list[Any]) -> Measurement:
         Question(row["sample"], row["text"], **{dimension: value})
         for row, value in zip(made.questions.to_dict("records"), column, strict=True)
     ]
-    parts = slices.findings(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
-    left_out = slices.left_out(asked, (dimension,))
+    parts = design.of_slices(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
+    left_out = design.left_out(asked, (dimension,))
     questions = made.questions.assign(**{dimension: [None if value is None else str(value) for value in column]})
     facts = {**made.facts, "slices_left_out": left_out}
     return replace(made, facts=facts, questions=questions, placed=parts)
 
 
 @pytest.mark.fault("garbage", tried="slices by three dimensions with values of every kind", count=30)
-@pytest.mark.parametrize("dimension", slices.DIMENSIONS)
+@pytest.mark.parametrize("dimension", design.DIMENSIONS)
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
 def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Path) -> None:
     sliced(dimension, values).save(tmp_path)
@@ -58,7 +58,7 @@ def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Pat
     assert "<img" not in text
     ids = re.findall(r'<details class="rb-fold" id="(slice-[^"]+)"', text)
     parted = len({None if value in (None, "") else str(value) for value in values})
-    assert len(ids) == len(set(ids)) == (min(parted, slices.MOST) if parted > 1 else 0)
+    assert len(ids) == len(set(ids)) == (min(parted, design.MOST) if parted > 1 else 0)
     assert set(re.findall(r'<a href="#(slice-(?!note)[^"]+)"', text)) == set(ids)
     counts = [int(n) for n in re.findall(r"(\d+) questions?</summary>", text)]
     listed = [len(re.findall("<li>", part)) for part in text.split('<details class="rb-fold"')[1:]]

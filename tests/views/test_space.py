@@ -15,7 +15,7 @@ from ragbench import views
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.types import Estimate
 from ragbench.views import Page
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 
 HOSTILE = "<script>alert(1)</script> </script><img src=x onerror=alert(2)> & \u202egnol $x$"
 PAYLOAD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)

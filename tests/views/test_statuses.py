@@ -20,16 +20,15 @@ from ragbench.judge import Rule
 from ragbench.llm import run
 from ragbench.metrics import declaration
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import find
-from ragbench.tiers.basics.reasons import statuses
+from ragbench.tiers.basics.findings import Sureness, find
+from ragbench.tiers.basics.verdicts import statuses
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
 from ragbench.views import Page
 from ragbench.views.items import parts
 from ragbench.views.sentences.conclusions import finding
 from ragbench.views.view import VIEWS
-from tests import every_ending, every_page
+from tests.views import every_ending, every_page
 
 METRICS = (
     "faithfulness", "factual_correctness", "answer_correctness", "context_precision", "noise_sensitivity",

@@ -19,7 +19,7 @@ from ragbench.core import settings
 from ragbench.views.basics import chart, still
 from ragbench.views.view import VIEWS
 from tests import small_project
-from tests.measurements import measurement
+from tests.views.measurements import measurement
 from tests.views.test_blame import blamed
 
 BLAMED = ("good", "missing", "too_low", "invented", "right_refusal", "unmeasured", "good")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragbench.core.answered_by import AnsweredBy
     from ragbench.core.stand_ins import StandIn
     from ragbench.llm import Tally
-    from ragbench.tiers.basics.needs import Lack
+    from ragbench.tiers.basics.session import Lack
 
 
 def is_screen(path: Path | None) -> bool:

@@ -18,48 +18,66 @@ from ragbench.core.settings.tables import SLOT, Table, refuse_open_secrets
 from ragbench.core.settings.urls import refuse_metadata, without_credentials
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
+    # Models that think refuse max_tokens and a temperature or top_p of another value than 1, each in a sentence of its
+    # own that names it, and end by HTTP 400 where their thoughts took all tokens: known by model, so learnt
+    # (platform.openai.com/docs/guides/reasoning; openai-python#2072, #2886)
     "openai": {"base_url": "https://api.openai.com/v1", "key_variable": "OPENAI_API_KEY"},
-    # its address is each customer's own, and so is the version of the deployments' protocol that is asked for
+    # The same; its address is each customer's own, and so is the version of the deployments' protocol that is asked
+    # for. JSON schemas are taken since 2024-08-01-preview
+    # (learn.microsoft.com/azure/ai-foundry/openai/how-to/reasoning)
     "azure": {"key_variable": "AZURE_OPENAI_API_KEY", "api_version": "2024-10-21"},
-    # takes response_format and seed, and ignores both; a temperature above 1 is cut to 1 (its page "OpenAI SDK
-    # compatibility")
+    # Ignores response_format and seed, cuts a temperature above 1 to 1 (platform.claude.com, "OpenAI SDK
+    # compatibility"); models after Opus 4.6 refuse any temperature, and a model that thinks a tool that it has to call
     "anthropic": {
         "base_url": "https://api.anthropic.com/v1",
         "key_variable": "ANTHROPIC_API_KEY",
-        "replies": "tool",
-        "without": ("seed",),
+        "without": ("seed", "json_schema", "json_object"),
     },
+    # 'Unknown name "seed": Cannot find field' for a key that it does not know, in a list; takes JSON schemas
+    # (ai.google.dev/gemini-api/docs/openai)
     "gemini": {
         "base_url": "https://generativelanguage.googleapis.com/v1beta/openai",
         "key_variable": "GEMINI_API_KEY",
         "without": ("seed",),
     },
-    # answers 422 "extra_forbidden" to any key that it does not know, and its own is called random_seed
+    # HTTP 422 "extra_forbidden" for a key that it does not know, and its own is called random_seed
+    # (docs.mistral.ai/api; mistralai/platform-docs-public#7)
     "mistral": {"base_url": "https://api.mistral.ai/v1", "key_variable": "MISTRAL_API_KEY", "without": ("seed",)},
-    # "This response_format type is unavailable now" to a JSON schema
+    # "This response_format type is unavailable now" for a JSON schema (api-docs.deepseek.com/guides/json_mode).
+    # Thinking, as it does unless it is told otherwise, it ignores temperature and refuses a tool that it has to call;
+    # its older model that thinks "does not support Json Output" either (…/guides/thinking_mode)
     "deepseek": {
         "base_url": "https://api.deepseek.com/v1",
         "key_variable": "DEEPSEEK_API_KEY",
-        "replies": "json_object",
-        "without": ("seed",),
+        "without": ("seed", "json_schema"),
     },
+    # Refuses what whoever it hands a question on to refuses, and says so as HTTP 200 or as "Provider returned error"
+    # with theirs in `metadata` (openrouter.ai/docs/api/reference/errors-and-debugging)
     "openrouter": {"base_url": "https://openrouter.ai/api/v1", "key_variable": "OPENROUTER_API_KEY"},
+    # Reads over keys that it does not know (docs.ollama.com/api/openai-compatibility)
     "ollama": {"base_url": "http://localhost:11434/v1"},
+    # Refuses roles that the model's template lacks, and tools unless it was started with --enable-auto-tool-choice
+    # (docs.vllm.ai, "OpenAI-Compatible Server")
     "vllm": {"base_url": "http://localhost:8000/v1"},
-    "lmstudio": {"base_url": "http://localhost:1234/v1"},
-    # its token is of half an hour, and its certificate of an authority that is not among the usual ones (`ca_file`)
+    # "'response_format.type' must be 'json_schema' or 'text'" (lmstudio.ai/docs/developer; lmstudio-bug-tracker#189)
+    "lmstudio": {"base_url": "http://localhost:1234/v1", "without": ("json_object",)},
+    # Has neither seed nor tools nor JSON of any shape, and "temperature must be in range (0, +inf)": 0.01 is as near
+    # to 0 as it goes (developers.sber.ru/docs/ru/gigachat/api/reference/rest/post-chat; gigachain#237). Its token is
+    # of half an hour, and its certificate of an authority that is not among the usual ones (`ca_file`)
     "gigachat": {
         "base_url": "https://gigachat.devices.sberbank.ru/api/v1",
         "key_variable": "GIGACHAT_ACCESS_TOKEN",
-        "replies": "text",
-        "without": ("seed",),
+        "without": ("seed", "json_schema", "json_object", "tool"),
     },
+    # `model` is gpt://FOLDER/yandexgpt/latest (yandex.cloud/docs/ai-studio/concepts/openai-compatibility)
     "yandexgpt": {
         "base_url": "https://llm.api.cloud.yandex.net/v1",
         "key_variable": "YANDEX_API_KEY",
         "without": ("seed",),
     },
 }
+"""Of each provider its address, the variable of its key, and what it is documented to refuse or to ignore whatever the
+model; what hangs on the model is learnt from its first refusal."""
 
 
 def filled_in(tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,8 +292,11 @@ class EmbedderSettings(WebSettings):
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 """How several judges' scores become one: see `ragbench.judge.Rule`."""
-Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "system"]
-"""What an endpoint may refuse and be asked without; "system": the role, whose text then goes before the user's."""
+Parameter = Literal[
+    "temperature", "top_p", "max_tokens", "seed", "system", "json_schema", "json_object", "tool"
+]  # fmt: skip
+"""What an endpoint may refuse and be asked without; "system": the role, whose text then goes before the user's; the
+last three are ways of asking for a shape."""
 Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
 

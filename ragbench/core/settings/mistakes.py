@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -30,14 +30,23 @@ def explain(fault: Mapping[str, Any], whole: type[BaseModel]) -> str:
         legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
         meant = names.meant(str(fault["input"]), legal)
         return f"{place} = {given}: {message}{meant}" if place else message
-    legal = _legal_keys(tuple(fault["loc"]), whole)
-    near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    model = _table(tuple(fault["loc"]), whole)
+    legal = sorted(name for name in model.model_fields if name != "database_url")
+    near = _near(str(fault["loc"][-1]), legal, model)
+    hint = f"; did you mean {near}?" if near else ""
     return f"there is no key {place!r}{hint} Legal here: {', '.join(legal)}"
 
 
-def _legal_keys(place: tuple[int | str, ...], whole: type[BaseModel]) -> list[str]:
-    """The keys of the table that the last part of `place` was found in."""
+def _near(given: str, legal: Sequence[str], model: type[BaseModel]) -> str:
+    """The key that was misspelt, else the only one that is about what was written, else one that looks like it."""
+    looks = [*difflib.get_close_matches(given, legal, n=1, cutoff=0.8), ""]
+    word = re.compile(rf"\b{re.escape(given.replace('_', ' '))}\b", re.IGNORECASE)
+    about = [name for name in legal if word.search(model.model_fields[name].description or "")]
+    return looks[0] or (about[0] if len(about) == 1 else next(iter(difflib.get_close_matches(given, legal, n=1)), ""))
+
+
+def _table(place: tuple[int | str, ...], whole: type[BaseModel]) -> type[BaseModel]:
+    """The model of the table that the last part of `place` was found in."""
     model = whole
     rest = list(place[:-1])
     while rest:
@@ -54,4 +63,4 @@ def _legal_keys(place: tuple[int | str, ...], whole: type[BaseModel]) -> list[st
         if not models:
             break
         model = models[0]
-    return sorted(name for name in model.model_fields if name != "database_url")
+    return model

@@ -14,9 +14,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Qrels", "Retrieved", "Run", "TrecError", "distinct_names", "listed_order", "nothing", "read_qrels", "read_run",
-    "trec_eval_order", "trec_eval_queries",
+    "told", "trec_eval_order", "trec_eval_queries",
 ]  # fmt: skip
 
 QRELS = Form("QUERY ITERATION DOCUMENT GRADE", {"document": 2}, {"grade": 3})
@@ -224,18 +225,59 @@ def _name(path: Path) -> str:
 PARQUET = b"PAR1"
 
 
+def _is_structured(path: Path) -> bytes:
+    """How a file begins that is no text of lines: Parquet's mark, or a bracket of JSON; else empty."""
+    with opened(path) as file:
+        start = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return PARQUET if start.startswith(PARQUET) else start[:1] if start[:1] in (b"{", b"[") else b""
+
+
 def read(path: Path, usual: Form) -> tuple[Columns, Form | None]:
     """The columns of a file, and the form of its lines; None for one that has none. Raises TrecError."""
     with understood(path, usual):
-        with opened(path) as file:
-            start = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
-        if start.startswith(PARQUET):
-            return _from_table(path, usual), None
-        if start[:1] in (b"{", b"["):
-            return _from_json(path, usual), None
+        if start := _is_structured(path):
+            return (_from_table if start == PARQUET else _from_json)(path, usual), None
         form = _form(path, usual)
         columns = read_lines(path, form)
     return (_by_rank(columns) if _value(form) == "score" and "rank" not in columns.numbers else columns), form
+
+
+LOOKED_AT, MOST_LOOKED_AT = 50, 2**26
+
+
+def told(path: Path) -> Literal["", "run", "qrels"]:
+    """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades."""
+    name = path.name.casefold()
+    for usual in (RUN, QRELS):
+        with suppress(TrecError, DatasetError, OSError):
+            form, queries, numbers, is_whole = _begins(path, usual)
+            if usual is QRELS:
+                return "qrels"
+            ranks = [first == other and second == number + 1 for (first, number), (other, second)
+                     in itertools.pairwise(zip(queries, numbers, strict=True))]  # fmt: skip
+            is_run = "RANK" in form.line or "TAG" in form.line or "run" in name or (numbers[0] == 1 and any(ranks))
+            if is_run or not is_whole:
+                return "run"
+    return ""
+
+
+def _begins(path: Path, usual: Form) -> tuple[Form, list[str], list[float], bool]:
+    """The form of a file's lines, with queries and numbers of the first ones, and whether these are written as whole
+    ones. Raises TrecError."""
+    if path.stat().st_size > MOST_LOOKED_AT or not _is_structured(path):
+        form = _form(path, usual)
+        rows = [words for _, words in itertools.islice(numbered(path, form), LOOKED_AT)]
+        numbers = [words[place] for words in rows for place in form.number.values()]
+        if not rows or not all(map(is_finite, numbers)):
+            raise TrecError(f"{path}: expected {form.line}")
+        is_whole = all(word.lstrip("+-").isdigit() for word in numbers)
+        return form, [words[form.query] for words in rows], list(map(float, numbers)), is_whole
+    columns, _ = read(path, usual)
+    given = columns.numbers[_value(usual)].tolist()
+    if not given:
+        raise TrecError(f"{path}: holds nothing")
+    queries = [query for query, rows in columns.queries.items() for _ in range(rows.stop - rows.start)]
+    return replace(usual, line=""), queries, given, all(number.is_integer() for number in given)
 
 
 def _value(form: Form) -> str:

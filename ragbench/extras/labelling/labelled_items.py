@@ -12,8 +12,8 @@ import numpy as np
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import grades, parse
 from ragbench.metrics import catalogue, declaration
+from ragbench.tiers.answers.rag_metrics import AT_RANDOM
 from ragbench.tiers.scoring.corrections import of_shared_answers
-from ragbench.tiers.scoring.listing import AT_RANDOM
 
 if TYPE_CHECKING:
     import pandas as pd

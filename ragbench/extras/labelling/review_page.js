@@ -63,6 +63,7 @@ function write() {
 
 function receive({ act, code, choice, note }) {
   told = "";
+  const from = place;
   const seen = items.findIndex((item) => item.code === code);
   if (act === "write") write();
   else if (act === "back") place = Math.max(place - 1, 0);
@@ -84,6 +85,7 @@ function receive({ act, code, choice, note }) {
     else if (act === "skip") place = Math.min(seen + 1, items.length);
   }
   for (const heard of [...listeners]) heard();
+  if (place !== from) scrollTo(0, 0);
 }
 
 function state() {

@@ -65,10 +65,10 @@ def plan_study(
     from ragbench.extras.planning import next_study as room
     from ragbench.report.keeping import kept
     from ragbench.report.pages.assembly import Measurements
-    from ragbench.tiers.basics import interest
+    from ragbench.tiers.basics import bands
 
     matters = settings.load().smallest_difference
-    interest.check(matters)
+    bands.check(matters)
     ask = room.Ask(metric or (), difference or (), power, notebook, baseline, system, level, comparisons)
     folder = kept.pages_of(run)
     measured = Measurements(folder)

@@ -17,10 +17,9 @@ from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Array, Comparison
 from ragbench.metrics import meant
 from ragbench.stats import StudyPlan
+from ragbench.tiers.basics.bands import REACHABLE, of_interest
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.interest import REACHABLE, of_interest
-from ragbench.tiers.basics.paired import clusters_of, column_of, direction, samples_of
-from ragbench.tiers.basics.paired import values as paired_values
+from ragbench.tiers.basics.findings import clusters_of, column_of, direction, paired_values, samples_of
 
 AROUND = (0.5, 0.75, 1.0, 1.5, 2.0)
 """Where one difference is asked about: what others, so many times as large, would need."""
@@ -57,7 +56,7 @@ class Ask:
 class Planned:
     """The plans for one metric and two systems. asked: the differences that were asked about, the others stand around.
 
-    family: what the threshold of a single comparison comes from, as `ragbench.tiers.basics.families` names it; empty
+    family: what the threshold of a single comparison comes from, as `ragbench.tiers.basics.findings` names it; empty
     where it stands alone. unmeasured: how many pairs lack a value, and tell nothing of how differences vary.
     """
 
@@ -300,7 +299,7 @@ def _level(level: float, _: Translator) -> str:
 
 def assumptions(planned: Planned, _: Translator) -> list[str]:
     """What the plans rest on, a sentence each."""
-    from ragbench.tiers.basics.families import said
+    from ragbench.tiers.basics.findings import said
 
     made = planned.plans[0]
     smallest = "" if made.detectable is None else _.number(made.detectable, 4)

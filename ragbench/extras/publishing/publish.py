@@ -32,7 +32,7 @@ from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measuremen
 from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
 from ragbench.tiers.answers.rag_metrics import measured_scores
 from ragbench.tiers.basics.session import told
-from ragbench.tiers.retrieval.masking import MASK, Masker
+from ragbench.tiers.data.persons import MASK, Masker
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
 

@@ -109,7 +109,7 @@ def _say(comparison: RunComparison) -> None:
     from ragbench.extras.runs import comparison_pages as report
     from ragbench.extras.runs.changes import said
     from ragbench.extras.runs.summarized import LETTERS
-    from ragbench.tiers.basics import tabulation, verdicts
+    from ragbench.tiers.basics import verdicts
 
     english = translator("en")
     for letter, run in zip(LETTERS, comparison.runs, strict=False):
@@ -132,7 +132,7 @@ def _say(comparison: RunComparison) -> None:
         count = f"{len(pairing.samples)} common questions, {fell} fell out"
         terminal.say(f"{pairing.notebook}, {name}: {count}{f'; {same}' if same else ''}")
         if not same:
-            tabulation.comparisons(
+            verdicts.comparisons(
                 [(finding.metric, finding.comparison) for finding in pairing.comparisons], english, 4
             ).say()
     compared = sum(summary.comparison is not None for summary in comparison.summarized)

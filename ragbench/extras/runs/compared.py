@@ -27,14 +27,12 @@ from ragbench.extras.runs.summarized import (
 )
 from ragbench.metrics import declaration, meant
 from ragbench.store.records import RunRecord, RunScores
-from ragbench.tiers.basics import findings, interest, withholding
+from ragbench.tiers.basics import bands, findings, withholding
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import NOTHING, bounds
-from ragbench.tiers.basics.stating import stated
-from ragbench.tiers.run.record import VOID, with_depths
-from ragbench.tiers.run.restated import filtered
+from ragbench.tiers.basics.findings import NOTHING, Sureness, bounds
+from ragbench.tiers.basics.withholding import stated
+from ragbench.tiers.run.record import VOID, filtered, with_depths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -397,8 +395,8 @@ def joined(
             "primary": primary,
             **told,
             "known_items": None if first is None else first.facts.get("known_items"),
-            interest.MATTERS: matters.model_dump(mode="json"),
-            interest.REACHABLE: None if first is None else first.facts.get(interest.REACHABLE),
+            bands.MATTERS: matters.model_dump(mode="json"),
+            bands.REACHABLE: None if first is None else first.facts.get(bands.REACHABLE),
         },
         scores=pd.concat(parts, ignore_index=True).drop_duplicates(["system", "metric", "sample"]),
         questions=pd.DataFrame({"sample": list(clusters), "text": "", "cluster": list(clusters.values())}),

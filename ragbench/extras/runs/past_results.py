@@ -18,9 +18,9 @@ from ragbench.extras.runs.past_baseline import DIGITS, RESULT, baseline_run
 from ragbench.extras.runs.past_runs import RETRIEVAL, Loaded
 from ragbench.metrics import declaration, ranking_arrays
 from ragbench.store.records import RunPart, RunRecord, RunValue
-from ragbench.tiers.basics import findings, frames
+from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval.tier1_retrieval import gains_of
 from ragbench.tiers.run.record import fingerprints, scores, told, values
 
@@ -174,7 +174,7 @@ def _questions(
         name = str(detail.id)
         question = known.get(name, Question(name, detail.question or ""))
         asked.append(replace(question, cluster=None if clusters is None else clusters[name], relevant=gains))
-    table = frames.questions(asked)
+    table = design.questions(asked)
     # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
     return table.assign(text=table["text"].where(table["text"] != "", None))
 

@@ -13,8 +13,8 @@ from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Better, Comparison
 from ragbench.metrics import declaration
 from ragbench.store.records import RunRecord, RunValue
-from ragbench.tiers.basics.families import Sureness, corrected
-from ragbench.tiers.basics.interest import of_interest
+from ragbench.tiers.basics.bands import of_interest
+from ragbench.tiers.basics.findings import Sureness, corrected
 
 Key = tuple[str, str, str, str]
 """A notebook, a system of the baseline, one of the other run, and a metric."""

@@ -49,9 +49,9 @@ class Plan:
     @property
     def leading(self) -> str:
         """The name of the primary metric; empty where none is asked for."""
-        from ragbench.tiers.basics import families
+        from ragbench.tiers.basics import findings
 
-        return families.named(self.primary, self.better) if self.primary else ""
+        return findings.named(self.primary, self.better) if self.primary else ""
 
     @property
     def sureness(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Assessment:
     comparisons: Sequence[tuple[str, Comparison]]
     facts: Mapping[str, Any]
     judged: Sequence[tuple[Any, ...]] = ()
-    """What nobody judged, and what it could change: rows of `ragbench.tiers.retrieval.unjudged.COLUMNS`."""
+    """What nobody judged, and what it could change: rows of `ragbench.tiers.retrieval.reading.COLUMNS`."""
 
 
 def asked(metrics: str, level: float | None) -> dict[str, Metric]:
@@ -158,9 +158,9 @@ def _compared(
 
     from ragbench import stats
     from ragbench.core import settings
-    from ragbench.tiers.basics import families
+    from ragbench.tiers.basics import findings
+    from ragbench.tiers.basics.bands import of_interest
     from ragbench.tiers.basics.findings import bounds
-    from ragbench.tiers.basics.interest import of_interest
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
@@ -182,7 +182,7 @@ def _compared(
         for baseline, other in pairs
     ]
     by_metric = {metric: [each[metric] for each in made] for metric in metrics}
-    adjusted = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
+    adjusted = findings.in_families(by_metric, labels, findings.Sureness(**plan.sureness), plan.leading)
     matters = settings.load().smallest_difference
     margins = {name: of_interest(metric.label, matters, reach) for name, metric in metrics.items()}
     return [
@@ -195,7 +195,7 @@ def _compared(
 def as_json(assessment: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
     from ragbench.core.measurement import NamedComparison, NamedEstimate
-    from ragbench.tiers.retrieval.unjudged import COLUMNS
+    from ragbench.tiers.retrieval.reading import COLUMNS
 
     result: dict[str, Any] = {
         "facts": dict(assessment.facts),
@@ -244,18 +244,18 @@ def _judged(name: str, qrels: Qrels, run: Run, plan: Plan) -> list[tuple[Any, ..
 
     from ragbench.data import trec
     from ragbench.metrics import ranking_arrays
-    from ragbench.tiers.retrieval import unjudged
+    from ragbench.tiers.retrieval import reading
 
     leading = plan.metrics[plan.leading].label if plan.leading else ""
-    metrics, lacking = unjudged.chosen(leading, plan.metrics.values()), trec.nothing()
+    metrics, lacking = reading.chosen(leading, plan.metrics.values()), trec.nothing()
     columns: dict[tuple[str, str], list[Array]] = {}
     for start in range(0, len(qrels) if metrics else 0, _BLOCK):
         block = list(qrels)[start : start + _BLOCK]
         lists = [trec.listed_order(run.queries.get(query, lacking)).documents for query in block]
         ranking = ranking_arrays.from_columns(lists, [qrels[query] for query in block])
-        for place, column in unjudged.values(ranking, metrics).items():
+        for place, column in reading.values(ranking, metrics).items():
             columns.setdefault(place, []).append(column)
-    return unjudged.rows_of(name, {place: np.concatenate(parts) for place, parts in columns.items()})
+    return reading.rows_of(name, {place: np.concatenate(parts) for place, parts in columns.items()})
 
 
 def _reach(qrels: Qrels, plan: Plan) -> dict[str, float]:

@@ -75,6 +75,7 @@ def agree(
         ),
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
+    column: options.Columns = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -95,14 +96,21 @@ def agree(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
+    from ragbench.data.vocabulary import field_of
     from ragbench.extras.significance.ratings import Columns, Ratings
-    from ragbench.tiers.basics import tabulation
+    from ragbench.tiers.basics import verdicts
 
     order = _categories(categories, scale)
     numeric = scale.numeric or (
         scale is Scale.ORDINAL and not any(isinstance(category, str) for category in order or ())
     )
-    columns = Columns(value, item, rater, metric, cluster, tuple(filter(None, map(str.strip, raters.split(",")))))
+    given = {field_of(name) or name: own for name, own in options.columns(column).items()}
+    if strange := [name for name in given if name not in ("id", "rater", "value", "cluster")]:
+        raise typer.BadParameter(f"--column {strange[0]}: item, rater, value and cluster are fields of ratings")
+    value, item, rater = given.get("value", value), given.get("id", item), given.get("rater", rater)
+    raters, value = (value, Columns.value) if "," in value else (raters, value)
+    wide = tuple(filter(None, map(str.strip, raters.split(","))))
+    columns = Columns(value, item, rater, metric, given.get("cluster", cluster), wide)
     ratings = Ratings.read(tables, columns, numeric=numeric, categories=order)
     if order is None and metric is not None and not scale.numeric:
         order = _declared(metric, {cell for cell in ratings.given.values() if cell is not None})
@@ -114,8 +122,8 @@ def agree(
         if truth not in people:
             raise ValueError(f"--truth is one of the raters {', '.join(people)}; got {truth!r}")
         people = [truth, *(name for name in people if name != truth)]
-    options: dict[str, Any] = {"clusters": ratings.groups, "level": level, "resamples": resamples, "seed": seed}
-    how: dict[str, Any] = {"scale": scale.value, "categories": order, **options}
+    common: dict[str, Any] = {"clusters": ratings.groups, "level": level, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"scale": scale.value, "categories": order, **common}
     rows = ratings.rows(people)
     if len(people) == 2:
         sides = list(zip(*rows, strict=True))
@@ -123,9 +131,9 @@ def agree(
     else:
         made = {"krippendorff_alpha": stats.krippendorff_alpha(rows, **how)}
         if not scale.numeric:
-            made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **options)
+            made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **common)
         if numeric:
-            made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **options)
+            made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **common)
         made = {
             name: statistic if statistic.n else replace(statistic, note="incomplete")
             for name, statistic in made.items()
@@ -150,7 +158,7 @@ def agree(
         biased = f"; bias is {people[1]} − {people[0]}" if "bias" in made else ""
         terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
     named = [((name,), statistic) for name, statistic in made.items()]
-    tabulation.estimates(("statistic",), named, translator("en"), 4).say()
+    verdicts.estimates(("statistic",), named, translator("en"), 4).say()
 
 
 def significance(
@@ -205,7 +213,7 @@ def significance(
     from ragbench.core.measurement import without_nan
     from ragbench.data.rows import cut
     from ragbench.extras.significance.columns import Table, numbers_of_both
-    from ragbench.tiers.basics import families, tabulation
+    from ragbench.tiers.basics import findings, verdicts
 
     first, second = Table.read(baseline), Table.read(challenger)
     if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
@@ -220,7 +228,7 @@ def significance(
     if strange:
         raise ValueError(f"--lower-is-better {', '.join(strange)}: not among the compared metrics {', '.join(names)}")
     better: dict[str, Better] = {name: "lower" if name in (lower or ()) else "higher" for name in names}
-    leading = families.named(primary, better) if primary else ""
+    leading = findings.named(primary, better) if primary else ""
     places = [first.keys(id_column), second.keys(id_column)]
     ids = sorted(places[0].keys() & places[1].keys())
     if not ids:
@@ -244,8 +252,8 @@ def significance(
         sides[0], sides[1], clusters=groups, better=better, bounds=scales,
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
-    sureness = families.Sureness(level, resamples, seed)
-    done = families.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
+    sureness = findings.Sureness(level, resamples, seed)
+    done = findings.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
     adjusted = {name: comparison for name, [comparison] in done.items()}
     if as_json:
         values = {name: {"value": comparison.difference} | asdict(comparison) for name, comparison in adjusted.items()}
@@ -258,7 +266,7 @@ def significance(
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
-    tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
+    verdicts.comparisons(adjusted.items(), translator("en"), 4).say()
 
 
 def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -115,7 +115,7 @@ def _say_missing(assessment: Assessment) -> None:
 def _print(assessment: Assessment, per_query: bool) -> None:
     from ragbench.cli.console.options import counted
     from ragbench.core.language import DASH, translator
-    from ragbench.tiers.basics import tabulation
+    from ragbench.tiers.basics import verdicts
 
     if per_query:
         rows = as_json(assessment, per_query=True)["per_query"]
@@ -124,7 +124,7 @@ def _print(assessment: Assessment, per_query: bool) -> None:
             (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
         )
     english = translator("en")
-    tabulation.estimates(("run", "metric"), assessment.estimates.items(), english, 4).say()
+    verdicts.estimates(("run", "metric"), assessment.estimates.items(), english, 4).say()
     facts = assessment.facts
     groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
     judged = counted(facts["queries_judged"], "judged query", "judged queries")
@@ -133,7 +133,7 @@ def _print(assessment: Assessment, per_query: bool) -> None:
         _print_judged(assessment)
     if assessment.comparisons:
         terminal.say()
-        tabulation.comparisons(assessment.comparisons, english, 4).say()
+        verdicts.comparisons(assessment.comparisons, english, 4).say()
 
 
 def _print_judged(assessment: Assessment) -> None:

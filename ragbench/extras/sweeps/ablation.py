@@ -23,13 +23,11 @@ from ragbench.extras.sweeps import effects, grid, measuring, table, winner
 from ragbench.extras.sweeps.grid import Configuration, Grid
 from ragbench.extras.sweeps.measuring import Outcome, Told
 from ragbench.tiers.answers.blame import Known, Part, first_failure
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
+from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.scoring.judged_metrics import Judging
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ class Sweeping:
 
 def _explores(question: Question) -> bool:
     """Whether a question, with its whole cluster, is of the half that finalists are chosen on."""
-    return hashlib.sha256(frames.cluster(question).encode("utf-8", "surrogatepass")).digest()[0] % 2 == 0
+    return hashlib.sha256(design.cluster(question).encode("utf-8", "surrogatepass")).digest()[0] % 2 == 0
 
 
 @dataclass(frozen=True)
@@ -176,11 +174,13 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
 
     session, whole, asked = sweeping.session, sweeping.whole, sweeping.deciding
     sureness, metric = request.take(Sureness), whole.metric
-    clusters = frames.independent([frames.cluster(question) for question in asked])
-    configurations = [each for each in whole.configurations if _counts(found.outcomes.get(each.name))]
+    clusters = design.independent([design.cluster(question) for question in asked])
+    configurations = [each for each in whole.configurations if takes_part(found.outcomes.get(each.name))]
     baseline = whole.configurations[0]
     if baseline not in configurations or len(configurations) < 2:
-        said = "; ".join(f"{name}: {read(_first(each))}" for name, each in found.outcomes.items() if not _counts(each))
+        said = "; ".join(
+            f"{name}: {read(_first(each))}" for name, each in found.outcomes.items() if not takes_part(each)
+        )
         raise BenchError(f"fewer than two configurations, or not the baseline {baseline.name!r}, were measured: {said}")
     values = np.column_stack([found.outcomes[each.name].values for each in configurations])
     how: dict[str, Any] = {"clusters": clusters, "better": sweeping.metric_better, "bounds": bounds(metric)}
@@ -210,7 +210,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "factors": {name: list(levels) for name, levels in whole.factors.items()},
                 "search": whole.sweep.search, "rounds": [list(one) for one in found.rounds],
                 "left_out": dict(Counter(whole.left_out.values())),
-                "failed": {name: _first(each) for name, each in found.outcomes.items() if not _counts(each)},
+                "failed": {name: _first(each) for name, each in found.outcomes.items() if not takes_part(each)},
                 "complete": int(complete.sum()), "chosen": configurations[best.place].name, "seen": best.seen,
                 "seen_gain": best.seen - float(values[complete, 0].mean()),
                 "gain": best.value.value - float(values[complete, 0].mean()),
@@ -221,7 +221,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
             "tables": {"configurations": "configurations"},
         },
         scores=_scores(configurations, asked, found, metric.label),
-        questions=frames.questions(asked),
+        questions=design.questions(asked),
         estimates=estimates,
         comparisons=comparisons,
         extra={"configurations": pd.DataFrame(rows)},
@@ -229,7 +229,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     )  # fmt: skip
 
 
-def _counts(outcome: Outcome | None) -> bool:
+def takes_part(outcome: Outcome | None) -> bool:
     """Whether a configuration has a part in the choice."""
     return outcome is not None and not outcome.failure and float(np.isnan(outcome.values).mean()) <= MOST_UNMEASURED
 
@@ -257,10 +257,10 @@ def _effects(
     """Main effects and interactions; of halving those of the first round, which all configurations were in."""
     asked, whole = sweeping.deciding, sweeping.whole
     if found.explored:
-        configurations = [each for each in whole.configurations if _counts(found.explored.get(each.name))]
+        configurations = [each for each in whole.configurations if takes_part(found.explored.get(each.name))]
         values = np.column_stack([found.explored[each.name].values for each in configurations])
         asked = sweeping.exploring[: len(values)]
-    clusters = frames.independent([frames.cluster(question) for question in asked])
+    clusters = design.independent([design.cluster(question) for question in asked])
     contrasts = effects.contrasts([each.levels for each in configurations])
     compared = effects.compared(
         values, contrasts, clusters=clusters, better=sweeping.metric_better, bounds=bounds(whole.metric),

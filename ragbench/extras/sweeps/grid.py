@@ -14,6 +14,8 @@ from ragbench.core.types import Chunk
 from ragbench.core.types.reason import Reason, kept, read, reason_of
 from ragbench.extras.sweeps.table import BUILT_IN, FACTORS, MAY_BE_NONE, NONE, SweepSettings
 from ragbench.metrics import catalogue
+from ragbench.store.errors import StoreError
+from ragbench.store.search import Index
 
 OF_ANSWERS = ("generator", "prompt")
 JOINED = " · "
@@ -102,7 +104,8 @@ def grid(sweep: SweepSettings, known: Settings, chunks: Sequence[Chunk]) -> Grid
             )
             single._parts_fit()
             _needs_texts(parts, chunks)
-        except ValueError as error:
+            _needs_rows(parts, own, single, chunks)
+        except (ValueError, StoreError) as error:
             left_out[name] = kept(reason_of(error))
             continue
         system = own["systems"].pop("")
@@ -165,6 +168,18 @@ def _tables(parts: Mapping[str, Any], sweep: SweepSettings, known: Settings) -> 
     more: dict[str, Any] = {name: parts[name] for name in MAY_BE_NONE if parts[name] != NONE}
     system = SystemSettings(retriever=named, generator=writer, **more)
     return {"systems": {"": system}, "retrievers": retrievers, "generators": generators}
+
+
+def _needs_rows(
+    parts: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]], known: Settings, chunks: Sequence[Chunk]
+) -> None:
+    """Raises StoreError for an index that so few passages do not fill; how many a chunker makes is seen later."""
+    if parts["chunker"] != NONE:
+        return
+    retriever = known.retrievers[own["systems"][""].retriever]
+    for part in [known.retrievers[name] for name in retriever.retrievers] or [retriever]:
+        if part.kind == "dense" and part.index == "ivfflat":
+            Index.of(part.index, len(chunks), part.m, part.ef_construction, part.lists)
 
 
 def _needs_texts(parts: Mapping[str, Any], chunks: Sequence[Chunk]) -> None:

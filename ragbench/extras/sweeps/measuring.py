@@ -107,6 +107,7 @@ def measured(
     found: dict[str, Outcome] = {}
     works = [_Work(session, whole, tuple(asked), judging, tuple(group)) for group in groups.values()]
     if jobs > 1 and len(works) > 1:
+        works = _apart(works)
         with ProcessPoolExecutor(min(jobs, len(works)), get_context("spawn")) as pool:
             parts: Iterable[Mapping[str, Outcome]] = pool.map(_Work.done, works)
             for part in parts:
@@ -123,6 +124,18 @@ def measured(
                 found[name] = outcome
                 told(name, outcome)
     return found
+
+
+def _apart(works: Sequence[_Work]) -> list[_Work]:
+    """Those that embed other passages, or by another embedder, first: two that want the same vectors at the same time
+    wait for each other."""
+    turns: Counter[tuple[str | None, ...]] = Counter()
+    placed = []
+    for work in works:
+        vectors = tuple(work.group[0].levels.get(factor) for factor in ("chunker", "embedder"))
+        placed.append((turns[vectors], work))
+        turns[vectors] += 1
+    return [work for _turn, work in sorted(placed, key=lambda turn_and_work: turn_and_work[0])]
 
 
 @dataclass(frozen=True)

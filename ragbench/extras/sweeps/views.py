@@ -29,7 +29,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import Comparison, Verdict
 from ragbench.extras.sweeps import effects
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.basics.families import adjusted
+from ragbench.tiers.basics.findings import adjusted
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Scale, scaled
 from ragbench.views.basics.marks import chip, rows_of

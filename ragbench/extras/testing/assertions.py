@@ -22,9 +22,9 @@ from ragbench.core.types import Judge, Sample
 from ragbench.data.samples import read_samples
 from ragbench.report.keeping import kept
 from ragbench.report.pages.assembly import Measurements
-from ragbench.tiers.basics.paired import compared
+from ragbench.tiers.basics.findings import compared_pair
 from ragbench.tiers.run import gates
-from ragbench.tiers.scoring import judge_overlap
+from ragbench.tiers.scoring import judge_assignment
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
@@ -79,7 +79,7 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         of = Material(page, language.translator("en"))
         name = metric or of.primary or ""
         if of.baseline is not None and baseline in ("", of.baseline):
-            difference = compared(page, of.baseline, challenger, name)
+            difference = compared_pair(page, of.baseline, challenger, name)
             sentences += (
                 [] if difference is None else [(difference, spoken(of.text).phrase(sentence(of, challenger, name)))]
             )
@@ -147,7 +147,7 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
         facts = {
             "baseline": measured.systems[0],
             "primary": measured.leading,
-            "attendance": judge_overlap.facts(measured.attendances),
+            "attendance": judge_assignment.facts(measured.attendances),
             "stand_ins": [stand_in.fact for stand_in in measured.stand_ins],
         }
         return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.differences)}

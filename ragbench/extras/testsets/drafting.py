@@ -18,7 +18,7 @@ from ragbench.extras.testsets.candidates import Candidate, Filter, Shown
 from ragbench.extras.testsets.kinds import KINDS, Spread, Task
 from ragbench.extras.testsets.prompts import Quote, Ruling
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.language_detection import tongue
+from ragbench.tiers.data.examination import tongue
 
 ATTEMPTS = 3
 """Drafts of a question at most, each from other passages."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
     from ragbench.core.settings import Settings
     from ragbench.data import QuestionRecord
+    from ragbench.extras.testsets.drawing import Drawn
     from ragbench.extras.testsets.pool import Judgement, Pair, Pool
     from ragbench.llm import Journal, Outlook, Tally
 
@@ -40,6 +41,12 @@ def pool(
     take: Annotated[Path | None, typer.Option(help="Take the grades in from such a file.")] = None,
     annotator: Annotated[str, typer.Option(help="Whose grades a file has.")] = "",
     again: Annotated[bool, typer.Option("--again", help="A sheet also has what a judge graded.")] = False,
+    active: Annotated[
+        bool,
+        typer.Option(
+            "--active", help="A sheet has some --limit questions, drawn by where the judge's doubt tells most."
+        ),
+    ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="What people would say, from their grades of some questions.")
     ] = False,
@@ -58,6 +65,8 @@ def pool(
 
     With `--sheet FILE --again --limit 50` people grade the pools of 50 questions drawn evenly, whatever a judge said;
     `--estimate` corrects the judge by them, and gives nDCG, recall and MRR as people would have them, with intervals.
+    `--active` in the place of `--again` draws about as many by chance, likelier where one grade more or less of the
+    judge, or another judge's, moves the systems' values; the chances are kept, and `--estimate` reckons with them.
 
     Example: ragbench pool kb --depth 10
     Example: ragbench pool kb --judge mini --plan
@@ -68,6 +77,7 @@ def pool(
     from ragbench.core import settings, trust
     from ragbench.data.subsets import drawn
     from ragbench.data.writing import change
+    from ragbench.extras.testsets import drawing
     from ragbench.extras.testsets import pool as room
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
@@ -80,6 +90,10 @@ def pool(
         raise typer.BadParameter(f"{sample:g}: above 0 and at most 1 is expected", param_hint="--sample")
     if (take is None) != (not annotator.strip()):
         raise typer.BadParameter("--take needs --annotator, whose grades they are, and --annotator needs --take")
+    if active and (sheet is None or limit is None):
+        raise typer.BadParameter(
+            "--active draws questions for people: --sheet FILE and --limit N", param_hint="--active"
+        )
     if plan:
         context.with_resource(trust.planned())
     folder = trust.folder_of("data_folder")
@@ -104,13 +118,17 @@ def pool(
         judgements = [judgement for judgement in judgements if judgement not in gone]
     known = room.known_grades(records.questions, judgements)
     if estimate:
-        _estimate(made, pooled, records.questions, judgements, level)
+        _estimate(made, pooled, records.questions, judgements, drawing.read(place, language), level)
         return
     chosen = pooled.sampled(sample)
-    if again:
+    if again or active:
         known = room.known_grades((), [judgement for judgement in judgements if judgement.people])
     left = [pair for pair in pooled.pairs if pair in chosen and pair not in known]
-    left = left if limit is None else drawn(left, limit, lambda pair: pair[0])
+    if active:
+        asked = _drawn(made, pooled, records.questions, judgements, (place, language), limit or 0, level)
+        left = [pair for pair in left if pair[0] in asked]
+    elif limit is not None:
+        left = drawn(left, limit, lambda pair: pair[0])
     texts = {question.id: question.text for question in records.questions}
     new: list[Judgement] = []
     if take is not None:
@@ -150,8 +168,47 @@ def pool(
                  f"Next: ragbench run {NOTEBOOK} -d {label}")  # fmt: skip
 
 
+def _drawn(
+    made: Measurement,
+    pooled: Pool,
+    questions: Sequence[QuestionRecord],
+    judgements: Sequence[Judgement],
+    place: tuple[Path, str],
+    number: int,
+    level: int,
+) -> set[str]:
+    """The questions of the last drawing as long as people have not graded all of them, else of a new one."""
+    from ragbench.extras.testsets import drawing, powered
+
+    graded = powered.Graded.of(pooled, questions, judgements, level=level)
+    last = drawing.read(*place)
+    waiting = {record.question for record in last if record.chosen} & {*pooled.found_by} - {*graded.labelled}
+    if waiting:
+        terminal.say(f"the last drawing has {len(waiting)} questions that people have not graded: these again")
+        return waiting
+    doubts = powered.doubts(made, pooled, questions, judgements, level=level)
+    if not doubts:
+        raise typer.BadParameter(
+            "no judge has graded the whole pool of any question: --judge NAME first", param_hint="--active"
+        )
+    known = {*graded.labelled} & doubts.keys()
+    new = drawing.drawn(doubts, known, number, max((record.round for record in last), default=0) + 1)
+    drawing.keep(*place, new)
+    chosen = {record.question for record in new if record.chosen} - known
+    low, high = (f(record.chance for record in new if record.question not in known) for f in (min, max))
+    terminal.say(
+        f"{len(chosen)} questions of {len(new) - len(known)} are drawn, with chances from {low:.2f} to {high:.2f}"
+    )
+    return chosen
+
+
 def _estimate(
-    made: Measurement, pooled: Pool, questions: Sequence[QuestionRecord], judgements: Sequence[Judgement], level: int
+    made: Measurement,
+    pooled: Pool,
+    questions: Sequence[QuestionRecord],
+    judgements: Sequence[Judgement],
+    drawing: Sequence[Drawn],
+    level: int,
 ) -> None:
     """A line a system and metric: as people would have it, people's grades alone, the judge's alone."""
     from ragbench.core.language import translator
@@ -162,11 +219,18 @@ def _estimate(
     def told(value: float, ends: tuple[float | None, float | None]) -> str:
         return f"{value:.3f} {english.interval(ends[0], ends[1], 3)}"
 
-    for mean in powered.estimates(made, pooled, questions, judgements, level=level):
+    graded = {*powered.Graded.of(pooled, questions, judgements, level=level).labelled}
+    if waiting := sum(record.chosen and record.question not in graded for record in drawing):
+        terminal.say(
+            f"{waiting} questions that were drawn are not graded by people: they count as like the rest of the drawn",
+            colour="yellow",
+        )
+    for mean in powered.estimates(made, pooled, questions, judgements, drawing=drawing, level=level):
         own = mean.estimate
-        alone, machine = (own.intervals.get(name, (None, None)) for name in ("people", "judge"))
         said = "the judge tells nothing" if own.method == "people" else ""
-        means = (told(own.value, (own.low, own.high)), told(mean.by_people, alone), told(mean.by_judge, machine))
+        means = (
+            told(own.value, (own.low, own.high)), told(mean.by_people, mean.people), told(mean.by_judge, mean.judge)
+        )  # fmt: skip
         rows.append((mean.system, mean.metric, *means, str(own.n), said))
     titles = ("system", "metric", "as people would have it", "people alone", "judge alone", "graded by people", "")
     terminal.table(titles, rows, left=titles[:2])

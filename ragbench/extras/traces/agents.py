@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.core.types import ToolCall
-from ragbench.data.attributed import calls_of
-from ragbench.data.payloads import MAX_DEPTH, answer_of, label, opened
+from ragbench.data.cells import opened
+from ragbench.data.payloads import MAX_DEPTH, answer_of, calls_of, label
 from ragbench.extras.traces.spans import Span
 
 WITHIN = (

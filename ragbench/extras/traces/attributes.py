@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragbench.core.types import ToolCall
-from ragbench.data.payloads import answer_of, count, label, message_text, number, opened, passages_of, question_of
+from ragbench.data.cells import opened
+from ragbench.data.payloads import answer_of, count, label, message_text, number, passages_of, question_of
 from ragbench.extras.traces import agents
 from ragbench.extras.traces.spans import Kind, Span, Trace
 

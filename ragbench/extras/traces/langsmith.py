@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragbench.data.payloads import answer_of, count, label, moment, number, opened, passages_of, question_of
+from ragbench.data.cells import opened
+from ragbench.data.payloads import answer_of, count, label, moment, number, passages_of, question_of
 from ragbench.extras.traces import agents
 from ragbench.extras.traces.attributes import kind_of
 from ragbench.extras.traces.spans import Rating, Span, Trace

@@ -21,8 +21,8 @@ from ragbench.report.execution.preparation import Read, prepared
 from ragbench.store import Store
 from ragbench.systems.work import Demand, Estimate, Work
 from ragbench.tiers.basics.choices import parted
-from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import Request
+from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.retrieval import tier1_retrieval, timing
 from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders
 

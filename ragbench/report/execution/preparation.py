@@ -22,10 +22,9 @@ from ragbench.report.keeping import files
 from ragbench.report.pages import drawing
 from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.needs import Lack, Need
 from ragbench.tiers.basics.requests import Request
-from ragbench.tiers.basics.session import dataset_of
-from ragbench.tiers.decisions.deciders import is_log
+from ragbench.tiers.basics.session import Lack, Need, dataset_of
+from ragbench.tiers.judges.deciders import is_log
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 
 TAG = "parameters"

@@ -33,8 +33,8 @@ from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.results import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.store import Store, StoreError, embeddings, pool
-from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import FAILURE, Request
+from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.tiers.run.overview import keep as keep_overview
 

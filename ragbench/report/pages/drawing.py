@@ -21,7 +21,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, index
 from ragbench.report.pages.assembly import Measurements
-from ragbench.tiers.basics import needs
+from ragbench.tiers.basics import session
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views import Page
 from ragbench.views.about import metric_page
@@ -121,7 +121,7 @@ def _draw(
     entries = [entry for entry, _why in pages]
     titles = {entry["name"]: entry["question"] for entry in entries}
     write(own, measured, titles, edition, drawn)
-    frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
+    frame, left_out = edition.frame("index.html", drawn), session.read(manifest.get("left_out", ()))
     called = (str(manifest.get("name") or ""), str(manifest.get("note") or ""))
     files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out, called))
     return {entry["name"]: why for entry, why in pages if why}

@@ -12,7 +12,7 @@ from ragbench.core.language import translator
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
-from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views.about.run_summary import Overview, compared, size_and_cost
 from ragbench.views.basics.marks import METRIC_PAGES

@@ -1,27 +1,35 @@
-"""What answers are worth, scored and stated: by judges, words, whole sets, repeats; what failed is unmeasured."""
+"""What answers are worth and how they are: scored by judges, words, sets; how long, how often refused; stated.
+
+Who says what a refusal is: the rule of `ragbench.systems.refusals`, or a judge.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
 
 from ragbench import embed, stats
 from ragbench.core.language import translator
-from ragbench.core.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Finding, Findings, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric, parse
+from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, Question, Sample, Status
 from ragbench.core.types.reason import Reason, kept
-from ragbench.metrics import catalogue, overlap
+from ragbench.judge.words import words
+from ragbench.metrics import catalogue, declaration, overlap
 from ragbench.metrics.explanation import explain
+from ragbench.systems.refusals import RECOGNISED
 from ragbench.tiers.answers.written_answers import Answered, sample
-from ragbench.tiers.basics import findings, frames
+from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
+from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.scoring import groups, own_metrics, repeats
+from ragbench.tiers.scoring import other_judges, own_metrics, sets
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 
 if TYPE_CHECKING:
@@ -138,7 +146,7 @@ class Worth:
     scores: one row a system, metric and question (SCORE_COLUMNS), of all metrics but those of a whole set; where a
     question was answered several times, the mean over its answers. judgements: as
     `ragbench.tiers.scoring.judged_metrics.Judged.judgements`, of the first answers. facts: `judges`, `aggregate`,
-    `embedder`. repeated: the score of each answer (`ragbench.tiers.scoring.repeats.REPEATED`), of what was asked once
+    `embedder`. repeated: the score of each answer (`ragbench.tiers.scoring.sets.REPEATED`), of what was asked once
     none.
     """
 
@@ -203,7 +211,7 @@ def measured(
     }
     samples = [answer for own in turns.values() for answer in own]
     parts = []
-    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, repeats.table([])
+    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, sets.table([])
     if single and samples:
         verdicts = judged(session, samples, single, judging)
         parts.append(verdicts.scores)
@@ -241,7 +249,7 @@ def _numbered(
     """The single scores under the numbers of their answers, with those that failed to come; of what was asked once
     nothing. repeated: single scores, counted one by one as they came."""
     if len(turns) < 2:
-        return repeats.table([])
+        return sets.table([])
     came: dict[tuple[str | None, str], list[int]] = {}
     for number, own in turns.items():
         for answer in own:
@@ -265,7 +273,7 @@ def _numbered(
         for (system, identifier), why in answered.unanswered(number).items():
             if identifier in questions:
                 rows += [(system, metric, identifier, number, float("nan"), *why) for metric in metrics]
-    return repeats.table(rows)
+    return sets.table(rows)
 
 
 def found(
@@ -279,7 +287,7 @@ def found(
     """Estimates of every system and metric in the metrics' order, and all comparisons with the first, of scores and
     first answers. aligned: system → one sample a question, its response None where there is no answer, in the order of
     `asked`, which is by id; the baseline first."""
-    systems, clusters = tuple(aligned), frames.clusters(asked)
+    systems, clusters = tuple(aligned), design.clusters(asked)
     single = [each for each in metrics if not is_corpus(each)]
     whole = [each for each in metrics if is_corpus(each)]
     labels = None if clusters is None else [clusters[question.id] for question in asked]
@@ -333,7 +341,7 @@ def _repeated(
         if (place, metric) not in nothing
     ]
     embedder = _embedder(session, turns, metrics, judging)
-    scores = groups.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
+    scores = sets.scored_groups([(metric, group) for (_, group), metric in works], embedder, session.settings)
     once = all(len(group) < 2 for group in turns.values())
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
@@ -364,3 +372,190 @@ def _embedder(
     texts = sorted({turn.response for group in turns.values() for turn in group if turn.response})
     with session.store() as store:
         return embed.make(name, known[name], texts or ["."], store.arrays)
+
+
+PROBABILITIES = (0.1, 0.5, 0.9)
+ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
+RULE = "rule"
+REFUSES = "aspect_critique(aspect=refusal)"
+"""What a judge is asked of every answer where a judge says which are refusals."""
+Decider = Annotated[
+    str,
+    Field(description='who says which answers are refusals: "rule", by words, or one judge of ragbench.toml'),
+]
+
+
+def check(by: str, settings: Settings) -> None:
+    """Refuse a decider that there is not, before anything is paid for. Raises BenchError with who there is."""
+    if by != RULE and by not in settings.judges:
+        legal = ", ".join(sorted(settings.judges)) or "none"
+        raise BenchError(
+            f'refusals = {by!r}: "{RULE}" or one model is expected; judges are {legal} (tables [judges.NAME])'
+        )
+
+
+def decided(
+    session: Session, asked: Sequence[Question], answered: Answered, by: str, judging: Judging
+) -> tuple[Answered, dict[str, Any]]:
+    """The answers with `refused` as the decider says it, and the facts of who that is.
+
+    by: RULE, or a judge's name; an answer that the judge gave no verdict on is neither a refusal nor none: `refused` is
+    missing, and every share of refusals counts it as unmeasured. facts: `by`; of the rule its `recall` and `precision`,
+    `found` of `refusals` labelled ones and `taken`; of a judge what it was asked, and how it did its work.
+    Raises ModelError as every judged metric does.
+    """
+    import pandas as pd
+
+    if by == RULE:
+        rule = RECOGNISED
+        return answered, {"by": RULE, **rule._asdict(), "recall": rule.recall, "precision": rule.precision}
+    metric = parse(REFUSES)
+    asking = replace(judging, judges=by, aggregate=None, tolerance=None, quorum=None)
+    table, facts = answered.table.copy(), {}
+    said: dict[tuple[str, str, int], float] = {}
+    for repeat in sorted(set(table["repeat"])):
+        samples = [each for each in answered.samples(asked, repeat) if each.response]
+        if samples:
+            scored = judged(session, samples, [metric], asking)
+            facts = {"judges": scored.facts["judges"], "metric": metric.label}
+            for row in scored.scores.to_dict("records"):
+                said[row["system"], row["sample"], repeat] = row["value"]
+    places = zip(table["system"], table["sample"], table["repeat"], table["response"], strict=True)
+    verdicts = [said.get((system, sample, repeat), np.nan) if text else 0.0 for system, sample, repeat, text in places]
+    table["refused"] = pd.Series(
+        [None if np.isnan(verdict) else bool(verdict) for verdict in verdicts], table.index, object
+    )
+    return replace(answered, table=table), {"by": by, **facts}
+
+
+def lengths(answered: Answered, asked: Sequence[Question], level: float) -> tuple[NamedEstimate, ...]:
+    """Quantiles with order-statistic intervals of the words of answers, of what they took and of their tokens.
+
+    of: "answer" (refusals, and what nobody could tell to be one, left out), "reference" (of the questions, the same in
+    every system's rows), "contexts" (of what was shown), "input_tokens", "output_tokens". The first answer of repeats
+    counts. What nobody knows has none.
+    """
+    questions = {question.id: question for question in asked}
+    table = answered.table
+    table = table[(table["repeat"] == 0) & (table["status"] == Status.OK.value) & table["sample"].isin(questions)]
+    made: list[NamedEstimate] = []
+    for system in answered.generators:
+        own = table[table["system"] == system]
+        said = own[own["refused"].eq(False)]
+        values: dict[str, Sequence[float]] = {
+            "answer": [len(words(text)) for text in said["response"]],
+            "reference": [len(words(question.reference)) for question in asked if question.reference],
+            "contexts": own["context_words"].tolist(),
+            "input_tokens": own["input_tokens"].dropna().astype(float).tolist(),
+            "output_tokens": own["output_tokens"].dropna().astype(float).tolist(),
+        }
+        for what, numbers in values.items():
+            for probability in PROBABILITIES if len(numbers) else ():
+                e = stats.quantile(np.asarray(numbers, float), probability, level=level)
+                made.append(NamedEstimate(system, "length", e, {"of": what, "probability": probability}))
+    return tuple(made)
+
+
+def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) -> tuple[NamedEstimate, ...]:
+    """Share of refusals at each `group`: among questions that can be answered (wrong ones), and those that cannot.
+
+    A question whose answerability nobody labelled counts as answerable. The first answer of repeats counts; one that
+    failed, is empty or got no verdict is neither, and is unmeasured.
+    """
+    made: list[NamedEstimate] = []
+    table = answered.table[answered.table["repeat"] == 0].set_index(["system", "sample"])
+    for system in answered.generators:
+        for group in (ANSWERABLE, UNANSWERABLE):
+            own = [q for q in asked if (group == UNANSWERABLE) == (q.answerable is False)]
+            if not own:
+                continue
+            rows = table.loc[[(system, q.id) for q in own]]
+            there = ((rows["status"] == Status.OK.value) & (rows["response"] != "")).to_numpy()
+            refused = np.where(there, rows["refused"].to_numpy(dtype=float), np.nan)
+            clusters = design.independent([design.cluster(q) for q in own])
+            share = stats.estimate(refused, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
+            made.append(NamedEstimate(system, "refusals", share, {"group": group}))
+    return tuple(made)
+
+
+def cut(answered: Answered) -> dict[str, dict[str, int]]:
+    """By system: answers written from less than there was, contexts shortened or left out, characters lost."""
+    table = answered.table[answered.table["repeat"] == 0]
+    counts: dict[str, dict[str, int]] = {}
+    for system in answered.generators:
+        own = table[table["system"] == system]
+        counts[system] = {
+            "answers": int((own["contexts_cut"] > 0).sum()),
+            "contexts": int(own["contexts_cut"].sum()),
+            "characters": int(own["characters_cut"].sum()),
+        }
+    return counts
+
+
+def empty(answered: Answered) -> dict[str, int]:
+    """By system: how many answers are empty; systems without one are left out."""
+    table = answered.table[answered.table["response"] == ""]
+    return {str(system): len(own) for system, own in table.groupby("system", sort=False)}
+
+
+def failed(answered: Answered) -> dict[str, Mapping[str, int]]:
+    """By system: how many answers failed, by status; systems without a failure are left out."""
+    table = answered.table[answered.table["status"] != Status.OK.value]
+    return {
+        str(system): {str(status): int(n) for status, n in own["status"].value_counts().sort_index().items()}
+        for system, own in table.groupby("system", sort=False)
+    }
+
+
+def state(evidence: Evidence) -> Findings:
+    """Means and comparisons by every metric; lengths, refusals and slices."""
+    return answer_findings(evidence, ())
+
+
+def answer_findings(evidence: Evidence, more: Sequence[Finding]) -> Findings:
+    """The same, with further findings before the slices."""
+    page, answered = design.Design(evidence), answered_of(evidence)
+    if not page.asked:
+        return Findings()
+    metrics = tuple(metric for label in evidence.facts["metric_labels"] if (metric := declaration(label)) is not None)
+    ordered = sorted(page.asked, key=lambda question: question.id)
+    firsts = answered.first.table
+    known = {
+        (row["system"], row["sample"]): row["response"]
+        for row in firsts.to_dict("records")
+        if row["status"] == Status.OK.value
+    }
+    aligned = {name: [sample(q, name, known.get((name, q.id)), ()) for q in ordered] for name in page.systems}
+    estimates, comparisons = found(evidence.scores, aligned, ordered, metrics, page.sureness, page.primary)
+    single = [each for each in metrics if each.grain == "sample"]
+    leading = next((each for each in single if each.label == page.primary), next(iter(single), None))
+    placed: list[Finding] = [
+        *lengths(answered, page.asked, page.sureness.level),
+        *refusals(answered, page.questions, page.sureness),
+        *more,
+    ]
+    if leading is not None:
+        placed += design.of_slices(
+            evidence.scores, leading, page.systems, page.asked, page.dimensions, page.clusters, page.sureness
+        )
+    counted = {
+        **page.counts(),
+        "n_unanswerable": len(page.questions) - len(page.asked),
+        "slices_left_out": design.left_out(page.asked, page.dimensions),
+        "cut": cut(answered),
+        "failed": failed(answered),
+        "empty": empty(answered),
+        **other_judges.facts(
+            evidence.extra["judgements"], comparisons, evidence.facts.get("judged", ()), page.clusters,
+            page.sureness.level,
+        ),
+    }  # fmt: skip
+    extra = {TABLE: counts(aligned, metrics)} if any(map(is_corpus, metrics)) else {}
+    if (repeated := evidence.extra.get("repeated")) is not None:
+        extra["variance"] = sets.variance(repeated, estimates, comparisons, page.clusters)
+    return Findings(estimates, comparisons, tuple(placed), counted, extra)
+
+
+def answered_of(evidence: Evidence) -> Answered:
+    """The answers as they are kept, without the passages that they were written from."""
+    return Answered(evidence.extra["answers"], {}, evidence.facts["generators"])

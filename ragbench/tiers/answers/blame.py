@@ -21,9 +21,9 @@ from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Better, Chunk, Piece, Question, Status
 from ragbench.metrics import catalogue
 from ragbench.metrics.ranking_arrays.coverage import NOTHING, Added, LabelledText
-from ragbench.tiers.basics import families
+from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.families import Group, Sureness
+from ragbench.tiers.basics.findings import Group, Sureness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -414,7 +414,7 @@ def compared(
             values = {name: flags[name][part.value] for name in systems}
             if any(np.nansum(column) > 0 for column in values.values()):
                 groups[part.value] = Group(values, better, places, (0.0, 1.0))
-    comparisons = families.compared(groups, labels, sureness)
+    comparisons = findings.compared(groups, labels, sureness)
     return tuple(
         NamedComparison(METRIC, comparison, {"part": part})
         for part, against in comparisons.items()

@@ -30,8 +30,8 @@ from ragbench.metrics.cache import (
 )
 from ragbench.systems.chat import PROMPT
 from ragbench.tiers.answers.written_answers import generator_name
-from ragbench.tiers.basics import frames
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics import design
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval.own_tables import REAL
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Caching:
     @property
     def clusters(self) -> Sequence[str] | None:
         """A label a question where any two share one; those without a vector come last."""
-        return frames.independent([question.cluster for question in (*self.asked, *self.without)])
+        return design.independent([question.cluster for question in (*self.asked, *self.without)])
 
     def whole(self, values: NDArray[Any]) -> Array:
         """Values of the questions, with those that have no vector as unmeasured."""
@@ -169,7 +169,7 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
             for number, turn in enumerate(dialogue.turns, 1)
         ],
         "questions": [
-            Asked(question.id, question.text, frames.cluster(question), question.reference,
+            Asked(question.id, question.text, design.cluster(question), question.reference,
                   frozenset() if question.answerable is False
                   else _best(question.relevant, pages) or _best(question.relevant_urls, None) or None)
             for question in dataset.questions

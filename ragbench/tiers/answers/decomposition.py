@@ -16,16 +16,15 @@ import numpy as np
 from ragbench import stats
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Finding, NamedComparison, NamedEstimate
 from ragbench.core.types import Array, Chunk, Hit, Question, Status
-from ragbench.tiers.answers import answer_scores, blame, profiles
+from ragbench.tiers.answers import answer_scores, blame
 from ragbench.tiers.answers.blame import UNANSWERABLE, Part, Seen, Standard, Workings
 from ragbench.tiers.answers.written_answers import Answered, answered, ideal_contexts, sample
-from ragbench.tiers.basics import frames
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.design import Design, clusters, retrieved
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.decisions import deciders
-from ragbench.tiers.decisions.deciders import Case
+from ragbench.tiers.judges import deciders
+from ragbench.tiers.judges.deciders import Case
 from ragbench.tiers.scoring.judged_metrics import Judging, judged
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def decomposed(
     """Blame of all answers. What the standard needs and was not measured is judged here.
 
     asked: all questions, those that cannot be answered too. seen: what was retrieved, as deep as one looked.
-    refusals: who says which answers are refusals, the facts of `ragbench.tiers.answers.profiles.decided`.
+    refusals: who says which answers are refusals, the facts of `ragbench.tiers.answers.answer_scores.decided`.
     """
     import pandas as pd
 
@@ -120,14 +119,14 @@ def decomposed(
 def stated(evidence: Evidence) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
     """Shares of blame, their comparisons, and what perfect parts would gain; and the table `blame_counterfactuals`."""
     design, facts = Design(evidence), evidence.facts
-    clusters, table = frames.clusters(design.questions), evidence.extra[BLAME]
+    groups, table = clusters(design.questions), evidence.extra[BLAME]
     own = table[table["group"] != UNANSWERABLE]
     perfect, gains = counterfactuals(
-        own, evidence.extra[PERFECT], facts["blame"], facts["generators"], design.asked, clusters, design.sureness
+        own, evidence.extra[PERFECT], facts["blame"], facts["generators"], design.asked, groups, design.sureness
     )
     return (
-        *blame.shares(table, clusters, design.sureness),
-        *blame.compared(table, list(facts["generators"]), clusters, design.sureness),
+        *blame.shares(table, groups, design.sureness),
+        *blame.compared(table, list(facts["generators"]), groups, design.sureness),
         *gains,
     ), {"blame_counterfactuals": perfect}
 
@@ -365,14 +364,14 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
         return whole.table, {}
     given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
     answers = answered(whole.session, chosen, given, length_limit=whole.length_limit)
-    answers, _decider = profiles.decided(whole.session, chosen, answers, whole.refusals, whole.judging)
+    answers, _decider = answer_scores.decided(whole.session, chosen, answers, whole.refusals, whole.judging)
     worth = answer_scores.measured(whole.session, chosen, answers, whole.standard.metrics, whole.judging)
     evidence = replace(
         whole.evidence,
         asked=chosen,
         seen=replace(
             whole.evidence.seen,
-            table=frames.retrieved(
+            table=retrieved(
                 (name, identifier, map(Hit, chunks), {})
                 for name, by_question in given.items()
                 for identifier, chunks in by_question.items()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from ragbench import llm, stats
@@ -17,20 +18,18 @@ from ragbench.core.measurement import QUESTION_COLUMNS, Evidence, Findings, Meas
 from ragbench.core.metric import Metric, parse
 from ragbench.core.progress import Progress
 from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Hit, Sample, Score, Status
+from ragbench.core.types import Array, Chunk, Hit, Sample, Score, Status
 from ragbench.core.types.reason import read
 from ragbench.judge import Rule
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import leading
-from ragbench.tiers.basics.findings import Sureness, bounds
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, bounds, leading
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import commit, part, versions
-from ragbench.tiers.basics.stating import stated
-from ragbench.tiers.scoring import judge_assignment, judged_metrics, listing, other_judges, progress_events, repeats
+from ragbench.tiers.basics.session import Need, Needed, commit, part, versions
+from ragbench.tiers.basics.withholding import stated
+from ragbench.tiers.scoring import judge_assignment, judged_metrics, other_judges, parts, sets
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
@@ -38,6 +37,7 @@ from ragbench.tiers.scoring.result import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 NOTEBOOK = "rag_metrics"
 PEOPLE = "people"
@@ -217,10 +217,10 @@ def measurement_of(
 ) -> Measurement:
     """Scores of a table of answers as a measurement that a page shows.
 
-    Of very many questions (`ragbench.tiers.scoring.listing`) only some have answers, passages and judgements there,
+    Of very many questions (`ragbench.tiers.answers.rag_metrics`) only some have answers, passages and judgements there,
     and `listed` says in `questions` which, and why; values are of all.
     """
-    listed = listing.chosen(scores)
+    listed = chosen(scores)
     told = None if listed is None else listed.why.keys()
     table = judged_metrics.score_table(scores, told)
     table["system"] = table["system"].fillna(SYSTEM)
@@ -267,7 +267,7 @@ def _findings(evidence: Evidence, scores: Scores) -> Findings:
     people = {} if rated is None else {(row["system"], row["sample"]): row["value"] for row in rated.to_dict("records")}
     extra = {}
     if (repeated := evidence.extra.get("repeated")) is not None:
-        extra["variance"] = repeats.variance(repeated, estimates, scores.differences, frames.clusters(scores.samples))
+        extra["variance"] = sets.variance(repeated, estimates, scores.differences, design.clusters(scores.samples))
     return Findings(
         estimates,
         scores.differences,
@@ -361,7 +361,7 @@ def _facts(scores: Scores, answers: AnswerTable, made: Made) -> dict[str, Any]:
         **({"sets": [score.fact for score in scores.sets.scores]} if scores.sets.scores else {}),
         **({"tables": {name: name for name in own}} if (own := scores.sets.tables) else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
-        "listeners": progress_events.facts(scores.listeners),
+        "listeners": parts.listener_facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
         "stand_ins": [
             stand_in.fact
@@ -393,7 +393,7 @@ def correlations(
     columns = {label: wide[label].to_numpy(dtype=float) for label in dict.fromkeys(scores["metric"]) if label in wide}
     if people:
         columns = {PEOPLE: pd.Series(people).reindex(wide.index).to_numpy(dtype=float), **columns}
-    labels = frames.independent([clusters[sample] for _, sample in wide.index])
+    labels = design.independent([clusters[sample] for _, sample in wide.index])
     how = asdict(replace(sureness, resamples=min(sureness.resamples, CORRELATION_RESAMPLES)))
     return tuple(
         NamedEstimate(
@@ -419,7 +419,7 @@ def side_by_side(
     rows = []
     for (system, label, kind, name), values in columns.items():
         if sum(other[:3] == (system, label, kind) for other in columns) > 1:
-            groups = frames.independent([clusters[sample] for sample in values])
+            groups = design.independent([clusters[sample] for sample in values])
             mean = stats.estimate(list(values.values()), clusters=groups, bounds=scales.get(label), **asdict(sureness))
             rows.append(NamedEstimate(system, label, mean, {kind: name}))
     return tuple(rows)
@@ -435,7 +435,7 @@ def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
         relevant = _relevant(sample.reference_contexts or ())
         return sample.id, asked, sample.reference, None, sample.language, sample.cluster, None, relevant
 
-    table = frames.with_references(frames.gathered(map(row, samples), QUESTION_COLUMNS), references)
+    table = design.with_references(design.gathered(map(row, samples), QUESTION_COLUMNS), references)
     if not table["sample"].duplicated().any():
         return table
     places = dict(zip(table["sample"], table.index, strict=True))
@@ -489,7 +489,7 @@ def _retrieved(samples: Sequence[Sample], labelled: Mapping[str, Sequence[Chunk]
         by_chunk = {chunk.id: gains[chunk.is_among(own) if own else None] for chunk in _once(chunks)}
         told.append((system_name(sample), sample.id, map(Hit, chunks), by_chunk))
         passages += [next((passage.id for passage in wanted if chunk.is_same(passage)), chunk.id) for chunk in chunks]
-    table = frames.retrieved(told).astype({"rank": int, "similarity": float, "gain": float})
+    table = design.retrieved(told).astype({"rank": int, "similarity": float, "gain": float})
     return table if passages == table["chunk"].tolist() else table.assign(passage=passages)
 
 
@@ -511,3 +511,58 @@ def _answers(samples: Sequence[Sample]) -> pd.DataFrame:
 
     rows = [(system_name(sample), sample.id, sample.response) for sample in samples]
     return pd.DataFrame(rows, columns=["system", "sample", "response"])
+
+
+MOST = 20_000
+"""Questions that are all listed: their table opens in some seconds."""
+DRAWN = 10_000
+"""Of more, those that are drawn, whatever their values."""
+ENDS = 10_000
+"""And about as many for their values, shared by systems and metrics."""
+LEAST = 20
+"""At each end of a metric, however many systems and metrics there are."""
+AT_RANDOM, AT_ENDS = "at random", "at an end"
+"""Why a question is listed: a sample of all is made of the first alone."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Some questions, and how they came to be chosen.
+
+    why: by id, AT_RANDOM or AT_ENDS. of: how many there are. each: how many at most of a system and a metric with the
+    lowest values, with the highest, and without one. drawn: how many at random, by the seed.
+    """
+
+    why: Mapping[str, str]
+    of: int
+    each: int
+    drawn: int
+    seed: int
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """The same for a page's facts, in numbers."""
+        return {"n": len(self.why), "of": self.of, "each": self.each, "drawn": self.drawn, "seed": self.seed}
+
+
+def chosen(scores: Scores) -> Listing | None:
+    """The questions that a page lists; None: all. Equal values are taken in an order that the seed draws."""
+    ids = list(scores.columns.clusters)
+    if len(ids) <= MOST:
+        return None
+    drawn = np.random.default_rng(scores.seed)
+    listed = {ids[place]: AT_RANDOM for place in drawn.permutation(len(ids))[:DRAWN].tolist()}
+    known = [values for answers in scores.columns.systems.values() for values in answers.values.values()]
+    each = max(LEAST, ENDS // (3 * len(known)))
+    for values in known:
+        for place in _ends(np.array(values.values), each, drawn):
+            listed.setdefault(values.ids[place], AT_ENDS)
+    return Listing(listed, len(ids), each, DRAWN, scores.seed)
+
+
+def _ends(values: Array, each: int, drawn: np.random.Generator) -> Iterator[int]:
+    """The places of so many lowest, highest and absent values."""
+    order = np.lexsort((drawn.permutation(len(values)), values))  # NaN comes last
+    there = len(values) - int(np.isnan(values).sum())
+    for places in (order[: min(each, there)], order[max(there - each, 0) : there], order[there : there + each]):
+        yield from places.tolist()

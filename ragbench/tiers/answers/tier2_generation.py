@@ -14,14 +14,13 @@ from ragbench.core.measurement import Evidence
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Question
-from ragbench.tiers.answers import answer_findings, answer_scores, profiles
+from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
-from ragbench.tiers.basics import frames, requests, slices
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
-from ragbench.tiers.basics.families import Sureness, leading
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, leading
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session, described
+from ragbench.tiers.basics.session import Need, Needed, Session, described
 from ragbench.tiers.scoring.judged_metrics import Judging
 
 METRICS = (
@@ -55,7 +54,7 @@ class Tier2Request(Draws):
     )
     length_limit: requests.LengthLimit = None
     slice_by: requests.SliceBy = "kind, language, source"
-    refusals: profiles.Decider = profiles.RULE
+    refusals: answer_scores.Decider = answer_scores.RULE
     labels: requests.Labels = ""
     limit: requests.Limit = None
     notebook: str = "tier2_generation"
@@ -63,7 +62,7 @@ class Tier2Request(Draws):
     def check(self) -> None:
         """Refuse metrics that answers cannot be measured by, a primary one that is not among them, and slices that
         there are not."""
-        _ = self.leading, slices.chosen(self.slice_by)
+        _ = self.leading, design.chosen(self.slice_by)
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Ideal contexts, if answers are written from them."""
@@ -101,7 +100,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
-@tier(Tier2Request, answer_findings.state)
+@tier(Tier2Request, answer_scores.state)
 def tier2_generation(request: Tier2Request) -> Evidence:
     """Have every system's generator answer every question from its relevant chunks, and measure the answers.
 
@@ -113,7 +112,7 @@ def tier2_generation(request: Tier2Request) -> Evidence:
     altogether.
     """
     session = Session.of(request, request.systems, request.baseline)
-    profiles.check(request.refusals, session.settings)
+    answer_scores.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
     without = request.context == "none" and not any(ideal.values())  # no base: every question is answered by heart
     scored = [q for q in session.dataset.questions if (without or ideal[q.id]) and q.answerable is not False]
@@ -133,7 +132,7 @@ def tier2_generation(request: Tier2Request) -> Evidence:
         length_limit=request.length_limit,
         own=writers.own,
     )
-    answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
+    answers, refusing = answer_scores.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     return Evidence(
         notebook=session.notebook,
@@ -150,7 +149,7 @@ def tier2_generation(request: Tier2Request) -> Evidence:
             "context": request.context,
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "slice_by": list(slices.chosen(request.slice_by)),
+            "slice_by": list(design.chosen(request.slice_by)),
             "generators": {name: dict(told) for name, told in answers.generators.items()},
             "refusals": refusing,
             "shared": writers.shared,
@@ -159,8 +158,8 @@ def tier2_generation(request: Tier2Request) -> Evidence:
             "stand_ins": embedding_stand_ins(session, request.chosen, worth.facts),
         },
         scores=worth.scores,
-        questions=frames.questions(asked, "source"),
-        retrieved=frames.retrieved(
+        questions=design.questions(asked, "source"),
+        retrieved=design.retrieved(
             (name, q.id, map(Hit, answers.shown[name, q.id].contexts), q.relevant)
             for name in answers.generators
             for q in scored

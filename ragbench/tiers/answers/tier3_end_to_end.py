@@ -20,18 +20,17 @@ from ragbench.data import doubts_of
 from ragbench.judge import asks_nobody
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
-from ragbench.tiers.answers import answer_findings, answer_scores, decomposition, profiles
+from ragbench.tiers.answers import answer_scores, decomposition
 from ragbench.tiers.answers.blame import Seen, Standard
 from ragbench.tiers.answers.decomposition import Blaming
 from ragbench.tiers.answers.tier2_generation import described_writers, embedding_stand_ins
 from ragbench.tiers.answers.written_answers import Answered, Contexts, Own, answered
-from ragbench.tiers.basics import frames, requests, slices, withholding
+from ragbench.tiers.basics import design, requests, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.families import Sureness, leading
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, leading
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.retrieval import consistency, reading, timing
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.retrieval import reading, timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 
@@ -214,7 +213,7 @@ class Tier3Request(Draws):
     found_from: requests.FoundFrom = ENOUGH
     perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
     fresh_timings: requests.FreshTimings = False
-    refusals: profiles.Decider = profiles.RULE
+    refusals: answer_scores.Decider = answer_scores.RULE
     labels: requests.Labels = ""
     limit: requests.Limit = None
     notebook: str = "tier3_end_to_end"
@@ -226,7 +225,7 @@ class Tier3Request(Draws):
             raise BenchError(
                 f"contexts = {self.contexts} is more than the k = {self.k} chunks that are retrieved; raise k"
             )
-        _ = self.leading, slices.chosen(self.slice_by)
+        _ = self.leading, design.chosen(self.slice_by)
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Questions; passages where they are searched here."""
@@ -265,7 +264,7 @@ class _Found:
 
 def state(evidence: Evidence) -> Findings:
     """What is stated of answers, where the time goes, and which part is to blame for what failed."""
-    found = answer_findings.found(evidence, quantiles(evidence.extra["readings"], evidence.facts["level"]))
+    found = answer_scores.answer_findings(evidence, quantiles(evidence.extra["readings"], evidence.facts["level"]))
     placed, extra = decomposition.stated(evidence)
     facts = {**found.facts, "timed_questions": len(evidence.extra[timing.TIMED])}
     return replace(found, placed=(*found.placed, *placed), facts=facts, extra={**found.extra, **extra})
@@ -287,7 +286,7 @@ def tier3_end_to_end(request: Tier3Request) -> Evidence:
     if not scored:
         raise BenchError(f"every question of {session.dataset.label} is labelled as unanswerable: nothing to rate")
     decomposition.check(request.blaming, session)
-    profiles.check(request.refusals, session.settings)
+    answer_scores.check(request.refusals, session.settings)
     retrievals = _retrieve(session, asked, request)
     turns = [_contexts(asked, retrievals, number, request.contexts) for number in range(request.repeats)]
     answers = answered(
@@ -300,14 +299,14 @@ def tier3_end_to_end(request: Tier3Request) -> Evidence:
         again=turns[1:],
         unable=retrievals.unable,
     )
-    answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
+    answers, refusing = answer_scores.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     assert retrievals.readings is not None, "the clock was read while retrieving"
     times = readings(session, retrievals.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in retrievals.runs.items()}
     rankings_found = {name: run.hits for name, run in firsts.items()}
     labelled = LabelledText(session.dataset.chunks, request.found_from)
-    retrieved = frames.retrieved(
+    retrieved = design.retrieved(
         (name, q.id, hits, ranking_arrays.gains(q, hits, labelled))
         for name, run in firsts.items()
         for q, hits in zip(asked, run.hits, strict=True)
@@ -343,7 +342,7 @@ def tier3_end_to_end(request: Tier3Request) -> Evidence:
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "slice_by": list(slices.chosen(request.slice_by)),
+            "slice_by": list(design.chosen(request.slice_by)),
             "generators": {name: dict(generator) for name, generator in answers.generators.items()},
             "refusals": refusing,
             "blame": failures.facts,
@@ -355,7 +354,7 @@ def tier3_end_to_end(request: Tier3Request) -> Evidence:
             ],
         },
         scores=worth.scores,
-        questions=frames.questions(asked, "source"),
+        questions=design.questions(asked, "source"),
         retrieved=retrieved,
         extra={
             "answers": answers.table,
@@ -385,7 +384,7 @@ def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request
             total = steps(len(session.dataset.chunks), len(asked), request.repeats)
             with session.progress(name, total) as progress:
                 first = made[name].retrieve(asked, request.k, progress=progress)
-                runs = consistency.repeated(made[name], first, asked, request.k, request.repeats, progress)
+                runs = timing.repeated(made[name], first, asked, request.k, request.repeats, progress)
             retrievals.runs[name] = runs
             retrievals.unable[name] = {
                 identifier: reason for identifier, reason in runs[0].errors.items() if identifier not in runs[0].answers

@@ -22,14 +22,13 @@ from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.tiers.answers import caching
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.data.persons import Masker
 from ragbench.tiers.retrieval.real_users import when
 from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders, needed_embedders
 
@@ -251,11 +250,11 @@ def tier_ux(request: TierUxRequest) -> Evidence:
         notebook=session.notebook,
         facts=_facts(session, request, outcomes, kind, sessions, cache, asked),
         scores=pd.DataFrame([row for outcome in outcomes for row in outcome.scores], columns=list(SCORE_COLUMNS)),
-        questions=frames.questions(
+        questions=design.questions(
             Question(talk.id, shown(talk.turns[0].user_input), kind=kind, language=dataset.language)
             for talk in sessions
         ),
-        retrieved=frames.retrieved(),
+        retrieved=design.retrieved(),
         extra={**tables, "turns": _turns(sessions, shown)},
     )
 
@@ -334,7 +333,7 @@ def _over_dialogues(
     for metric in DIALOGUE_METRICS:
         label = metric.label
         sessions = scores[(scores["system"] == name) & (scores["metric"] == label)]
-        groups = frames.independent([cluster_of[sample] for sample in sessions["sample"]])
+        groups = design.independent([cluster_of[sample] for sample in sessions["sample"]])
         mean = stats.estimate(sessions["value"].to_numpy(dtype=float), clusters=groups, **how)
         estimates.append(NamedEstimate(name, label, mean))
         pairs = neighbours[(neighbours["metric"] == label) & neighbours["similarity"].notna()]

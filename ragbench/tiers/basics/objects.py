@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, cells, in_memory, load_folder
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.data.vocabulary import FIELDS
+from ragbench.data.vocabulary import FIELDS, key
 from ragbench.embed.objects import PASSAGES, PLAIN, ObjectEmbedder
 from ragbench.systems import callables
 from ragbench.tiers.basics.choices import BenchError, Reads
@@ -264,14 +264,12 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
     """
     place, known = f"systems: {name}", set(asked.values())
     lists: dict[str, list[tuple[float, Any]]] = {}
-    for where, row in in_memory.rows(given, place):
-        text = in_memory.first(row, FIELDS["user_input"])
-        own = in_memory.first(row, IDS)
-        identifier = asked.get(str(text), row["\0place"]) if own is None else str(own)
+    for where, index, row in in_memory.rows(given, place):
+        text, own = _first(row, FIELDS["user_input"]), _first(row, IDS)
+        identifier = asked.get(str(text), index) if own is None else str(own)
         if own is None and text is not None and known and str(text) not in asked:
             raise BenchError(f"{where}: no question of the data set reads {str(text)[:60]!r}; give it an id")
-        retrieved, answer = in_memory.first(row, RETRIEVED), in_memory.first(row, ANSWERS)
-        single = in_memory.first(row, ONE_EACH)
+        retrieved, answer, single = _first(row, RETRIEVED), _first(row, ANSWERS), _first(row, ONE_EACH)
         if retrieved is None and answer is None and single is not None:
             order = next((row[key] for key in ORDER if key in row), 0.0)
             lists.setdefault(identifier, []).append((float(order) * (1 if "rank" in row else -1), str(single)))
@@ -290,10 +288,16 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
         yield {"id": identifier, "retrieved": [passage for _, passage in sorted(ordered, key=lambda pair: pair[0])]}
 
 
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The value of the first of the names that the row has; None where it has none of them."""
+    there = {key(column): value for column, value in row.items()}
+    return next((there[name] for name in map(key, names) if name in there), None)
+
+
 def _listed(given: Any) -> Any:
+    given = cells.opened(given)
     if isinstance(given, str):
-        read = cells.held(given)
-        return [given] if read is None else read[0]
+        return [given]
     return (
         [str(passage) if isinstance(passage, int) else passage for passage in given]
         if isinstance(given, list | tuple)

@@ -28,13 +28,13 @@ from ragbench.core.types import Question
 from ragbench.core.types.reason import kept as apart
 from ragbench.core.types.reason import reason_of
 from ragbench.data import subsets
-from ragbench.tiers.basics import spending
+from ragbench.tiers.basics import session
 from ragbench.tiers.basics.choices import BenchError, Reads, illegal, parted
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Evidence, Measurement
-    from ragbench.tiers.basics.needs import Needed
-    from ragbench.tiers.basics.stating import State
+    from ragbench.tiers.basics.session import Needed
+    from ragbench.tiers.basics.withholding import State
 
 FAILURE = "failure.txt"
 """Of a part of a run: why it failed, as `ragbench.core.types.reason` keeps it; a notebook hands on plain English."""
@@ -262,7 +262,7 @@ class Request(BaseModel):
 
 
 class Draws(Request):
-    """One that draws at random, and how sure it wants to be: see `ragbench.tiers.basics.families.Sureness`."""
+    """One that draws at random, and how sure it wants to be: see `ragbench.tiers.basics.findings.Sureness`."""
 
     level: Level = 0.95
     resamples: Resamples = 10_000
@@ -314,14 +314,14 @@ def tier(
         def asked_by_name(request: R) -> Measurement:
             from ragbench.core.measurement import Measurement
             from ragbench.tiers.basics.session import kept, part
-            from ragbench.tiers.basics.stating import nothing, stated
+            from ragbench.tiers.basics.withholding import nothing, stated
 
             def asked_for() -> Measurement:
                 evidence = measure(request)
                 whole = evidence if isinstance(evidence, Measurement) else stated(evidence, state or nothing)
                 more = {"tier": measure.__name__, "request": request.told()}
                 more["project_systems"] = load().systems_in_order
-                return replace(whole, facts={**whole.facts, **more, **spending.of_all(whole, load())})
+                return replace(whole, facts={**whole.facts, **more, **session.of_all(whole, load())})
 
             try:
                 return kept(request.notebook, asked_for)

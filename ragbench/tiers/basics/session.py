@@ -1,4 +1,4 @@
-"""What every tier begins with: settings, data set, chosen systems, and where a run keeps what it measured."""
+"""What every tier begins with: settings, data set and what a page needs of it, systems, where a run keeps all."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import functools
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core import settings as configuration
 from ragbench.core import trust
+from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.names import meant
 from ragbench.core.progress import Progress
@@ -22,13 +24,14 @@ from ragbench.core.settings import Settings, urls
 from ragbench.data import Dataset, load, load_folder, places
 from ragbench.data.records import KNOWN_ITEM
 from ragbench.embed import wheels
-from ragbench.llm import planning
+from ragbench.llm import Price, planning
 from ragbench.metrics import declaration, records
-from ragbench.tiers.basics import bands, interest, withholding
+from ragbench.tiers.basics import bands, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
 
 if TYPE_CHECKING:
     from ragbench.store import Store
+
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
@@ -142,7 +145,7 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
     """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
     settings = configuration.load()
-    interest.check(settings.smallest_difference)
+    bands.check(settings.smallest_difference)
     if not trust.only_planned():  # what a plan uses of them asks by itself
         trust.require(*trust.named())
     names = parted(systems) or tuple(settings.systems)
@@ -198,9 +201,9 @@ def told(made: Measurement) -> Measurement:
             label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature
         },
     }
-    matters = {interest.MATTERS: known.smallest_difference.model_dump(mode="json")}
+    matters = {bands.MATTERS: known.smallest_difference.model_dump(mode="json")}
     facts = {**made.facts, **{key: value for key, value in more.items() if value}, **matters}
-    return interest.applied(replace(made, facts=facts))
+    return bands.applied(replace(made, facts=facts))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
@@ -240,3 +243,180 @@ def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mappi
     """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
     known = {name: settings.systems[name].model_dump(mode="json", exclude_defaults=True) for name in names}
     return [{"name": name, **table, **more.get(name, {})} for name, table in known.items()]
+
+
+class Need(StrEnum):
+    """Something that a data set has any number of."""
+
+    PASSAGES = "passages"
+    QUESTIONS = "questions"
+    ANSWERABLE = "answerable questions"
+    RELEVANT = "questions with relevant passages"
+    PAGES = "questions with relevant pages"
+    REFERENCES = "references"
+    LOGGED = "logged answers"
+    RATINGS = "rated answers"
+    DECISIONS = "labelled decisions"
+    DIALOGUES = "dialogues"
+    HISTORY = "logged questions"
+    EMBEDDED = "systems with an embedder"
+
+
+def number(need: Need, data: Dataset) -> int:
+    """How many of it the data set has."""
+    asked = data.questions
+    match need:
+        case Need.PASSAGES:
+            return len(data.chunks)
+        case Need.QUESTIONS:
+            return len(asked)
+        case Need.ANSWERABLE:
+            return sum(question.answerable is not False for question in asked)
+        case Need.RELEVANT:
+            return sum(bool(question.relevant) for question in asked)
+        case Need.PAGES:
+            return sum(bool(question.relevant or question.relevant_urls) for question in asked)
+        case Need.REFERENCES:
+            return sum(bool(question.reference) for question in asked)
+        case Need.RATINGS:
+            return len(data.ratings)
+        case Need.DECISIONS:
+            return len(data.decisions)
+        case Need.DIALOGUES:
+            return len(data.dialogues)
+        case Need.HISTORY:
+            return len(data.history)
+        case Need.EMBEDDED | Need.LOGGED:
+            return 0
+
+
+def named(need: Need, _: Translator) -> str:
+    """What people call it."""
+    return {
+        Need.PASSAGES: _("passages"),
+        Need.QUESTIONS: _("questions"),
+        Need.ANSWERABLE: _("questions that can be answered"),
+        Need.RELEVANT: _("questions with relevant passages"),
+        Need.PAGES: _("questions with relevant pages"),
+        Need.REFERENCES: _("questions with references"),
+        Need.LOGGED: _("logged answers"),
+        Need.RATINGS: _("rated answers"),
+        Need.DECISIONS: _("labelled decisions"),
+        Need.DIALOGUES: _("dialogues"),
+        Need.HISTORY: _("a log of users' questions"),
+        Need.EMBEDDED: _("a system with an embedder"),
+    }[need]
+
+
+@dataclass(frozen=True)
+class Needed:
+    """At least so many of one of these. What no data set has by itself (`Need.EMBEDDED`, `Need.LOGGED`) is asked for
+    where it is missing."""
+
+    any_of: tuple[Need, ...]
+    least: int = 1
+
+    @classmethod
+    def of(cls, *needs: Need, least: int = 1) -> Needed:
+        """Needed is one of them."""
+        return cls(needs, least)
+
+    def lack(self, page: str, data: Dataset | None, name: str) -> Lack | None:
+        """What is missing of it; None where it is there. data: None where there is no data set of that name."""
+        has = 0 if data is None else max(number(need, data) for need in self.any_of)
+        if has >= self.least:
+            return None
+        return Lack(page, self, has, "" if self.any_of == (Need.EMBEDDED,) else name, data is None)
+
+
+@dataclass(frozen=True)
+class Lack:
+    """A page that cannot be made: what it needs, and how many of it the data set has.
+
+    dataset: its label; empty where the data have no part in it. absent: whether there is no such data set at all.
+    """
+
+    page: str
+    needed: Needed
+    has: int = 0
+    dataset: str = ""
+    absent: bool = False
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """As plain values."""
+        needed = {"any_of": [str(need) for need in self.needed.any_of], "least": self.needed.least}
+        return {"name": self.page, **needed, "has": self.has, "dataset": self.dataset, "absent": self.absent}
+
+    def sentence(self, _: Translator) -> str:
+        """`needs questions with relevant passages; small:en has none`."""
+        what = _(" or ").join(named(need, _) for need in self.needed.any_of)
+        if self.absent:
+            return _(
+                "needs {what}; there is no data set {dataset}: `ragbench load` brings one",
+                what=what,
+                dataset=self.dataset,
+            )
+        if not self.dataset:
+            return _("needs {what}", what=what)
+        if self.has:
+            return _(
+                "needs {what}, at least {least}; {dataset} has {has}",
+                what=what, least=_.integer(self.needed.least), dataset=self.dataset, has=_.integer(self.has),
+            )  # fmt: skip
+        return _("needs {what}; {dataset} has none", what=what, dataset=self.dataset)
+
+
+def read(facts: Iterable[Mapping[str, Any]]) -> list[Lack]:
+    """What a run's manifest says of the pages that it did not make. Raises ValueError for needs that there are not."""
+    return [
+        Lack(
+            str(fact["name"]),
+            Needed(tuple(Need(str(each)) for each in fact["any_of"]), int(fact["least"])),
+            int(fact["has"]),
+            str(fact["dataset"]),
+            bool(fact["absent"]),
+        )
+        for fact in facts
+    ]
+
+
+def spent(made: Measurement, known: Settings) -> dict[str, float]:
+    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
+
+    Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
+    """
+    judges = [judge for judge in made.facts.get("judges") or () if isinstance(judge, Mapping)]
+    used = [judge["usage"] for judge in judges if judge.get("usage")]
+    calls, money = sum(int(usage["replies"]) for usage in used), sum(float(usage["cost"]) for usage in used)
+    unpriced = sum(int(usage.get("unpriced") or 0) for usage in used)
+    answers = made.extra.get("answers")
+    generators = made.facts.get("generators") or {}
+    if answers is not None and "input_tokens" in answers:
+        written = answers.dropna(subset=["input_tokens", "output_tokens"])
+        for system, own in written.groupby("system"):
+            generator = known.generators.get(str(generators.get(system, {}).get("name")))
+            calls += len(own)
+            if generator is None or not generator.is_priced:
+                unpriced += len(own)
+            else:
+                price = Price(generator.input_price, generator.output_price)
+                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
+    return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
+
+
+def of_all(made: Measurement, known: Settings) -> dict[str, Any]:
+    """The fact `part_of_all` with what all questions would take of models: `calls`, and `money` where all has a price;
+    nothing of a page that has measured all."""
+    taken = made.facts.get("part_of_all")
+    if not taken:
+        return {}
+    here = spent(made, known)
+    return {"part_of_all": scaled(taken, **here) if here else {**taken}}
+
+
+def scaled(taken: Mapping[str, Any], calls: float, money: float, unpriced: float) -> dict[str, Any]:
+    """The fact `part_of_all`, with what all would take where so much was taken for these."""
+    scale = taken["of"] / taken["n"]
+    told = {"calls": round(calls * scale)} if calls else {}
+    return {**taken, **told, **({"money": round(money * scale, 9)} if calls and not unpriced else {})}

@@ -1,20 +1,20 @@
-"""The verdicts that are withheld: too many retrieved passages are none of the data set's, or the questions favour one
-kind of search by the way they were made."""
+"""Evidence stated: by its tier's own function, and without the verdicts that are withheld on every page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from ragbench import stats
 from ragbench.core import unidentified
-from ragbench.core.measurement import Finding, Measurement, NamedComparison
+from ragbench.core.measurement import Evidence, Finding, Findings, Measurement, NamedComparison
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Comparison, Hit
 from ragbench.core.types.reason import Reason
 from ragbench.data.records import KNOWN_ITEM
 from ragbench.metrics import declaration
+from ragbench.tiers.basics import bands
 
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
 Rankings = Mapping[str, Sequence[Sequence[Hit]]]
@@ -145,3 +145,18 @@ def _is_of_rankings(metric: str, where: Mapping[str, Any]) -> bool:
         return True
     declared = declaration(metric)
     return declared is not None and declared.grain == "ranking"
+
+
+State = Callable[[Evidence], Findings]
+"""States the findings of evidence: pure, so that a part of it, or several joined, are stated by the same."""
+
+
+def stated(evidence: Evidence, state: State) -> Measurement:
+    """The evidence with its findings: without verdicts that what was retrieved does not allow, and with the smallest
+    differences of interest, where the facts tell those."""
+    return bands.applied(applied(Measurement.of(evidence, state(evidence))))
+
+
+def nothing(_evidence: Evidence) -> Findings:
+    """Of what is only listed or drawn nothing is stated."""
+    return Findings()

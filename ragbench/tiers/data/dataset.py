@@ -13,12 +13,11 @@ from ragbench.core.measurement import Evidence
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
 from ragbench.tiers.basics import requests
-from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Request, tier
-from ragbench.tiers.basics.session import commit, dataset_of, versions
+from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, versions
 from ragbench.tiers.data import persons
 from ragbench.tiers.data.examination import MOST_TOLD, Examination, examine
-from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.data.persons import Masker
 
 if TYPE_CHECKING:
     import pandas as pd

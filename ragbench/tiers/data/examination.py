@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ragbench.core.types import Chunk, Question
 from ragbench.data.doubts import doubts, labelled
+from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.wording import plain, stands_in
-from ragbench.tiers.data import leaks, persons
+from ragbench.tiers.data import persons
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.forms import forms
-from ragbench.tiers.data.language_detection import tongue
-from ragbench.tiers.data.small_talk import pleasantry
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
 
 FEWEST_WORDS = 2
 """Of a reference that stands in its question: a single word, or a number, stands there by chance."""
@@ -173,18 +177,18 @@ def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
         (doubt.kind, Example(doubt.question, texts[doubt.question], doubt.other, doubt.text))
         for doubt in doubts(data.chunks, data.questions)
     ]
-    of = {kind: [example for each, example in doubted if each == kind] for kind in leaks.KINDS}
-    leaked = {example.id for kind in leaks.LEAKED for example in of[kind]}
+    of = {kind: [example for each, example in doubted if each == kind] for kind in KINDS}
+    leaked = {example.id for kind in LEAKED for example in of[kind]}
     numbers = {
-        "leaked": leaks.searched(
+        "leaked": searched(
             data.chunks, [q for q in asked if q.id in leaked], [q for q in asked if q.id not in leaked], drawing
         ),
-        "passage_copied": leaks.copied(data.chunks, asked),
-        "labels_nowhere": leaks.reachable(data.chunks, asked),
+        "passage_copied": copied(data.chunks, asked),
+        "labels_nowhere": reachable(data.chunks, asked),
     }
-    for kind in leaks.KINDS:
+    for kind in KINDS:
         yield _oddity(kind, "questions", len(asked), of[kind], numbers.get(kind) if of[kind] else None)
-        if leaked and kind == leaks.LEAKED[-1]:
+        if leaked and kind == LEAKED[-1]:
             yield Oddity("leaked", "questions", len(leaked), len(asked), (), numbers["leaked"])
     referred = [question for question in data.questions if question.reference]
     held = (question for question in referred if _holds(question.text, question.reference))
@@ -204,7 +208,7 @@ def _alike(data: Looked) -> Iterator[Oddity]:
         again = [place for place, leader in enumerate(first) if leader != place]
         numbers = {"different": float(len(rows) - len(again))}
         if again and table == "questions":
-            numbers |= leaks.contradicting(rows, first)
+            numbers |= contradicting(rows, first)
         examples = (Example(rows[p].id, rows[p].text, rows[first[p]].id, rows[first[p]].text) for p in again)
         yield _oddity("alike", table, len(rows), examples, numbers)
 
@@ -255,3 +259,191 @@ def _pleasantries(data: Looked) -> Iterator[Oddity]:
         own = [past for past, what in said if what == kind]
         paged = {"with_page": float(sum(past.url is not None for past in own))}
         yield _oddity(kind, "log", len(said), (Example(past.id, past.question) for past in own), paged)
+
+
+LEAKED = ("question_is_passage", "question_in_passage")
+KINDS = (*LEAKED, "passage_copied", "labels_nowhere")
+
+
+def searched(
+    chunks: Sequence[Any], leaked: Sequence[Any], others: Sequence[Any], drawing: Callable[[Sequence[Any]], list[Any]]
+) -> Mapping[str, float]:
+    """How many of the questions that leak, and of the others, find a relevant passage first by BM25; of how many each.
+
+    Empty where none leaks.
+    """
+    if not leaked:
+        return {}
+    leaking, other = drawing(leaked), drawing(others)
+    first = found_first(chunks, [*leaking, *other])
+    return {
+        "leaked": len(leaking),
+        "leaked_first": sum(first[: len(leaking)]),
+        "others": len(other),
+        "others_first": sum(first[len(leaking) :]),
+    }
+
+
+def reachable(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float]:
+    """labels: of all questions. lost: questions none of whose labels is in the base. recall: the highest mean recall
+    that is left, over all depths: the mean share of a question's labels that are in the base."""
+    there = {chunk.id for chunk in chunks} | {chunk.url for chunk in chunks}
+    shares = [np.mean([name in there for name in (*question.relevant, *question.relevant_urls)]) for question in asked]
+    labels = sum(len(question.relevant) + len(question.relevant_urls) for question in asked)
+    return {
+        "labels": labels,
+        "lost": sum(bool(share == 0) for share in shares),
+        "recall": float(np.mean(shares)) if shares else float("nan"),
+    }
+
+
+def copied(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float]:
+    """hit: the highest mean hit rate at 1 of a search that cannot tell equal texts apart, and puts one of them first by
+    chance: of each question's best text the share of its copies that is marked. n: questions with such labels."""
+    texts = {chunk.id: plain(chunk.text) for chunk in chunks}
+    copies = Counter(texts.values())
+    best = []
+    for question in asked:
+        marked = Counter(texts[name] for name in question.relevant if name in texts)
+        if marked:
+            best.append(max(count / copies[text] for text, count in marked.items()))
+    return {"hit": float(np.mean(best)) if best else float("nan"), "n": len(best)}
+
+
+def contradicting(questions: Sequence[Any], first: Sequence[int]) -> Mapping[str, float]:
+    """contradicting: questions of a group that are alike and share no label. hit: the highest hit rate at 1 of all
+    labelled ones that one list for each group leaves. first: for each question the place of the first of its group."""
+    members: dict[int, list[Any]] = defaultdict(list)
+    for question, place in zip(questions, first, strict=True):
+        if question.relevant or question.relevant_urls:
+            members[place].append({*question.relevant, *question.relevant_urls})
+    most = [max(Counter(name for labels in group for name in labels).values()) for group in members.values()]
+    apart = [len(group) for group in members.values() if len(group) > 1 and not set.intersection(*group)]
+    asked = sum(map(len, members.values()))
+    return {"contradicting": sum(apart), "hit": sum(most) / asked if asked else float("nan")}
+
+
+def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> list[bool]:
+    """For each question whether the passage that BM25 puts first is relevant to it, or on a page that is.
+
+    Words are taken as they are written, unstemmed; of passages that score alike the first of the base stands first.
+    Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
+    """
+    if not chunks or not questions:
+        return [False] * len(questions)
+    import bm25s
+
+    index: Any = bm25s.BM25()
+    index.index([plain(chunk.text).split() for chunk in chunks], show_progress=False)
+    known = set(index.vocab_dict)
+    flags = []
+    for question in questions:
+        words = [word for word in plain(question.text).split() if word in known]
+        scores = index.get_scores(words) if words else None
+        if scores is None or not scores.max() > 0:
+            flags.append(False)
+            continue
+        first = chunks[int(scores.argmax())]
+        flags.append(first.id in question.relevant or (first.url is not None and first.url in question.relevant_urls))
+    return flags
+
+
+_SAID = """
+hello hi hey there good morning afternoon evening day greetings bye goodbye thanks thank you thx very much
+a lot please ok okay cool great dear team sir madam
+привет приветствую приветик здравствуй здравствуйте здрасте здрасьте добрый доброе доброго день дня утро утра
+вечер вечера время времени суток всем салют хай пока свидания до спасибо спс благодарю большое вам вас тебе
+огромное пожалуйста ок окей хорошо понятно понял поняла ясно уважаемые коллеги
+"""
+_TRIED = "test testing start menu тест проверка старт меню asdf qwerty йцукен фыва"
+GREETINGS, TRIALS = frozenset(_SAID.split()), frozenset(_TRIED.split())
+LONGEST = 6
+"""Words of a greeting; more of them ask something."""
+_REPEATED = re.compile(r"(.)\1{3,}")
+
+
+def pleasantry(text: str) -> str:
+    """`greeting` for greetings and thanks alone, `noise` for what has no word to search by, else "".
+
+    Noise: no letter and no digit, or one alone, one again and again, a bot's command, or a trial of the line.
+    """
+    words = plain(text).split()
+    if words and len(words) <= LONGEST and all(word in GREETINGS for word in words):
+        return "greeting"
+    if len("".join(words)) < 2 or (text.strip().startswith("/") and len(words) == 1):
+        return "noise"
+    mashed = all(word in TRIALS or (_REPEATED.search(word) is not None and not word.isdigit()) for word in words)
+    return "noise" if mashed else ""
+
+
+GAP = "…"
+FEWEST_QUESTIONS = 5
+SHARE_OF_QUESTIONS = 0.05
+FEWEST_WORDS_OF_A_FORM = 3
+SHARE_OF_WORDS = 0.6
+OFTEN = 4
+"""A word that fewer questions have is what a template was filled with."""
+
+
+class Form(NamedTuple):
+    """A form, its gaps as GAP, and the places of the questions that have it."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+def forms(texts: Sequence[str]) -> list[Form]:
+    """The forms that many questions share, largest first.
+
+    The words that fewer than OFTEN of the different questions have are gaps. A form counts where at least
+    FEWEST_QUESTIONS different ones, and SHARE_OF_QUESTIONS of all, have it, where it has FEWEST_WORDS_OF_A_FORM words
+    besides its gaps, and these are at least SHARE_OF_WORDS of a question's words: what people ask has openings in
+    common, a template almost all.
+    """
+    split = [plain(text).split() for text in texts]
+    different = {tuple(words) for words in split}
+    spread = Counter(word for words in different for word in set(words))
+    members: dict[str, list[int]] = defaultdict(list)
+    for place, words in enumerate(split):
+        fixed = [word if spread[word] >= OFTEN and not word.isdigit() else GAP for word in words]
+        kept = sum(word != GAP for word in fixed)
+        if kept >= FEWEST_WORDS_OF_A_FORM and SHARE_OF_WORDS * len(words) <= kept < len(words):
+            merged = [word for at, word in enumerate(fixed) if word != GAP or at == 0 or fixed[at - 1] != GAP]
+            members[" ".join(merged)].append(place)
+    least = max(FEWEST_QUESTIONS, SHARE_OF_QUESTIONS * len(different))
+    shared = [
+        Form(text, tuple(places))
+        for text, places in members.items()
+        if len({tuple(split[place]) for place in places}) >= least
+    ]
+    return sorted(shared, key=lambda form: (-len(form.places), form.text))
+
+
+FEWEST_WORDS_TO_TELL = 5
+EXPECTED, OTHER = 0.5, 0.9
+"""How sure the model is of the language that is expected, and of another one: this would be news."""
+NEVER = frozenset({"la", "pcm"})
+"""Latin, which terms of science and law are read as, and Nigerian Pidgin, which misspelt English is read as."""
+GLANCE, BEGINNING = 100, 300
+"""Characters of a text that are read: the first where they surely are of the language that is expected, as nine in ten
+texts of a hundred characters and more are; beyond the second more tell nothing new."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def tongue(text: str, expected: str) -> str:
+    """The ISO 639-1 code of a text's language; "" for fewer than FEWEST_WORDS_TO_TELL words, and where none is sure."""
+    beginning = text[:BEGINNING]
+    if len(_WORD.findall(beginning)) < FEWEST_WORDS_TO_TELL:
+        return ""
+    code, sure = _identifier().classify(beginning[:GLANCE])
+    if len(beginning) > GLANCE and not (code == expected and sure >= OTHER):
+        code, sure = _identifier().classify(beginning)
+    told = sure >= EXPECTED if code == expected else sure >= OTHER and code not in NEVER
+    return str(code) if told else ""
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

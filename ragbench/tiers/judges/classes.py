@@ -16,10 +16,10 @@ from ragbench.core.measurement import NamedEstimate
 from ragbench.core.types import Array, Estimate
 from ragbench.stats.coefficients import cohen_kappa
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.frames import independent
-from ragbench.tiers.decisions.thresholds import candidates, halves
+from ragbench.tiers.basics.design import independent
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges import numbers
+from ragbench.tiers.judges.deciders import candidates, halves
 from ragbench.tiers.judges.items import Answers, Scale
 from ragbench.tiers.judges.numbers import Numbers
 

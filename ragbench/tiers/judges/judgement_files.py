@@ -20,8 +20,8 @@ from ragbench.judge import asks_nobody
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import family
 from ragbench.tiers.judges.items import Answers, Scale
+from ragbench.tiers.judges.probes import family
 
 NOTHING = ("null", "none", "nan")
 NAMED = ("people", "judges", "choices")

@@ -20,9 +20,8 @@ from ragbench.core.types import BY_CONSTRUCTION, Array, Comparison, Estimate, Sc
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.metrics import judging
 from ragbench.stats.samples import as_codes, units_of
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
-from ragbench.tiers.basics.frames import independent
+from ragbench.tiers.basics.design import independent
+from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.items import Answers, Scale
 

@@ -13,21 +13,23 @@ import numpy as np
 from ragbench.core.language import LANGUAGES
 from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
-from ragbench.core.types import Array
+from ragbench.core.types import Array, Question, Sample
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.frames import independent
-from ragbench.tiers.judges import biases, classes, numbers
+from ragbench.tiers.basics.design import independent
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.judges import classes, numbers
 from ragbench.tiers.judges.asking import Heard
-from ragbench.tiers.judges.biases import Tried
 from ragbench.tiers.judges.classes import Classes
+from ragbench.tiers.judges.items import LADDER, VARIANTS, Answers, Scale, Temptations
 from ragbench.tiers.judges.numbers import Numbers, placed, share
-from ragbench.tiers.judges.probes import Limits, Probe
-from ragbench.tiers.judges.texts import LADDER, VARIANTS
+from ragbench.tiers.judges.probes import Limits, Probe, Tried, effect_table, effects, in_order, probes, trial_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
+
 
 ANSWER_COLUMNS = (
     "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
@@ -86,12 +88,12 @@ def found(
     """
     given = {judge.name: numbers.single(judge, tried.scale) for judge in heard}
     tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
-    seen = {judge.name: biases.effects(judge, tried) for judge in heard}
-    probes = biases.probes(seen, how.limits, how.sure)
+    seen = {judge.name: effects(judge, tried) for judge in heard}
+    probed = probes(seen, how.limits, how.sure)
     of_classes, counted = classes.found(given, tried.answers, how.classes, tried.scale, how.sure)
     findings = [
         *(each for judge in heard for each in _of_judge(judge, tried, labels, how)),
-        *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probes),
+        *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probed),
         *_rivals(numbers.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
         *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure, how.levels), against="person"),
         *(each for name, scores in given.items() for each in _with_people(name, scores, tried, how)),
@@ -99,9 +101,9 @@ def found(
     ]
     return tuple(findings), {
         "coverage": _coverage(heard),
-        "probes": _probes(probes),
+        "probes": _probes(probed),
         "panel": _panel(heard, tried, how),
-        "effects": biases.effect_table(seen, heard, tried, how.limits),
+        "effects": effect_table(seen, heard, tried, how.limits),
         **counted,
     }
 
@@ -121,7 +123,7 @@ def listed(
         "answers": _answers(heard, tried, {judge.name: numbers.single(judge, tried.scale) for judge in heard}),
         "said": _said(heard, tried, baseline, labels, faithfulness),
         "texts": _texts(tried),
-        "trials": biases.trial_table(heard, tried),
+        "trials": trial_table(heard, tried),
     }
 
 
@@ -180,7 +182,7 @@ def _ladder(heard: Heard, tried: Tried, sure: Sureness) -> Numbers:
     if not heard.variants:
         return {}
     shares = {name: tried.scale.share(values) for name, values in heard.variants.items() if name in LADDER}
-    pairs = biases.in_order(shares)
+    pairs = in_order(shares)
     whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
     values = {**shares, "in_order": whole, "pairs_in_order": pairs}
     clusters = independent(tried.temptations.clusters)
@@ -324,3 +326,68 @@ def _texts(tried: Tried) -> pd.DataFrame:
     variants = tried.temptations.variants
     rows = [(name, variants[name][0].response) for name in VARIANTS if name in variants]
     return pd.DataFrame(rows, columns=["variant", "text"])
+
+
+def heard(said: pd.DataFrame, judge: str) -> Heard | None:
+    """A judge without its reasons; None where nothing is kept of it."""
+    own = said[(said["who"] == judge) & (said["kind"] != "people")]
+    by_kind = dict(iter(own.groupby("kind", sort=False)))
+    if "score" not in by_kind:
+        return None
+
+    def columns(kind: str, column: str = "value", by: str = "repeat") -> Any:
+        """(items, …) a column for each value of `by`, in their order; None without any."""
+        if kind not in by_kind:
+            return None
+        return np.column_stack([part[column].to_numpy() for _, part in by_kind[kind].groupby(by, sort=False)])
+
+    def single(kind: str) -> Array | None:
+        return None if kind not in by_kind else by_kind[kind]["value"].to_numpy(dtype=float)
+
+    made = by_kind["made"].groupby("variant", sort=False) if "made" in by_kind else ()
+    families = own["family"].dropna()
+    return Heard(
+        judge,
+        Sitting(columns("score"), columns("score", "asked").astype(bool), columns("score", "seconds")),
+        columns("score", "status"),
+        turned=single("turned"),
+        twins=single("twin"),
+        prompted=columns("prompt", by="variant"),
+        variants={str(variant): part["value"].to_numpy(dtype=float) for variant, part in made},
+        choices=columns("choice", by="variant"),
+        family=str(families.iloc[0]) if len(families) else None,
+        stand_in=bool(own["stand_in"].iloc[0]),
+    )
+
+
+def single_scores(said: pd.DataFrame, kind: str) -> dict[str, Array]:
+    """Judge → (answers,) its scores of a kind that is asked once."""
+    own = said[said["kind"] == kind]
+    return {str(who): part["value"].to_numpy(dtype=float) for who, part in own.groupby("who", sort=False)}
+
+
+def tried(said: pd.DataFrame, facts: Mapping[str, Any]) -> Tried:
+    """The answers with people's ratings, and the answers that were made to try judges, all without their texts."""
+    places = said[said["kind"].isin(("people", "score"))].drop_duplicates("sample")
+    ratings = single_scores(said, "people")
+    people = [ratings[rater] for rater in facts["raters"]]
+    answers = Answers(
+        tuple(
+            Sample(str(name), system=str(system) if isinstance(system, str) else None)
+            for name, system in zip(places["sample"], places["system"], strict=True)
+        ),
+        tuple(places["cluster"].astype(str)),
+        tuple(facts["raters"]),
+        np.column_stack(people) if people else np.empty((len(places), 0)),
+    )
+    made = said[said["kind"] == "made"]
+    rows = made.drop_duplicates("sample")
+    questions = tuple(
+        Question(str(name), "", cluster=str(cluster))
+        for name, cluster in zip(rows["sample"], rows["cluster"], strict=True)
+    )
+    variants = {str(name): tuple(Sample(each.id) for each in questions) for name in made["variant"].unique()}
+    chosen = said[said["kind"] == "label"] if questions else rows
+    pairs = tuple((Sample(str(name)), Sample(str(name))) for name in chosen["sample"])
+    scale = Scale(*facts["judge_scale"])
+    return Tried(answers, Temptations(questions, variants, pairs), scale, facts["good"], facts["rival"])

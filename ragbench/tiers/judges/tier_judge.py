@@ -7,35 +7,38 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
+import numpy as np
 from pydantic import Field
 
 from ragbench import llm
 from ragbench.core import settings as configuration
 from ragbench.core import stand_ins
+from ragbench.core.language import LANGUAGES, translator
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric, parse
-from ragbench.core.settings import OFFLINE, Settings
-from ragbench.core.types import Array, Question
-from ragbench.judge import OFFLINE_JUDGES, Rule
+from ragbench.core.settings import OFFLINE, OWN_TABLES, JudgeSettings, Settings
+from ragbench.core.types import Array, Question, Sample
+from ragbench.core.waves import gather
+from ragbench.data import DatasetError
+from ragbench.judge import OFFLINE_JUDGES, Rehearsed, Rule, asks_nobody, open_judges
+from ragbench.llm import planning
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.judges import asking, items, judge_session, judgement_files, numbers, published
+from ragbench.tiers.basics.session import Need, Needed, Session, dataset_of
+from ragbench.tiers.judges import asking, items, judgement_files, numbers, probes
 from ragbench.tiers.judges import classes as judge_classes
 from ragbench.tiers.judges import tables as judge_tables
-from ragbench.tiers.judges.asking import Heard, Trial
-from ragbench.tiers.judges.biases import Tried
-from ragbench.tiers.judges.items import NOTHING, Answers, Scale
-from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.asking import Heard, Trial, said_by_workers
+from ragbench.tiers.judges.items import NOTHING, Answers, Scale, Temptations
+from ragbench.tiers.judges.probes import Limits, Tried
 from ragbench.tiers.judges.tables import Settled
-from ragbench.tiers.scoring import own_metrics
+from ragbench.tiers.scoring import judge_assignment, measure, own_metrics
 from ragbench.tiers.scoring.judged_metrics import Judging, described
 
 MODES = ("direct", "reasoned")
@@ -123,16 +126,16 @@ class TierJudgeRequest(Draws):
 def state(evidence: Evidence) -> Findings:
     """The four numbers of every judge, and all that tells whether to believe it, of what it and people said."""
     facts, said, design = evidence.facts, evidence.extra["said"], Design(evidence)
-    heard = [judge for name in design.systems if (judge := published.heard(said, name)) is not None]
-    tried = published.tried(said, facts)
+    heard = [judge for name in design.systems if (judge := judge_tables.heard(said, name)) is not None]
+    tried = judge_tables.tried(said, facts)
     named = facts["classes"] and judge_classes.Classes(tuple(facts["classes"]), tuple(facts["class_levels"]))
     limits = Limits(**facts["limits"])
     settled = Settled(facts["delta"], _rule(facts["aggregate"] or "mean"), limits, design.sureness, named or None)
     how = settled.on_grades(heard, tried)
-    baseline = published.heard(said, facts["rival"])
+    baseline = judge_tables.heard(said, facts["rival"])
     labels = said.loc[said["kind"] == "label", "value"].to_numpy(dtype=float)
     placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
-    faithfulness = published.single_scores(said, "faithfulness")
+    faithfulness = judge_tables.single_scores(said, "faithfulness")
     estimates = tuple(each for judge in heard for each in _four(judge, tried.answers, how, faithfulness))
     return Findings(estimates, (), placed, {"alpha": how.scales}, tables)
 
@@ -164,22 +167,22 @@ def tier_judge(request: TierJudgeRequest) -> Evidence:
 def _live(session: Session, request: TierJudgeRequest) -> Evidence:
     measured = _metric(request.metric)
     names = request.take(Judging).names(session)
-    known, names = judge_session.in_modes(session.settings, names, parted(request.modes))
+    known, names = in_modes(session.settings, names, parted(request.modes))
     answers = items.rated(session.dataset, request.scales[0])
     temptations = items.temptations(session.dataset, request.tempted)
     if not answers.samples:
-        answers = judge_session.assorted(temptations)
+        answers = assorted(temptations)
     if not answers.samples:
         names = ()
-    others = judge_session.twins(session, answers), judge_session.prompts(session, answers)
+    others = twins(session, answers), prompts(session, answers)
     trial = Trial(measured, answers, temptations, *others, request.repeats)
-    heard, faithfulness, usage = judge_session.all_heard(session, known, names, trial, faithfulness_rating)
-    heard = judge_session.with_families(heard, known.judges)
+    heard, faithfulness, usage = all_heard(session, known, names, trial, faithfulness_rating)
+    heard = with_families(heard, known.judges)
     baseline = next((judge for judge in heard if judge.name == OFFLINE), None)
     if baseline is None and names:
         baseline = llm.run(asking.hear(OFFLINE_JUDGES[OFFLINE](), replace(trial, repeats=1, temptations=NOTHING)))
-    heard = judge_session.timed(session, known, names, trial, heard, request.fresh_timings)
-    tried = Tried(answers, temptations, judge_session.bounds(measured), request.good, OFFLINE)
+    heard = timed(session, known, names, trial, heard, request.fresh_timings)
+    tried = Tried(answers, temptations, bounds(measured), request.good, OFFLINE)
     facts = {
         "judges": [
             {**judge, **({"answered_by": usage[judge["name"]].answered_by} if judge["name"] in usage else {})}
@@ -195,7 +198,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
             {sample.language for sample in (*answers.samples, *filter(None, trial.twins)) if sample.language}
         ),
     }
-    labels = judge_session.made_labels(temptations)
+    labels = made_labels(temptations)
     return _measurement(session, request, heard, tried, baseline, labels, facts, faithfulness)
 
 
@@ -206,7 +209,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
     chosen = parted(request.judges)
     if wrong := [name for name in chosen if name not in names]:
         raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
-    heard = judge_session.with_families(
+    heard = with_families(
         [judge for judge in logged.heard if not chosen or judge.name in chosen], session.settings.judges
     )
     baseline = next((judge for judge in logged.heard if judge.name == request.rival), None)
@@ -233,7 +236,7 @@ def _metric(label: str) -> Metric:
         metric = parse(label)
     except ValueError as error:
         raise BenchError(str(error)) from None
-    judge_session.bounds(metric)
+    bounds(metric)
     if metric.grain != "sample" or set(metric.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
     return metric
@@ -299,8 +302,8 @@ def _measurement(
             **asdict(how.sure),
         },
         scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
-        questions=frames.questions(questions),
-        retrieved=frames.retrieved(),
+        questions=design.questions(questions),
+        retrieved=design.retrieved(),
         extra=tables,
     )
 
@@ -310,3 +313,142 @@ def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[st
     if heard.name in faithfulness:
         estimates |= numbers.faithful(faithfulness[heard.name], answers.clusters, how.sure)
     return numbers.placed(heard.name, estimates)
+
+
+def bounds(metric: Metric) -> Scale:
+    low, high = metric.bounds
+    if low is None or high is None:
+        raise BenchError(f"metric = {metric.label!r}: its scale has no ends, so nothing can be said in shares of it")
+    return Scale(low, high)
+
+
+def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tuple[Settings, tuple[str, ...]]:
+    """Settings with every model of `names` once in each mode, as judges `NAME, MODE`; unchanged without modes."""
+    if not modes:
+        return known, tuple(names)
+    judges, wanted = dict(known.judges), []
+    for name in names:
+        for mode in modes if name in known.judges else ():
+            judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
+        wanted += [f"{name}, {mode}" for mode in modes] if name in known.judges else [name]
+    return known.model_copy(update={"judges": judges}), tuple(wanted)
+
+
+def assorted(temptations: Temptations) -> Answers:
+    """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
+    rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
+    places = range(len(temptations.questions))
+    samples = tuple(temptations.variants[rungs[place % len(rungs)]][place] for place in places)
+    return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
+
+
+def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
+    """The same answers in the data set's other language, where it has one; none for answers that were made."""
+    dataset = session.dataset
+    other = next((each for each in LANGUAGES if each != dataset.language), None)
+    if not dataset.ratings or dataset.name.startswith(OWN_TABLES) or other is None:
+        return ()
+    try:
+        there = dataset_of(f"{dataset.name}:{other}", session.settings)
+    except DatasetError:
+        return ()
+    known = {sample.id: sample for sample in items.rated_samples(there)}
+    return tuple(known.get(sample.id) for sample in answers.samples)
+
+
+def prompts(session: Session, answers: Answers) -> tuple[str, ...]:
+    """By answer the language that its prompt is not in. A judge is asked in an answer's language, else in the data
+    set's, else in the first that prompts are written in."""
+    own = [
+        next(each for each in (sample.language, session.dataset.language, *LANGUAGES) if each in LANGUAGES)
+        for sample in answers.samples
+    ]
+    return tuple(next(each for each in LANGUAGES if each != language) for language in own)
+
+
+def made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
+    """Which answer of a made pair is better: a whole one than half of it; none is, where both say the same."""
+    order = {"reference": 1.0, "partial": 0.0, "paraphrase": 1.0}
+    named = {id(sample): order[name] for name in order for sample in temptations.variants.get(name, ())}
+    return np.array([named[id(first)] - named[id(second)] for first, second in temptations.pairs])
+
+
+def all_heard(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric
+) -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
+    """What the judges said of everything, how faithful each found the answers, and what their replies took."""
+    if not names:
+        return [], {}, {}
+    with (
+        judge_assignment.kept_replies(names, [trial.metric]) as journal,
+        session.progress("judging", trial.calls * len(names)) as progress,
+    ):
+        dry = planning.folder() is not None
+        speaker = translator(session.language or session.settings.language)
+        bare = replace(trial, metric=faithful, repeats=1, twins=(), prompts=(), temptations=items.NOTHING)
+        line = measure.live_line(progress)
+        if known.cluster is not None and not dry:
+            told, used = said_by_workers(
+                known, names, (trial, bare), session.dataset.language, advance=progress, on_change=line
+            )
+            by_judge, ratings = (
+                [asking.together(name, attempt, said[name], speaker, stand_in=asks_nobody(name)) for name in names]
+                for attempt, said in zip((trial, bare), told, strict=True)
+            )
+            sittings = {rating.name: rating.answers for rating in ratings}
+            return by_judge, sittings, {name: replies.usage for name, replies in used.items()}
+
+        async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
+            how: dict[str, Any] = {"language": session.dataset.language, "on_change": line}
+            async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
+                heard = await gather([asking.hear(each, trial, progress, speaker) for each in opened.judges])
+                rated = await gather([asking.hear(each, bare) for each in opened.judges])
+                if isinstance(opened, Rehearsed):
+                    planning.keep(await opened.outlooks())
+            return heard, {rating.name: rating.answers for rating in rated}, opened.usage()
+
+        return llm.run(everything())
+
+
+def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
+    """The same with the model family of each configured judge: as settings name it, else as its model's name tells."""
+    return [
+        replace(judge, family=probes.family_of_judge(judges[judge.name])) if judge.name in judges else judge
+        for judge in heard
+    ]
+
+
+def timed(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, heard: Sequence[Heard], fresh: bool
+) -> list[Heard]:
+    """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
+    same page, though a clock is never."""
+
+    if planning.folder() is not None or not heard:
+        return list(heard)
+    configured = known.judges
+    about = {
+        "what": "seconds of a judge",
+        "metric": trial.metric.label,
+        "data": session.dataset.content_hash,
+        **({"part": taken} if (taken := session.dataset.taken()) else {}),
+        "repeats": trial.repeats,
+        "judges": [
+            configured[name].model_dump(mode="json", exclude={"family"}) if name in configured else name
+            for name in names
+        ],
+        "names": list(names),
+    }
+
+    def read() -> dict[str, Any]:
+        nothing = {judge.name: np.full(judge.answers.scores.size, np.nan) for judge in heard}
+        return nothing | {
+            judge.name: judge.answers.seconds.ravel() for judge in heard if judge.answers.seconds is not None
+        }
+
+    with session.store() as store:
+        readings = store.readings(about, read, fresh=fresh)
+    return [
+        replace(judge, answers=replace(judge.answers, seconds=readings[judge.name].reshape(judge.answers.scores.shape)))
+        for judge in heard
+    ]

@@ -23,13 +23,12 @@ from ragbench.data.wording import plain
 from ragbench.judge.words import FUNCTION_WORDS, stem, words
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.retrieval import consistency
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.data.persons import Masker
 from ragbench.tiers.retrieval import tier1_retrieval as tier1
-from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.retrieval import timing
 from ragbench.tiers.retrieval.own_tables import REAL
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class _Once(tier1.Tier1Request):
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:
         """The metrics without retrieval_consistency, which needs repeats."""
-        return tuple(each for each in super().chosen if each.name != consistency.NAME)
+        return tuple(each for each in super().chosen if each.name != timing.NAME)
 
 
 def state(evidence: Evidence) -> Findings:

@@ -21,14 +21,13 @@ from ragbench.metrics import ranking_arrays
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.metrics.sources import TopicCoverage, Usage
-from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError, illegal
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Request, tier
-from ragbench.tiers.basics.session import Session
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.data.persons import Masker
 from ragbench.tiers.retrieval import topics
-from ragbench.tiers.retrieval.masking import Masker
 from ragbench.tiers.retrieval.own_tables import REAL
 from ragbench.tiers.retrieval.real_users import as_question
 from ragbench.tiers.retrieval.tier1_retrieval import told
@@ -176,8 +175,8 @@ def sources(request: SourcesRequest) -> Evidence:
             "unanswered": {name: sum(not hits for hits in run.hits) for name, run in retrievals.items()},
             "stand_ins": [*known["stand_ins"], *stand_ins.facts("embedder", topics_stand_in)],
         },
-        questions=frames.questions(read.questions),
-        retrieved=frames.retrieved(
+        questions=design.questions(read.questions),
+        retrieved=design.retrieved(
             (name, question.id, hits[: request.k], ranking_arrays.gains(question, hits[: request.k], labelled))
             for name, retrieval in retrievals.items()
             for question, hits in zip(data.questions, retrieval.hits, strict=True)

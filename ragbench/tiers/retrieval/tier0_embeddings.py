@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ragbench import stats
 from ragbench.core import stand_ins
-from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings
+from ragbench.core.folders import write
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Question, Status, Vectors
+from ragbench.core.types import Array, Chunk, Estimate, Question, Status, Vectors
 from ragbench.embed import wheels
 from ragbench.embed.threads import one_thread
+from ragbench.metrics import embedding_space as space
 from ragbench.metrics.distances import Distance
-from ragbench.metrics.embedding_space import Geometry
+from ragbench.metrics.embedding_space import EPSILON, Geometry
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session
-from ragbench.tiers.retrieval import projection, spread, topics
+from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.retrieval import topics
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.store import Store
+
 
 Texts = Literal["chunks", "questions"]
 FEWEST = 3  # texts: of two there is one distance
@@ -97,7 +104,7 @@ def state(evidence: Evidence) -> Findings:
         tuple(
             each
             for name in design.systems
-            for each in spread.estimates(name, distances[name], readings[name], facts["neighbors"], design.sureness)
+            for each in estimates(name, distances[name], readings[name], facts["neighbors"], design.sureness)
         )
     )
 
@@ -117,7 +124,7 @@ def tier0_embeddings(request: Tier0Request) -> Evidence:
     if len(items) < request.fewest:
         known = f"{session.dataset.label} has {len(items)} {request.texts}"
         raise BenchError(f"{known}: at least {request.fewest} are needed to speak of distances")
-    drawn = projection.sampled(len(items), request.projected, request.seed)
+    drawn = sampled(len(items), request.projected, request.seed)
     with session.store() as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
     tables = {key: pd.concat([space.tables[key] for space in spaces], ignore_index=True) for key in spaces[0].tables}
@@ -206,10 +213,10 @@ def _measured(
     closest, threshold, count = _closest(name, geometry, ids, request)
     known = {**facts, "near_duplicates": count, "near_distance": round(threshold, 6)}
     tables = {
-        "distances": spread.distances(name, geometry, ids),
-        "spaces": spread.readings(name, geometry),
-        "histograms": spread.histograms(name, geometry),
-        "spectrum": spread.spectrum(name, geometry),
+        "distances": distances(name, geometry, ids),
+        "spaces": readings(name, geometry),
+        "histograms": histograms(name, geometry),
+        "spectrum": spectrum(name, geometry),
         "closest": closest,
         "outliers": _outliers(name, geometry, ids, request.listed),
         **_pictured(name, vectors, items, drawn, request),
@@ -270,7 +277,7 @@ def _pictured(
 
     seed = request.seed
     chosen = vectors[drawn]
-    projected = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
+    projected = project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
     columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]
     if not projected:
         empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
@@ -295,3 +302,222 @@ def _texts(items: Sequence[Chunk | Question], tables: Mapping[str, pd.DataFrame]
     columns = ["id", "text", "url", "title", "section", "kind", "cluster"]
     rows = [[getattr(item, column, None) for column in columns] for item in items if item.id in wanted]
     return pd.DataFrame(rows, columns=columns)
+
+
+MOST_COMPONENTS = 400  # points of the drawn spectrum
+BINS = 240  # of all pairs, from 0 to the greatest distance possible: the set itself fills a part of them
+FEWEST_BINS, MOST_BINS = 6, 60  # of neighbour distances
+WITHOUT_INTERVAL = {
+    "total_samples": "count",
+    "max_spread": "extreme",
+    "effective_dimensionality": "dimensions",
+    "min_pairwise_distance": "extreme",
+    "max_pairwise_distance": "extreme",
+}
+"""Measures that no interval is valid of, with the word that says why."""
+
+
+def readings(name: str, geometry: Geometry) -> pd.DataFrame:
+    """All twelve measures as they were computed: a row each (system, metric, value)."""
+    import pandas as pd
+
+    rows = [(name, each.name, each(geometry)) for each in space.MEASURES]
+    return pd.DataFrame(rows, columns=["system", "metric", "value"])
+
+
+def estimates(
+    name: str, distances: pd.DataFrame, readings: pd.DataFrame, neighbors: int, sureness: Sureness
+) -> list[NamedEstimate]:
+    """All twelve measures. Means of per-text values are resampled, means over pairs are U-statistics, densities are
+    the inverse of their mean; a count, an extreme and the number of dimensions have no interval, and say why.
+
+    distances, readings: one embedder's rows of the tables. neighbors: of how many each text's mean distance is.
+    """
+    columns = ("nearest", "nearest_squares", "centroid", "others", "others_squares")
+    near, near_squares, centroid, others, squares = (distances[column].to_numpy(dtype=float) for column in columns)
+    means = stats.estimate_many({"near": near, "spread": centroid}, **asdict(sureness))
+    deviations = {
+        "std_nn_distance": _deviation(near, near_squares, neighbors, sureness),
+        "spread_std": _deviation(centroid, centroid**2, 1, sureness),
+    }
+    by_metric = {
+        "avg_nn_distance": means["near"],
+        "density_score": inverse(means["near"]),
+        "avg_spread": means["spread"],
+        **deviations,
+        "avg_pairwise_distance": stats.pairwise_mean(others, level=sureness.level),
+        "std_pairwise_distance": stats.pairwise_std(others, squares, level=sureness.level),
+    }
+    scales = {each.name: bounds(each) for each in space.MEASURES}
+    values = dict(zip(readings["metric"], readings["value"].tolist(), strict=True))
+    for metric, note in WITHOUT_INTERVAL.items():
+        by_metric[metric] = Estimate(values[metric], None, None, sureness.level, "none", len(distances), note=note)
+    return [
+        NamedEstimate(name, metric, stats.kept_within(replace(by_metric[metric], value=value), scales[metric]))
+        for metric, value in values.items()
+    ]
+
+
+def mean_squares(geometry: Geometry) -> Array:
+    """(N,) mean squared distance of each vector to all others, in closed form.
+
+    Euclidean, with radii r from the centre: Σ over j of |x_i − x_j|² = N r_i² + Σ r². Cosine, with unit vectors u,
+    U = Σ u and M = Σ u uᵀ: Σ over j of (1 − u_i·u_j)² = N − 2 u_i·U + u_iᵀ M u_i.
+    """
+    vectors, n = geometry.vectors, len(geometry)
+    if geometry.distance == "euclidean":
+        squares: Array = vectors.radii**2
+        return (n * squares + squares.sum()) / (n - 1)
+    moments = np.zeros((vectors.width, vectors.width))
+    blocks = [slice(start, start + 4096) for start in range(0, n, 4096)]
+    for block in blocks:
+        rows = vectors.rows(block)
+        moments += rows.T @ rows
+    sums = []
+    for block in blocks:
+        rows = vectors.rows(block)
+        sums.append(n - 2 * n * rows @ vectors.centre + ((rows @ moments) * rows).sum(axis=1))
+    return np.concatenate(sums) / (n - 1)
+
+
+def inverse(mean: Estimate) -> Estimate:
+    """1 / (mean + ε) with the ends of the mean's interval turned over: a monotone function keeps its coverage."""
+
+    def turned(value: float) -> float:
+        return 1 / (value + EPSILON)
+
+    if mean.low is None or mean.high is None or mean.low <= 0:
+        return replace(mean, value=turned(mean.value), low=None, high=None, method="none", intervals={})
+    intervals = {name: (turned(high), turned(low)) for name, (low, high) in mean.intervals.items() if low > 0}
+    return replace(mean, value=turned(mean.value), low=turned(mean.high), high=turned(mean.low), intervals=intervals)
+
+
+def _deviation(means: Array, squares: Array, number: int, sureness: Sureness) -> Estimate:
+    """Standard deviation of the population of (N, number) values, from the mean of each row and of its squares; rows
+    are resampled."""
+    centre = float(means.mean())
+    moved = means - centre  # keeps the difference of two large squares from losing its digits
+    # Σ (x − c)² of a row = its Σ (x − mean)² + number · (mean − c)²
+    within = np.maximum(squares - means**2, 0.0) if number > 1 else np.zeros(len(means))
+    sums = number * np.column_stack([moved, within + moved**2, np.ones(len(means))])
+
+    def deviation(totals: Array) -> Array:
+        mean, square = totals[..., 0] / totals[..., 2], totals[..., 1] / totals[..., 2]
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+    return stats.resample(deviation, sums, level=sureness.level, resamples=sureness.resamples, seed=sureness.seed)
+
+
+def distances(name: str, geometry: Geometry, ids: Array) -> pd.DataFrame:
+    """What each text adds to the measures that have an interval: its mean distance to its nearest others, to the
+    centroid and to all others, and the mean squares of the first and the last."""
+    import pandas as pd
+
+    return pd.DataFrame({
+        "system": name, "sample": ids,
+        "nearest": geometry.nn_distances.mean(axis=1), "nearest_squares": (geometry.nn_distances**2).mean(axis=1),
+        "centroid": geometry.spread,
+        "others": geometry.pairs.per_vector, "others_squares": mean_squares(geometry),
+    })  # fmt: skip
+
+
+def histograms(name: str, geometry: Geometry) -> pd.DataFrame:
+    """Counts of neighbour distances and of pairwise distances by class."""
+    import pandas as pd
+
+    counts, edges = geometry.histogram(BINS)
+    automatic = len(np.histogram_bin_edges(geometry.nn_distances.ravel(), bins="auto")) - 1
+    near, near_edges = np.histogram(geometry.nn_distances, bins=min(max(automatic, FEWEST_BINS), MOST_BINS))
+    parts = [("nearest", near, near_edges), ("pairs", counts, edges)]
+    return pd.concat(
+        [
+            pd.DataFrame({"system": name, "kind": kind, "low": cut[:-1], "high": cut[1:], "count": number})
+            for kind, number, cut in parts
+        ],
+        ignore_index=True,
+    )
+
+
+def spectrum(name: str, geometry: Geometry) -> pd.DataFrame:
+    """Share of the variance that the first components hold, at no more than 400 numbers of components."""
+    import pandas as pd
+
+    total = float(geometry.spectrum.sum())
+    shares = np.cumsum(geometry.spectrum) / total if total > 0 else np.ones(len(geometry.spectrum))
+    width = len(shares)
+    steps = np.unique(np.round(np.geomspace(1, width, MOST_COMPONENTS)).astype(int))
+    kept = np.unique(np.append(steps, int(space.effective_dimensionality(geometry)) or 1))
+    return pd.DataFrame({"system": name, "components": kept, "share": np.minimum(shares[kept - 1], 1.0)})
+
+
+FEWEST_DRAWN = 12  # vectors: fewer have no neighbourhood to keep
+NEIGHBOURS = 15  # of UMAP: the balance of local and global structure that its authors advise to begin with
+DIGITS = 4  # of coordinates: what a picture can show
+
+
+def sampled(count: int, limit: int, seed: int) -> np.ndarray:
+    """Rows of `count` that are drawn, ascending: all of them, or `limit` chosen at random with the seed."""
+    if count <= limit:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))
+
+
+def project(vectors: Vectors, *, distance: Distance = "euclidean", seed: int = 0) -> Mapping[int, Array]:
+    """Coordinates (N, 2) and (N, 3) by their number of dimensions (McInnes, Healy and Melville 2018).
+
+    The same vectors, seed and version give the same coordinates. They are kept in the user's cache, because the first
+    layout of a process takes far longer than all that follow. Empty for fewer than 12 vectors.
+    """
+    if len(vectors) < FEWEST_DRAWN:
+        return {}
+    return {dimensions: _kept(vectors, dimensions, distance, seed) for dimensions in (2, 3)}
+
+
+def _kept(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> Array:
+    place = _place(vectors, dimensions, distance, seed)
+    if place.is_file():
+        try:
+            known = np.load(place, allow_pickle=False)
+        except (OSError, ValueError):
+            known = np.empty(0)
+        if known.shape == (len(vectors), dimensions):
+            return np.asarray(known, dtype=float)
+    coordinates = _umap(vectors, dimensions, distance, seed)
+    with suppress(OSError):  # a cache that cannot be written costs time, nothing else
+        _write(place, coordinates)
+    return coordinates
+
+
+def _umap(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> Array:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on the number of threads, which a fixed seed limits to one
+        from umap import UMAP
+
+        made = UMAP(
+            n_components=dimensions,
+            n_neighbors=min(NEIGHBOURS, len(vectors) - 1),
+            metric=distance,
+            random_state=seed,
+            n_jobs=1,
+            init="spectral" if len(vectors) > 10 * dimensions else "random",
+        )
+        coordinates = np.asarray(made.fit_transform(vectors), dtype=float)
+    return np.round(coordinates - coordinates.mean(axis=0), DIGITS) + 0.0
+
+
+def _place(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> Path:
+    from platformdirs import user_cache_path
+
+    key = hashlib.sha256(np.ascontiguousarray(vectors, dtype=np.float32).data)
+    key.update(f"{vectors.shape} {dimensions} {distance} {seed} {NEIGHBOURS} {DIGITS}".encode())
+    key.update(f"{version('umap-learn')} {version('numpy')} {version('numba')}".encode())
+    return user_cache_path("ragbench") / "projections" / f"{key.hexdigest()[:40]}.npy"
+
+
+def _write(place: Path, coordinates: Array) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    content = io.BytesIO()
+    np.save(content, coordinates, allow_pickle=False)
+    write(place, content.getvalue())

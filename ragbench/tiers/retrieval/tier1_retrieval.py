@@ -20,16 +20,14 @@ from ragbench.core.types import Array, Chunk, Question, Ranking, Status
 from ragbench.data import Dataset, doubts_of
 from ragbench.metrics import catalogue, declaration, ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
-from ragbench.tiers.basics import findings, frames, interest, requests, slices, withholding
+from ragbench.tiers.basics import bands, design, findings, requests, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.design import Design
-from ragbench.tiers.basics.families import Sureness, leading
-from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.design import Design, left_out, of_slices
+from ragbench.tiers.basics.findings import Sureness, leading
 from ragbench.tiers.basics.requests import Draws, tier
-from ragbench.tiers.basics.session import Session, described
-from ragbench.tiers.retrieval import consistency, curves, reading, timing, unjudged
-from ragbench.tiers.retrieval.consistency import first
-from ragbench.tiers.retrieval.timing import Clock
+from ragbench.tiers.basics.session import Need, Needed, Session, described
+from ragbench.tiers.retrieval import reading, timing
+from ragbench.tiers.retrieval.timing import Clock, first
 from ragbench.tiers.scoring import functions, own_metrics
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ class Tier1Request(RankingRequest):
     def check(self) -> None:
         """Refuse metrics that read no ranking or look deeper than k, a primary one that is not among them, and slices
         that there are not."""
-        _ = self.leading, slices.chosen(self.slice_by)
+        _ = self.leading, design.chosen(self.slice_by)
 
     def asked(self, data: Dataset) -> list[Question]:
         """Those that say what is relevant."""
@@ -119,12 +117,12 @@ def state(evidence: Evidence) -> Findings:
     how = design.labels, design.sureness
     indexes, misses = timing.indexes(extra[timing.INDEXES], design.clusters, design.sureness)
     placed: list[Finding] = [*indexes, *timing.quantiles(extra["latencies"], design.sureness.level)]
-    placed += curves.findings(_rankings(evidence, design), facts["k"], *how)
+    placed += reading.by_depth(_rankings(evidence, design), facts["k"], *how)
     if SHOWN in extra:
         placed += reading.findings(_by_limit(extra[SHOWN], design), facts["words"], *how)
         placed += reading.lengths(_by_question(extra[READ], "words", design), facts["k"], *how)
     if (leading := declaration(design.primary)) is not None:
-        placed += slices.findings(
+        placed += of_slices(
             evidence.scores, leading, design.systems, design.asked, design.dimensions, design.clusters, design.sureness
         )
     found = evidence.retrieved.groupby("system")["sample"].nunique()
@@ -132,7 +130,7 @@ def state(evidence: Evidence) -> Findings:
         **design.counts(),
         "unanswered": {name: len(design.asked) - int(found.get(name, 0)) for name in design.systems},
         "timed_questions": len(extra[timing.TIMED]),
-        "slices_left_out": slices.left_out(design.asked, design.dimensions),
+        "slices_left_out": left_out(design.asked, design.dimensions),
     }
     return Findings(estimates, comparisons, tuple(placed), counts, {"misses": misses})
 
@@ -155,10 +153,10 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
     usual = [known[name] for name in METRICS]
     chosen = tuple(parse(label) for label in parted(labels)) or (
         *(bound for each in usual for bound in _cuts(each, k)),
-        known[consistency.NAME],
+        known[timing.NAME],
     )
     for each in chosen:
-        if each.grain != "ranking" and each.label != consistency.NAME:
+        if each.grain != "ranking" and each.label != timing.NAME:
             raise BenchError(
                 f"{each.label} does not read a ranking; `ragbench metrics --grain ranking` lists those that do"
             )
@@ -218,9 +216,9 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
             "doubts": doubts_of(session.dataset.chunks, questions),
             "primary": request.leading.label,
             "tops": {label: float(np.nanmax(own)) for label, own in most.items()},
-            interest.REACHABLE: {label: float(np.nanmean(own)) for label, own in most.items()},
+            bands.REACHABLE: {label: float(np.nanmean(own)) for label, own in most.items()},
             "cluster_by": request.cluster_by,
-            "slice_by": list(slices.chosen(request.slice_by)),
+            "slice_by": list(design.chosen(request.slice_by)),
             "n_without_relevant": len(questions) - len(asked),
             "unit": unit,
             **reading.told(session.settings, rankings, asked, labelled),
@@ -236,7 +234,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
             "latencies": retrieved.latencies,
             timing.INDEXES: retrieved.indexes,
             timing.TIMED: timing.timed(asked, request.take(Clock)),
-            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
+            reading.TABLE: reading.table(ranked, reading.chosen(request.leading.label, request.rankings), ids),
             **(_read(asked, firsts, retrieved.further, labelled, request) if retrieved.further else {}),
         },
     )
@@ -338,7 +336,7 @@ def _retrieve(session: Session, asked: Sequence[Question], request: Tier1Request
         for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 first = made[name].retrieve(asked, depth, progress=progress)
-                runs[name] = consistency.repeated(made[name], first, asked, depth, request.repeats, progress)
+                runs[name] = timing.repeated(made[name], first, asked, depth, request.repeats, progress)
         rankings = {name: own[0].hits for name, own in runs.items()}
         by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, rankings)
         for name in made if by_words else ():
@@ -377,8 +375,8 @@ def _scores(
     why, untold = runs[0].errors, runs[0].untold
     rows: list[tuple[Any, ...]] = []
     for each in request.chosen:
-        if each.label == consistency.NAME:
-            rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
+        if each.label == timing.NAME:
+            rows += timing.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
         else:
             rows += [
                 (system, each.label, question.id, math.nan, Status.MISSING_FIELD.value, UNTOLD, None)
@@ -417,7 +415,7 @@ def _retrieved(
             else:
                 own = coverage.grades[place], coverage.shares[place], coverage.reached[place]
                 added += zip(*(column[: len(documents)] for column in own), strict=True)
-    table = frames.retrieved(rows)
+    table = design.retrieved(rows)
     if all(ranking.coverage is None for ranking in ranked.values()):
         return table
     return table.assign(**dict(zip(ADDED, zip(*added, strict=True), strict=True)))
@@ -426,7 +424,7 @@ def _retrieved(
 def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
     """The questions with `gains`, one for each document that is `relevant`."""
     gains = [gains_of(question, unit, pages) for question in asked]
-    table = frames.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
+    table = design.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
     column: list[Any] = [[float(own[name]) for name in sorted(own)] for own in gains]
     return table.assign(gains=column)
 

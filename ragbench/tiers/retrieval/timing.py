@@ -1,4 +1,4 @@
-"""How long a question takes, one by one, and what an approximate index gains and loses against exact search.
+"""Questions asked one by one: how long each takes, whether it finds the same again, and what an index gains and loses.
 
 Clock readings are taken once for the same inputs and kept in the database, so that a page made again is the same page.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -18,15 +18,19 @@ from numpy.typing import NDArray
 from ragbench import stats
 from ragbench.core import folders
 from ragbench.core.measurement import NamedEstimate
+from ragbench.core.metric import Metric
 from ragbench.core.progress import Progress
-from ragbench.core.types import Array, Question
-from ragbench.tiers.basics.families import Sureness
+from ragbench.core.types import Array, Chunk, Hit, Question, Sample
+from ragbench.core.types.reason import Reason, kept
+from ragbench.metrics import ranking_arrays
+from ragbench.tiers.basics.findings import Sureness
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.store import Store
     from ragbench.systems import Retrieval, System
+
 
 PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
@@ -390,3 +394,67 @@ def source(system: Any) -> str:
     module = sys.modules.get(str(system.description.get("callable", "")).partition(":")[0])
     path = getattr(module, "__file__", None)
     return folders.digest(Path(path)) if path else ""
+
+
+NAME = "retrieval_consistency"
+ONCE = Reason("every question was asked once: repeats = 2 or more are needed")
+LOGGED = Reason("what was logged cannot be asked again")
+
+
+def repeated(
+    system: System, first: Retrieval, asked: Sequence[Question], depth: int, repeats: int, progress: Any
+) -> list[Retrieval]:
+    """The first run and repeats − 1 more, in which nothing that is stored of a question is read.
+
+    Logged results cannot be asked again: only the first run comes back.
+    """
+    from ragbench.systems import steps
+
+    if system.description["kind"] == "logged":
+        progress(steps(0, len(asked), repeats - 1))
+        return [first]
+    again = (system.retrieve(asked, depth, progress=progress, fresh=True) for _ in range(repeats - 1))
+    return [first, *again]
+
+
+def rows(
+    system: str,
+    metric: Metric,
+    asked: Sequence[Question],
+    runs: Sequence[Retrieval],
+    repeats: int,
+    unit: ranking_arrays.Unit,
+    k: int,
+) -> list[tuple[Any, ...]]:
+    """Rows of the score table: the share of repeats whose first k documents are those of the first run, in order.
+
+    Unmeasured, with the reason, where there is no repeat, and where a question failed in one of the runs.
+    """
+    from ragbench.systems.retrieval import UNTOLD
+
+    scored = []
+    for place, question in enumerate(asked):
+        turns = [_turn(question, run.hits[place], run.errors.keys() | run.untold, unit, k) for run in runs]
+        score = metric(turns)
+        reason = score.reason
+        if len(runs) < 2:
+            reason = ONCE if repeats < 2 else LOGGED
+        elif question.id in runs[0].untold:
+            reason = UNTOLD
+        scored.append((system, metric.label, question.id, score.value, score.status.value, kept(reason), None))
+    return scored
+
+
+def _turn(question: Question, hits: Sequence[Hit], without: Set[str], unit: ranking_arrays.Unit, k: int) -> Sample:
+    if question.id in without:
+        return Sample(question.id)
+    documents = first(hits, unit)[:k]
+    return Sample(question.id, contexts=tuple(Chunk(name, hit.chunk.text) for name, hit in documents))
+
+
+def first(hits: Sequence[Hit], unit: ranking_arrays.Unit) -> list[tuple[str, Hit]]:
+    """Documents of a ranking in order, each with its first hit: chunks by id, or pages by URL."""
+    documents: dict[str, Hit] = {}
+    for hit in hits:
+        documents.setdefault((hit.chunk.url if unit == "url" else None) or hit.chunk.id, hit)
+    return list(documents.items())

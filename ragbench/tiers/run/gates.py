@@ -20,12 +20,11 @@ from ragbench.core.types.reason import Reason, joined, parts, short
 from ragbench.metrics import declaration, meant
 from ragbench.metrics.explanation import sentence
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.bands import band_for
+from ragbench.tiers.basics.bands import REACHABLE, band_for, of_interest
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.basics.interest import REACHABLE, of_interest
-from ragbench.tiers.basics.paired import compared
+from ragbench.tiers.basics.findings import compared_pair
 from ragbench.tiers.basics.verdicts import decision
-from ragbench.tiers.scoring import judge_overlap
+from ragbench.tiers.scoring import judge_assignment
 
 ALONE: str = sentence(
     "At a gate the interval of a difference is that of its comparison by itself: nothing is corrected, as all gates "
@@ -180,13 +179,13 @@ def _checks(
     for notebook, made in measurements.items():
         if gate.notebook not in (None, notebook):
             continue
-        panels = judge_overlap.of_facts(made.facts)
+        panels = judge_assignment.of_facts(made.facts)
         wanted = meant(gate.metric, (known_estimate.metric for known_estimate in made.estimates))
         for estimate in made.estimates:
             if estimate.metric not in wanted or gate.system not in (None, estimate.system):
                 continue
             place = (name, notebook, estimate.system, estimate.metric)
-            few = judge_overlap.incomplete(panels.get((estimate.system, estimate.metric)))
+            few = judge_assignment.incomplete(panels.get((estimate.system, estimate.metric)))
             alone = made.alone(estimate)
             judged = alone.estimate if isinstance(alone, NamedEstimate) else estimate.estimate
             strange = withholding.why(made.facts, [estimate.system], estimate.metric, estimate.where)
@@ -196,7 +195,7 @@ def _checks(
                 yield _marked(_unknown(verdict, strange), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and estimate.system != baseline:
-                few = joined(few, judge_overlap.incomplete(panels.get((str(baseline), estimate.metric))))
+                few = joined(few, judge_assignment.incomplete(panels.get((str(baseline), estimate.metric))))
                 strange = withholding.why(made.facts, [str(baseline), estimate.system], estimate.metric, estimate.where)
                 yield _marked(_unknown(_not_worse(place, made, str(baseline), judged, gate), strange), few)
 
@@ -291,7 +290,7 @@ def _not_worse(
     margin = gate.not_worse_by
     assert margin is not None, "asked for"
     text = Reason("{name} not worse than {who} by more than {share}", name=place[3], who=baseline, share=short(margin))
-    made_of = compared(made, baseline, place[2], place[3])
+    made_of = compared_pair(made, baseline, place[2], place[3])
     check = Check(*place, text, n=estimate.n, n_unmeasured=estimate.n_unmeasured, distance=margin, is_difference=True)
     if made_of is None:
         told = Reason("{name} was not compared with {who} question by question", name=place[2], who=baseline)

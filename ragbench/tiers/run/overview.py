@@ -15,11 +15,11 @@ from ragbench.core import folders, raised, stand_ins
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Finding, Measurement
 from ragbench.data import places
-from ragbench.tiers.basics import bands, reasons, requests, spending
+from ragbench.tiers.basics import bands, requests, session, verdicts
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import commit, part, versions
-from ragbench.tiers.scoring import judge_overlap
+from ragbench.tiers.scoring import judge_assignment
 
 NAME = "overview"
 PAGE_FACTS = (
@@ -109,12 +109,12 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "heading": _heading(places.notebook(f"{name}.ipynb")),
         "unmeasured": missing,
         "wanted": wanted,
-        "why": reasons.frequent(made.scores["reason"][made.scores["value"].isna()]),
-        "incomplete": sum(attendance.incomplete for attendance in judge_overlap.of_facts(made.facts).values()),
+        "why": verdicts.frequent(made.scores["reason"][made.scores["value"].isna()]),
+        "incomplete": sum(attendance.incomplete for attendance in judge_assignment.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
-        "spent": spending.spent(made, known),
+        "spent": session.spent(made, known),
         "stand_ins": [stand_in.fact for stand_in in stand_ins.of(made.facts)],
         "raised": [failure.fact for failure in raised.of(made.facts)],
         **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),

@@ -35,7 +35,7 @@ FROM_RUN = "run:"
 class AnswerTable:
     """Samples to be scored, and what a page says of where they come from.
 
-    samples: may be read anew each time that they are asked for (`ragbench.tiers.scoring.survey`). facts: `dataset`,
+    samples: may be read anew each time that they are asked for (`ragbench.tiers.scoring.ledger`). facts: `dataset`,
     `data_hash`, and what else is known. people: the mean of the scores that people gave, by system and sample, where
     the data set has them.
     """

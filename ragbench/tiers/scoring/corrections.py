@@ -24,7 +24,7 @@ from ragbench.data.rows import checked, read_rows
 from ragbench.data.samples import streamed
 from ragbench.data.vocabulary import Columns
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics import paired
+from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.basics.session import part
@@ -302,7 +302,7 @@ def _bounds(metric: str) -> tuple[float, float] | None:
 
 def _lacking(measurement: Measurement, systems: tuple[str, str], metric: str) -> int:
     """How many pairs the judge has no value of on either side, though there was something to measure."""
-    pair = paired.values(measurement, *systems, metric)
+    pair = findings.paired_values(measurement, *systems, metric)
     if pair is None:
         return 0
     known = ~np.isnan(pair.challenger - pair.baseline)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench.core.measurement import SCORE_COLUMNS, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
-from ragbench.core.types import Sample, Status
+from ragbench.core.types import Sample, Score, Status
 from ragbench.core.types.reason import kept
-from ragbench.judge import Rule, asks_nobody, legal_names
-from ragbench.tiers.basics import frames
+from ragbench.judge import Rule, asks_nobody, leave_one_out, legal_names
+from ragbench.metrics.rulings import suspected
+from ragbench.tiers.basics import design
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.scoring import judge_assignment, judge_overlap, measure, progress_events, repeats
-from ragbench.tiers.scoring.judge_behaviour import conduct
+from ragbench.tiers.scoring import judge_assignment, measure, parts, sets
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.result import Scores
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.tiers.basics.session import Session
+
 
 JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
 
@@ -89,12 +91,12 @@ class Judged:
     """What judging gave.
 
     scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge, the mean of
-    repeats where a sample is given several times; repeated: the single ones (`ragbench.tiers.scoring.repeats`).
+    repeats where a sample is given several times; repeated: the single ones (`ragbench.tiers.scoring.sets`).
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
     facts: `judged` (labels of the metrics that a judge gave values of), `judges` (name, model, mode, stand_in of each,
-    and how it did its work: `ragbench.tiers.scoring.judge_behaviour`), `aggregate`, `quorum`, `attendance` (see
-    `ragbench.tiers.scoring.judge_overlap`), `embedder`. The view `judges` shows them, and `answer` says that a
+    and how it did its work: `ragbench.tiers.scoring.judged_metrics`), `aggregate`, `quorum`, `attendance` (see
+    `ragbench.tiers.scoring.judge_assignment`), `embedder`. The view `judges` shows them, and `answer` says that a
     stand-in is one.
     """
 
@@ -141,7 +143,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         **of_panel(names, rule, scores),
         "judged": judged_labels(metrics),
         "embedder": embedder,
-        "listeners": progress_events.facts(scores.listeners),
+        "listeners": parts.listener_facts(scores.listeners),
     }
     return Judged(score_table(scores), judgements(scores, names), facts, repeated(scores))
 
@@ -155,7 +157,7 @@ def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]
     """Of several judges how they become one, how many are needed, and where they measured different answers."""
     if len(names) < 2:
         return {"aggregate": None}
-    uneven = judge_overlap.facts(scores.attendances)
+    uneven = judge_assignment.facts(scores.attendances)
     return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "attendance": uneven}
 
 
@@ -200,12 +202,12 @@ def score_table(scores: Scores, told: Collection[str] | None = None) -> pd.DataF
         for row in scores.rows
         for score in [row.score]
     )
-    return frames.gathered(rows, SCORE_COLUMNS)
+    return design.gathered(rows, SCORE_COLUMNS)
 
 
 def repeated(scores: Scores) -> pd.DataFrame:
-    """The single scores of what was scored several times, as `ragbench.tiers.scoring.repeats.REPEATED`."""
-    return repeats.table(
+    """The single scores of what was scored several times, as `ragbench.tiers.scoring.sets.REPEATED`."""
+    return sets.table(
         (
             row.sample.system,
             row.metric.label,
@@ -224,7 +226,7 @@ def judgements(scores: Scores, judges: Sequence[str], told: Collection[str] | No
     """One row a system, metric, sample and judge, with the data that the score was made from as JSON; of repeats the
     first. told: ids of the only samples that are told of; None: all."""
     rows = (row for row in scores.rows if told is None or row.sample.id in told)
-    table = frames.gathered((line for row in rows for line in _lines(row, judges)), JUDGEMENT_COLUMNS)
+    table = design.gathered((line for row in rows for line in _lines(row, judges)), JUDGEMENT_COLUMNS)
     return table.astype({"value": float, "seconds": float})
 
 
@@ -251,3 +253,89 @@ def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
 
 def _json(detail: Any) -> str:
     return json.dumps(without_nan(detail), ensure_ascii=False, sort_keys=True, default=str, allow_nan=False)
+
+
+UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value, Status.INVALID_INPUT.value})
+"""There was nothing to ask a judge about."""
+ANSWERED = frozenset(
+    {
+        Status.OK.value, Status.EMPTY_DECOMPOSITION.value, Status.EMBEDDING_ERROR.value, Status.FUNCTION_ERROR.value
+    }
+)  # fmt: skip
+"""The judge did its part: it gave a verdict, or found that there is nothing to give one on, or somebody else failed: an
+embedder, or the function that asked."""
+
+
+def conduct(scores: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
+    """What is known of each judge's work, by name, as plain JSON values.
+
+    asked: scores that it was to give (those of answers without a needed field are not); failed: how many of them it
+    gave no score for, by its own or its provider's fault; statuses: how often each fault. suspected: answers with a
+    text in which somebody seems to address the judge. usage: see `ragbench.llm.Usage`; only of judges with a model.
+    influence: of a panel, for each metric what its mean becomes without this judge, see `ragbench.judge.Influence`.
+    """
+    influence = _influence(scores, rule) if len(judges) > 1 else {}
+    known = {}
+    work = {judge: _Work() for judge in judges}
+    for row in scores.rows if judges else ():
+        for score in row.singles:
+            for judge in judges:
+                if (line := _line(row, score, judge, judges)) is not None:
+                    work[judge].add(*line)
+    for judge in judges:
+        statuses = work[judge].statuses
+        faults = {status: count for status, count in sorted(statuses.items()) if status not in ANSWERED}
+        known[judge] = {
+            "asked": statuses.total(),
+            "failed": sum(faults.values()),
+            "statuses": faults,
+            "suspected": len(work[judge].suspected),
+            **({"usage": asdict(scores.usage[judge])} if judge in scores.usage else {}),
+            **({"influence": influence[judge]} if judge in influence else {}),
+        }
+    return known
+
+
+class _Work:
+    """What one judge was asked. statuses: how often each. suspected: answers, as system and sample."""
+
+    def __init__(self) -> None:
+        self.statuses: Counter[str] = Counter()
+        self.suspected: set[tuple[str | None, str]] = set()
+
+    def add(self, status: str, is_suspected: bool, answer: tuple[str | None, str]) -> None:
+        if status not in UNASKED:
+            self.statuses[status] += 1
+        if is_suspected:
+            self.suspected.add(answer)
+
+
+def _line(row: Row, score: Score, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:
+    """(status, whether an injection is suspected, system and sample) of what one judge made of one answer."""
+    if "judge" not in row.metric.needs:
+        return None
+    answer = (row.sample.system, row.sample.id)
+    panel: Mapping[str, Any] | None = score.detail.get("judges")
+    if panel is None:
+        named = score.judge or judges[0]
+        return (score.status.value, bool(suspected(score.detail)), answer) if named == judge else None
+    ruling = panel.get(judge)
+    return None if ruling is None else (str(ruling["status"]), bool(suspected(ruling["detail"])), answer)
+
+
+def _influence(all_scores: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
+    known: dict[str, list[dict[str, Any]]] = {}
+    for metric in all_scores.metrics:
+        scores = [
+            row.score for row in all_scores.rows if row.metric.label == metric.label and "judges" in row.score.detail
+        ]
+        if scores:
+            for influence in leave_one_out(scores, rule.on(metric.bounds)):
+                line = {
+                    "metric": metric.label,
+                    "whole": influence.whole,
+                    "without": influence.without,
+                    "shift": influence.shift,
+                }
+                known.setdefault(influence.judge, []).append({**line, "largest": influence.largest, "n": influence.n})
+    return known

@@ -23,17 +23,17 @@ from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.judge.memo import Shelf
 from ragbench.llm import Journal, Outlook, Plan, Replies, Tally, planning
 from ragbench.metrics import catalogue
-from ragbench.tiers.basics import spending
+from ragbench.tiers.basics import session
 from ragbench.tiers.basics.choices import parted
-from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import Draws
-from ragbench.tiers.scoring import own_metrics, progress_events, sets
+from ragbench.tiers.scoring import own_metrics, parts, sets
 from ragbench.tiers.scoring.functions import Functions
 from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, named_for
 from ragbench.tiers.scoring.ledger import Ledger, Row
 from ragbench.tiers.scoring.parts import Terms, scored, scored_by_workers
-from ragbench.tiers.scoring.repeats import together
 from ragbench.tiers.scoring.result import Scores, by_system
+from ragbench.tiers.scoring.sets import together
 
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))
 """What embedders were fitted to, by the texts and all else that it hangs on. The widest that the default settings allow
@@ -178,7 +178,7 @@ async def measure(
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
     dry = asked.plan is not None or planning.folder() is not None
-    listening = Listening() if dry else progress_events.opened(asked.listeners, settings.load())
+    listening = Listening() if dry else parts.listening(asked.listeners, settings.load())
     tongue, spoken = asked.language, asked.language or settings.load().language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
     embedders = _embedders(asked.embedder, samples, metrics)
@@ -241,7 +241,7 @@ def _of_all(taken: Mapping[str, Any], used: Mapping[str, Replies]) -> dict[str, 
     """With what models would take for all."""
     usages = [replies.usage for replies in used.values()]
     calls, unpriced = sum(usage.replies for usage in usages), sum(usage.unpriced for usage in usages)
-    return spending.scaled(taken, calls, sum(usage.cost for usage in usages), unpriced)
+    return session.scaled(taken, calls, sum(usage.cost for usage in usages), unpriced)
 
 
 def _name(judge: AnyJudge) -> str:

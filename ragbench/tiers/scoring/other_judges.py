@@ -9,7 +9,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.core.measurement import NamedComparison, without_nan
-from ragbench.tiers.basics.frames import independent
+from ragbench.tiers.basics.design import independent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from typing import Any
 from ragbench.core import metric as declarations
 from ragbench.core import settings as configuration
 from ragbench.core import trust
-from ragbench.core.language import LANGUAGES
-from ragbench.core.metric import Metric
+from ragbench.core.language import LANGUAGES, translator
+from ragbench.core.metric import GOALS, Metric, Purpose
 from ragbench.core.names import meant
 from ragbench.core.settings import ConfigurationError, MetricSettings, Settings
 from ragbench.core.settings.metrics import NEEDS, YES_NO, scale, texts
@@ -279,3 +279,40 @@ def value_of(given: Any) -> Metric:
     if callable(given):
         return functions.declared(given)
     raise ValueError(f"metrics: {excerpt(repr(given), 80)} is no metric, no name of one and no function")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A metric for a goal, with the cut-off that serves it, and its purpose, which says why."""
+
+    metric: Metric
+    purpose: Purpose
+
+
+def named(text: str) -> str:
+    """The goal that somebody means by its name or title, whatever the letter case.
+
+    Raises ValueError, listing all goals, for none.
+    """
+    wanted = _folded(text)
+    for name, title in GOALS.items():
+        if wanted in {_folded(name), *(_folded(translator(language)(title)) for language in LANGUAGES)}:
+            return name
+    raise ValueError(
+        f"{text!r} is no goal; there are {', '.join(f'{name} ({title})' for name, title in GOALS.items())}"
+    )
+
+
+def choices(goal: str) -> tuple[Choice, ...]:
+    """The metrics for a goal, by name. Raises ValueError as `named` does."""
+    name = named(goal)
+    return tuple(
+        Choice(metric if purpose.cutoff is None else metric @ purpose.cutoff, purpose)
+        for metric in catalogue().values()
+        for purpose in metric.purposes
+        if purpose.goal == name
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace("ё", "е").replace("-", " ").split())

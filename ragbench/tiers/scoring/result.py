@@ -28,11 +28,10 @@ from ragbench.judge import Rule, attendance
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
-from ragbench.tiers.basics import bands, frames, interest, reasons, tabulation
-from ragbench.tiers.basics.families import leading
-from ragbench.tiers.basics.findings import Sureness, bounds, compare
-from ragbench.tiers.scoring import other_judges, progress_events
-from ragbench.tiers.scoring.judge_overlap import Attendances, facts, said
+from ragbench.tiers.basics import bands, design, verdicts
+from ragbench.tiers.basics.findings import Sureness, bounds, compare, leading
+from ragbench.tiers.scoring import other_judges, parts
+from ragbench.tiers.scoring.judge_assignment import Attendances, facts, said
 from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.tiers.scoring.sets import Sets
 
@@ -183,7 +182,7 @@ class Scores:
             for name in self.systems
             if (own := self.columns.systems.get(name, Answers()))
         }
-        labels = frames.independent([clusters[sample_id] or f"\0{sample_id}" for sample_id in ids])
+        labels = design.independent([clusters[sample_id] or f"\0{sample_id}" for sample_id in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
         nothing = {
             name: {each.label: self.columns.systems[name].nothing(each.label, ids) for each in self.singles}
@@ -197,7 +196,7 @@ class Scores:
                 findings, key=lambda finding: (self.systems.index(finding.comparison.challenger), order[finding.metric])
             )
         )
-        return interest.told(findings, settings.load().smallest_difference)
+        return bands.of_interest_each(findings, settings.load().smallest_difference)
 
     def __getitem__(self, which: int | str) -> Row | list[float]:
         """A row by its place, or the values of a metric in the order of the samples, NaN where it was not measured.
@@ -326,9 +325,7 @@ class Scores:
         _ = translator(language or self.language)
         several = len(self.systems) > 1
         return [
-            f"{name}: {progress_events.of_injections(number, _)}"
-            if several
-            else progress_events.of_injections(number, _)
+            f"{name}: {parts.of_injections(number, _)}" if several else parts.of_injections(number, _)
             for name, number in self.suspected_injections.items()
             if number
         ]
@@ -369,7 +366,7 @@ class Scores:
         judgements = pd.DataFrame(scored, columns=["system", "metric", "sample", "judge", "value"])
         judgements = judgements.astype({"value": float})
         judged = [metric.label for metric in self.metrics if "judge" in metric.needs]
-        clusters = frames.clusters(self.samples)
+        clusters = design.clusters(self.samples)
         told = other_judges.facts(judgements, self.differences, judged, clusters, self.level)
         rows: Sequence[Mapping[str, Any]] = told.get("over_judges", ())
         return rows
@@ -429,9 +426,9 @@ class Scores:
         estimates = {place: estimate for place, estimate in self.means.items() if place[1] in shown}
         named = ((metric, estimate) for (_system, metric), estimate in estimates.items())
         banded = bands.banded(named, settings.load(), _, self.stand_ins)
-        means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
+        means = verdicts.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         differences = ((each.metric, each.comparison) for each in self.differences if each.metric in shown)
-        compared = tabulation.comparisons(differences, _, digits)
+        compared = verdicts.comparisons(differences, _, digits)
         rest = [metric.label for metric in self.metrics if metric.label not in shown]
         more = _.plural("{n} more metric: {names}", "{n} more metrics: {names}", len(rest), names=", ".join(rest))
         return means.with_notes(
@@ -440,7 +437,7 @@ class Scores:
             *unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
             *self.said_of_injections(language),
-            *progress_events.said(self.listeners, _),
+            *parts.listeners_said(self.listeners, _),
         ), compared
 
     def _missing(self, _: Translator) -> str:
@@ -450,7 +447,7 @@ class Scores:
         else:
             missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
         of_sets = (explain(set_score.score, _) for set_score in self.sets.scores if math.isnan(set_score.score.value))
-        return reasons.told(reasons.frequent(chain(missing, of_sets)), _)
+        return verdicts.told(verdicts.frequent(chain(missing, of_sets)), _)
 
     def counted(self, language: str = "") -> str:
         """How many answers of how many systems to how many questions were scored by how many metrics."""
@@ -489,7 +486,7 @@ class Scores:
         labels, caveat = self.shortlist(), self.caveat()
         means = [(place, self.means[place]) for label in labels for place in self.means if place[1] == label]
         lines = [
-            f"{system} {label}: {_.number(estimate.value)} {tabulation.interval(estimate, _)}, {said_of_n(estimate, _)}"
+            f"{system} {label}: {_.number(estimate.value)} {verdicts.interval(estimate, _)}, {said_of_n(estimate, _)}"
             for (system, label), estimate in means
         ]
         head = [*self.said()[:3], self.counted(), *filter(None, [self._missing(_)])]
@@ -512,7 +509,7 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     why = explain(score, speaker) if anew else score.reason
     if score.status is Status.OK:
         return f"{name}: {speaker.number(score.value)}. {why}"
-    return f"{name}: {DASH} ({reasons.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
+    return f"{name}: {DASH} ({verdicts.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
 
 
 def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:

@@ -1,4 +1,4 @@
-"""Metrics of all that a system answered (grain `table`): one value a system, resampled whole, compared in pairs.
+"""Metrics of several samples together: of dialogues, of a question asked several times, of all that a system answered.
 
 The functions are their users' and may be slow. What they are called for at most is told by `metrics.timeout_seconds`:
 one call may take so long, and so may all resamples of one system together; else fewer are drawn (RUNGS), and where not
@@ -8,27 +8,38 @@ even those fit, each question is left out once, if that does.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragbench import stats
+from ragbench import llm, stats
+from ragbench.core import settings
+from ragbench.core.measurement import NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric
-from ragbench.core.types import Array, Estimate, Sample, Score, Status
+from ragbench.core.settings import Settings
+from ragbench.core.types import Array, Embedder, Estimate, Sample, Score, Status
+from ragbench.core.waves import gather
+from ragbench.llm import planning
+from ragbench.metrics.explanation import ENGLISH, Speaker, explain, of_a_panel, sentence
+from ragbench.metrics.vectors import Batch
 from ragbench.stats import Hypothesis, SetValues
+from ragbench.store import pool
+from ragbench.store.pool import Tell
 from ragbench.systems.callables import Hands, OutOfTimeError
-from ragbench.tiers.basics import frames
-from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.basics.findings import bounds
+from ragbench.tiers.basics import design
+from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.scoring.functions import LIMIT, Functions, scored
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 RUNGS = (2_000, 1_000)
 """How many resamples are drawn where as many as were asked for take too long; fewer tell no end of an interval."""
@@ -152,7 +163,7 @@ class _Measuring:
         self.asked: dict[str, int] = {}
         self.answers: dict[str, Questions] = {}
         every = list(chain.from_iterable(answers.values()))
-        self.clusters = frames.clusters(every)
+        self.clusters = design.clusters(every)
         self.ids = sorted({question.id for question in every})
         for name, own in answers.items():
             self.asked[name] = len({answer.id for answer in own})
@@ -316,3 +327,128 @@ class _Measuring:
             if time.monotonic() > end:
                 break
         return values
+
+
+REPEATED = ("system", "metric", "sample", "repeat", "value", "status", "reason")
+"""A single score of a question that was asked several times; repeats are counted from 0."""
+VARIANCE = (
+    "system", "baseline", "metric", "n", "repeats", "of_questions", "of_repeats", "error", "error_of_questions",
+    "error_of_repeats", "error_twice_repeats", "error_twice_questions",
+)  # fmt: skip
+"""Of a mean, or of a difference to `baseline`: how often each question was asked; the variance of single values between
+questions and within them; the standard error with its two parts, whose squares add up to it; and what it would be with
+twice the repeats, and with twice the questions. See `ragbench.stats.variance_split`."""
+
+
+def together(scores: Sequence[Score], speaker: Speaker = ENGLISH) -> Score:
+    """The score of a question that was asked several times: the mean over the repeats that were measured, unmeasured
+    where none was. Its data are those of the first that was; all values are in `detail["repeats"]`."""
+    measured = [score for score in scores if score.status is Status.OK]
+    if len(scores) < 2 or not measured:
+        return scores[0]
+    first, values = measured[0], [score.value for score in scores]
+    shown = tuple({"text": "{value}", "values": {"value": None if math.isnan(each) else each}} for each in values)
+    said = sentence("Mean of {n} repeats: {values}. The first:", n=len(scores), values=shown)
+    parts = first.detail.get("explanation") or (of_a_panel(first) if "judges" in first.detail else [])
+    rest = [] if parts else [{"text": "{reason}", "values": {"reason": first.reason}}]
+    detail = {**first.detail, "explanation": [said, *parts, *rest], "repeats": values}
+    made = replace(first, value=math.fsum(score.value for score in measured) / len(measured), detail=detail)
+    return replace(made, reason=explain(made, speaker))
+
+
+def table(rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows of REPEATED as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(list(rows), columns=list(REPEATED)).astype({"value": float, "repeat": "int64"})
+
+
+def variance(
+    repeated: pd.DataFrame,
+    estimates: Sequence[NamedEstimate],
+    comparisons: Sequence[NamedComparison],
+    clusters: Mapping[str, str] | None,
+) -> pd.DataFrame:
+    """VARIANCE of the differences, then of the means, that are made of repeats; none of what was asked once."""
+    import pandas as pd
+
+    samples = sorted(set(repeated["sample"]))
+    labels = None if clusters is None else [clusters[sample] for sample in samples]
+    wide = {
+        (str(system), str(metric)): own.pivot(index="sample", columns="repeat", values="value")
+        .reindex(samples)
+        .to_numpy(dtype=float)
+        for (system, metric), own in repeated.groupby(["system", "metric"], sort=False)
+    }
+    places = [
+        (comparison.comparison.challenger, comparison.comparison.baseline, comparison.metric)
+        for comparison in comparisons
+    ]
+    places += [(estimate.system, "", estimate.metric) for estimate in estimates]
+    rows = [
+        row
+        for system, baseline, metric in places
+        if (system, metric) in wide and (not baseline or (baseline, metric) in wide)
+        if (row := _row(system, baseline, metric, wide, labels)) is not None
+    ]
+    return pd.DataFrame(rows, columns=list(VARIANCE))
+
+
+def _row(
+    system: str, baseline: str, metric: str, wide: Mapping[tuple[str, str], Array], labels: Sequence[str] | None
+) -> tuple[Any, ...] | None:
+    against = wide[baseline, metric] if baseline else None
+    split = stats.variance_split(wide[system, metric], against, clusters=labels)
+    if np.isnan(split.error):
+        return None
+    return (
+        system, baseline, metric, split.n, split.repeats_each, split.questions, split.repeats, split.error,
+        split.error_of_questions, split.error_of_repeats, split.error_with(repeats=2), split.error_with(questions=2),
+    )  # fmt: skip
+
+
+GROUPS, PARTS_A_WORKER = 256, 4
+"""Of a part at most; fewer where that gives each worker so many parts."""
+Work = tuple[Metric, Sequence[Sample]]
+"""A metric and all that it is given at once: repeats of a question, or a dialogue."""
+
+
+def scored_groups(works: Sequence[Work], embedder: Embedder, known: Settings) -> list[Score]:
+    """The score of each, in their order; the texts of all that need vectors are embedded in one batch.
+
+    Functions of the user's without an embedder are called by the workers that the settings name. With one they are not:
+    a model's vectors hang in their last bits on what is embedded with them. Raises ClusterError.
+    """
+    has_workers = known.cluster is not None and planning.folder() is None
+    there = [place for place, (metric, _) in enumerate(works) if has_workers and metric.is_users and not metric.needs]
+    here = sorted({*range(len(works))} - {*there})
+    scores = dict(zip(there, _by_workers([works[place] for place in there], known), strict=True))
+    batch, functions = Batch(embedder), Functions(known.metrics.timeout_seconds)
+    own = llm.run(batch.gather([partial(_score, works[place], batch, functions) for place in here]))
+    scores |= zip(here, own, strict=True)
+    return [scores[place] for place in range(len(works))]
+
+
+def _by_workers(works: Sequence[Work], known: Settings) -> list[Score]:
+    if not works:
+        return []
+    with pool.opened(known) as workers:
+        assert workers is not None, "the settings name a cluster"
+        size = max(1, min(GROUPS, -(-len(works) // (PARTS_A_WORKER * max(1, workers.count)))))
+        parts = [tuple(works[start : start + size]) for start in range(0, len(works), size)]
+        return [*chain.from_iterable(workers.map(_part, None, parts))]
+
+
+def _part(_: None, works: Sequence[Work], tell: Tell) -> list[Score]:
+    """What a worker does."""
+    functions = Functions(settings.load().metrics.timeout_seconds)
+    return llm.run(gather([functions.score(metric, group, {}) for metric, group in works]))
+
+
+async def _score(work: Work, batch: Batch, functions: Functions) -> Score:
+    metric, group = work
+    given = {"embedder": batch} if metric.needs else {}
+    if metric.is_users:
+        return await functions.score(metric, group, given)
+    score: Score | Coroutine[Any, Any, Score] = metric(group, **given)
+    return await score if inspect.isawaitable(score) else score

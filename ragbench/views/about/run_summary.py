@@ -34,7 +34,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.basics import reasons
+from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.verdicts import doubted, exact
 from ragbench.views.basics import chart, interpretation
 from ragbench.views.basics.differences import Panel, drawn
@@ -476,7 +476,7 @@ def _missing(overview: Overview) -> list[str]:
     if missing:
         share = f"<{_.percent(LEAST, 1)}" if missing / wanted < LEAST / 2 else _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
-    why = {overview.short(page): reasons.told(page.get("why") or {}, _) for page in overview.pages}
+    why = {overview.short(page): verdicts.told(page.get("why") or {}, _) for page in overview.pages}
     said += [f"{page}: {text}." for page, text in why.items() if text]
     few = sum(int(page.get("incomplete") or 0) for page in overview.pages)
     if few:

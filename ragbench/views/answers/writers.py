@@ -27,7 +27,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
-from ragbench.tiers.basics.reasons import statuses as in_words
+from ragbench.tiers.basics.verdicts import statuses as in_words
 from ragbench.views.basics.differences import Notes
 from ragbench.views.basics.marks import measured, milliseconds, named, one_by_one
 from ragbench.views.basics.material import Material

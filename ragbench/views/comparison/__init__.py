@@ -27,7 +27,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.stand_ins import marked
 from ragbench.core.types import Comparison, Estimate
-from ragbench.tiers.basics.families import merged, said
+from ragbench.tiers.basics.findings import merged, said
 from ragbench.views.basics import chart, interpretation
 from ragbench.views.basics.differences import Compared, Notes, Panel, drawn, level
 from ragbench.views.basics.marks import (

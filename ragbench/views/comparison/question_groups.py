@@ -33,7 +33,7 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Comparison, Estimate
-from ragbench.tiers.basics.slices import FEWEST
+from ragbench.tiers.basics.design import FEWEST
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Compared, Notes, level
 from ragbench.views.basics.marks import legend, link, measured, named, one_by_one, ordered, value_of

@@ -27,9 +27,10 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
+from ragbench.tiers.retrieval.reading import DEPTH, TABLE, means
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Compared, Notes
-from ragbench.views.basics.marks import behind, chip, legend, named, rows_of, shared_legend
+from ragbench.views.basics.marks import behind, chip, legend, named, shared_legend
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.view import view
@@ -139,14 +140,13 @@ WITHOUT_IDEAL = ("mrr", "hit_rate", "precision")
 @view("unjudged")
 def unjudged(material: Material, present: frozenset[str]) -> Content:
     """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out."""
-    rows = rows_of(material.kept("judged"))
+    rows = means(material.kept(TABLE))
     if not rows:
         return ()
     _ = material.text
-    k = int(material.facts.get("k") or 0)
     sampled = any(not math.isnan(row["inferred"]) for row in rows)
     heads: list[Any] = [
-        _("metric"), (_("system"), "rb-name"), (f"judged@{k}", "rb-number"),
+        _("metric"), (_("system"), "rb-name"), (f"judged@{_depth(rows)}", "rb-number"),
         (_("as printed"), "rb-number"), (_("if relevant"), "rb-number"),
         (_("judged alone"), "rb-number"), *([("infAP", "rb-number")] if sampled else []),
     ]  # fmt: skip
@@ -161,22 +161,28 @@ def unjudged(material: Material, present: frozenset[str]) -> Content:
     return Section((list(map(Text, said(material, rows))), Table.of(_, title, heads, lines)), title)
 
 
+def _depth(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far the metrics look; "k" where each looks as far as its own name says."""
+    depths = {parse(row["metric"]).cutoff or DEPTH for row in rows}
+    return str(depths.pop()) if len(depths) == 1 else "k"
+
+
 def _columns(sampled: bool) -> tuple[str, ...]:
     return ("irrelevant", "relevant", "condensed", *(["inferred"] if sampled else []))
 
 
 def said(material: Material, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """How much was judged, how to read the columns, and whether the order of systems hangs on what was not."""
-    _, k = material.text, int(material.facts.get("k") or 0)
+    _ = material.text
     shares = [row["judged"] for row in rows if not math.isnan(row["judged"])]
     low, high = (_.percent(end, 0) for end in (min(shares, default=0.0), max(shares, default=0.0)))
     first = _(
-        "Of the first {k} passages that a system retrieved, {low} to {high} were judged; the others count as "
-        "irrelevant, and nobody has looked at them.",
-        k=_.integer(k), low=low, high=high,
+        "Of the first {k} that a system retrieved, {share} were judged; the others count as irrelevant, and nobody has "
+        "looked at them.",
+        k=_depth(rows), share=low if low == high else _("from {low} to {high}", low=low, high=high),
     )  # fmt: skip
     second = _(
-        "The values if all of them were relevant, and of the judged passages alone (Sakai 2007), stand beside the "
+        "The values if all of them were relevant, and of the judged ones alone (Sakai 2007), stand beside the "
         "printed ones; a metric that is divided by the best possible one can lie outside of both."
     )
     return list(filter(None, (first, second, _order(rows, _))))

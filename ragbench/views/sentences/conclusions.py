@@ -13,8 +13,8 @@ from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
 from ragbench.core.stand_ins import caveat
 from ragbench.core.types import Verdict
-from ragbench.tiers.basics import reasons
-from ragbench.tiers.basics.families import headed
+from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdicts import beside, equal, is_equal
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views.basics.marks import measured, named, rows_of
@@ -208,7 +208,7 @@ def _unmeasured(material: Material, system: str, metric: str) -> Sentence:
     """`v1 was not measured by faithfulness: no reply in time (48)`."""
     scores = material.measurement.scores
     missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
-    why = reasons.told(reasons.frequent(missing), material.text)
+    why = verdicts.told(verdicts.frequent(missing), material.text)
     return filled(
         material.text("On {metric}, <b>{system}</b>: {why}."),
         metric=shown(metric),

@@ -10,7 +10,7 @@ from ragbench.core.counts import lacking
 from ragbench.core.parts import Content, Part, Text, filled
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import DISLIKED, LIKED
-from ragbench.tiers.basics.tabulation import interval_names
+from ragbench.tiers.basics.verdicts import interval_names
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown

@@ -11,7 +11,7 @@ from ragbench.core.language import DASH
 from ragbench.core.parts import Content, Entries, Number, Part, Phrase, Table, Text, beside, bold, filled, joined
 from ragbench.core.settings import OFFLINE
 from ragbench.core.stand_ins import of
-from ragbench.tiers.scoring import judge_overlap, progress_events
+from ragbench.tiers.scoring import judge_assignment, parts
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.sentences.judge_trust import is_constant
@@ -48,12 +48,12 @@ def baseline(material: Material) -> str:
 
 def uneven(material: Material) -> list[str]:
     """What is to be said of each mean of a panel whose judges measured different answers."""
-    return judge_overlap.said(judge_overlap.of_facts(material.facts), material.text, material.systems)
+    return judge_assignment.said(judge_assignment.of_facts(material.facts), material.text, material.systems)
 
 
 def incomplete(material: Material) -> list[Part]:
     """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
-    panels = judge_overlap.of_facts(material.facts).values()
+    panels = judge_assignment.of_facts(material.facts).values()
     few = sum(panel.incomplete for panel in panels)
     if not few:
         return []
@@ -148,7 +148,7 @@ def said(material: Material) -> Content:
         *answered(material, "judge", "other"),
         *uneven(material),
         *_suspected(material, judges),
-        *progress_events.said(progress_events.of_facts(material.facts), _),
+        *parts.listeners_said(parts.of_facts(material.facts), _),
     )
     return (
         Text(_("Who judged"), "h2"),
@@ -228,7 +228,7 @@ def _failures(material: Material, judges: Sequence[Facts]) -> list[Phrase]:
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
     most = max((int(judge.get("suspected") or 0) for judge in judges), default=0)
-    return [progress_events.of_injections(most, material.text)] if most else []
+    return [parts.of_injections(most, material.text)] if most else []
 
 
 def _table(material: Material, judges: Sequence[Facts]) -> Content:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ragbench.core import annexes, settings
 from ragbench.core.settings import ConfigurationError, MetricSettings, MetricsSettings, Settings, schema
-from tests import settings_page
+from tests.docs import settings_page
 
 
 def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_every_setting_says_what_it_is() -> None:
 
 
 def test_the_reference_and_the_schema_are_what_the_models_say() -> None:
-    written = "`python -m tests.settings_page` writes it anew"
+    written = "`python -m tests.docs.settings_page` writes it anew"
     assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), written
     assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written
 

@@ -17,8 +17,8 @@ from ragbench import report
 from ragbench.core import installation, settings, trust
 from ragbench.systems import callables
 from tests import small_project
-from tests.chat_server import ChatServer
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
+from tests.llm.chat_server import ChatServer
 
 ROOT = Path(__file__).parents[3]
 CANARY = "CANARY"

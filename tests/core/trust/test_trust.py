@@ -19,8 +19,8 @@ from ragbench.core import settings, trust
 from ragbench.report.execution import execute
 from ragbench.systems import callables
 from ragbench.tiers.basics import session
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, ragbench
+from tests.cli.command_line import invoke, ragbench
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add
 
 ROOT = Path(__file__).parents[3]

@@ -25,7 +25,7 @@ from ragbench.data.remotes import RemoteError
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.answer_tables import find_answers
 from ragbench.tiers.scoring.corrections import read as read_labels
-from tests.command_line import one_line, ragbench
+from tests.cli.command_line import one_line, ragbench
 from tests.small_project import write_lines
 
 ROWS = [{"id": "c1", "text": "The library opens at 8:00."}, {"id": "c2", "text": "The pool opens at noon."}]

@@ -19,10 +19,10 @@ from ragbench.core.settings.urls import Url
 from ragbench.data import remotes
 from ragbench.data.remotes import RemoteError
 from ragbench.report.keeping import kept
-from tests import kept_runs
-from tests.command_line import one_line, ragbench
-from tests.measurements import measurement
+from tests.cli.command_line import one_line, ragbench
+from tests.report import kept_runs
 from tests.small_project import add
+from tests.views.measurements import measurement
 
 REPORTS = "memory://bucket/reports"
 RUN = "20261122T070000-01"

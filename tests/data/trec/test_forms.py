@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.data import trec
-from tests.trec_files import written
+from tests.data.trec.trec_files import written
 
 SHORT = {
     "five columns": "q1 Q0 b 1 3.0\nq1 Q0 a 2 2.0\n",
@@ -58,6 +58,20 @@ JUDGED = {
 @pytest.mark.parametrize("text", JUDGED.values(), ids=JUDGED)
 def test_judgements_of_other_forms_are_the_same(tmp_path: Path, text: str) -> None:
     assert trec.read_qrels(written(tmp_path, "q", text)) == {"q1": {"a": 1.0, "b": 0.0}, "q2": {"c": 2.0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        *((f"{'run' if text[0] in '{[' else 'r'}{number}", text, "run") for number, text in enumerate(SHORT.values())),
+        *((f"q{number}", text, "qrels") for number, text in enumerate(JUDGED.values())),
+        ("q", "q1 0 a 1\n", "qrels"), ("r", "q1 Q0 a 1 2.5 t\n", "run"), ("mine.run", "q1 a 7\n", "run"),
+        ("x.csv", "question,answer\nq,a\n", ""), ("x.txt", "The library opens at 8.\n", ""), ("x", "", ""),
+        ("x.txt", "Chapter the 1\nIt was night.\n", ""), ("x.json", '{"question": "q"}', ""),
+    ],
+)  # fmt: skip
+def test_a_file_is_told_by_how_it_begins(tmp_path: Path, name: str, text: str, kind: str) -> None:
+    assert trec.told(written(tmp_path, name, text)) == kind
 
 
 def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:

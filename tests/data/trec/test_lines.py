@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragbench.data import trec
 from ragbench.data.trec import lines
-from tests.trec_files import QRELS, RUN, written
+from tests.data.trec.trec_files import QRELS, RUN, written
 
 
 @pytest.mark.fault("encodings", tried="forms of a file of runs", count=9)

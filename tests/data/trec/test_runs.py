@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.data import trec
-from tests.trec_files import RUN, listed, retrieved, written
+from tests.data.trec.trec_files import RUN, listed, retrieved, written
 
 
 def test_orders_of_the_two_conventions() -> None:

@@ -25,8 +25,8 @@ from ragbench.extras.cluster import address
 from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.store import Store, pool
 from ragbench.store.pool import ClusterError, UnfitError, elsewhere
-from tests.chat_server import ChatServer
 from tests.extras.cluster.test_workers import samples
+from tests.llm.chat_server import ChatServer
 
 pytestmark = pytest.mark.slow
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no folder of tests

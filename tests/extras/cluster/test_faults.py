@@ -23,8 +23,8 @@ from ragbench.extras.cluster import address
 from ragbench.store import StoreError, server
 from ragbench.store.engine import written
 from tests import small_project
-from tests.chat_server import ChatServer
-from tests.own_database import own_database
+from tests.llm.chat_server import ChatServer
+from tests.store.own_database import own_database
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")

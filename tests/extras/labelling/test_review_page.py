@@ -10,8 +10,8 @@ import pytest
 from ragbench import data
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.extras.labelling import review
-from tests.command_line import ragbench
-from tests.visits import WATCH
+from tests.cli.command_line import ragbench
+from tests.report.visits import WATCH
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7 * 7 }}"
 TEXTS = ["When does it open?", f'=HYPERLINK("x"), {HOSTILE}', "Where?", "Who?"]

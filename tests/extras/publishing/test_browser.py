@@ -18,10 +18,11 @@ from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.history import history
 from ragbench.report.keeping import kept
 from ragbench.store.records import RunRecord
-from tests import kept_runs, small_project
-from tests.measurements import measurement
+from tests import small_project
+from tests.report import kept_runs
+from tests.report.visits import Visit
+from tests.views.measurements import measurement
 from tests.views.test_show import HOSTILE
-from tests.visits import Visit
 
 pytestmark = pytest.mark.browser
 PAPER = {"width": 680, "height": 960}  # A4 between margins of 15 mm, in CSS pixels

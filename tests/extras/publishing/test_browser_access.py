@@ -12,11 +12,12 @@ from ragbench import report
 from ragbench.extras.publishing import publish
 from ragbench.extras.runs import comparison_pages
 from ragbench.extras.runs.compared import compare_runs
-from tests import kept_runs, small_project
+from tests import small_project
 from tests.extras.publishing.test_browser import PAPER, WIDE, kept_twice
-from tests.measurements import measurement
-from tests.test_pages_browser_questions import judged
-from tests.visits import Visit
+from tests.report import kept_runs
+from tests.report.test_pages_browser_questions import judged
+from tests.report.visits import Visit
+from tests.views.measurements import measurement
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SYSTEMS = tuple(f"system-{place:02}" for place in range(12))

@@ -18,8 +18,8 @@ import pytest
 
 from ragbench.core.types.reason import read
 from ragbench.extras.publishing.publish import without_paths
-from tests.command_line import ROOT, ragbench
-from tests.failure_cases import CASES, REFUSED, without_the_drivers_words
+from tests.cli.command_line import ROOT, ragbench
+from tests.report.failure_cases import CASES, REFUSED, without_the_drivers_words
 from tests.small_project import add
 
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from ragbench.core.measurement import Measurement
 from ragbench.extras.publishing import tracking
-from tests import kept_runs
-from tests.measurements import measurement
+from tests.report import kept_runs
+from tests.views.measurements import measurement
 
 
 def estimate(metric: str, value: float | None, **more: object) -> dict[str, object]:

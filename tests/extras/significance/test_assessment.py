@@ -13,7 +13,7 @@ import pytest
 from ragbench.core.metric import parse
 from ragbench.data import trec
 from ragbench.extras.significance import assessment
-from tests.trec_files import QRELS, RUN, retrieved, written
+from tests.data.trec.trec_files import QRELS, RUN, retrieved, written
 
 RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests import command_line
-from tests.trec_files import QRELS, RUN, written
+from tests.cli import command_line
+from tests.data.trec.trec_files import QRELS, RUN, written
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from ragbench.core.metric import Metric
 from ragbench.core.types import Message, Sample, Status, ToolCall
 from ragbench.data.samples import samples_of
 from ragbench.extras.standards.agent_effort import agent_calls, agent_cost, agent_turns
-from tests.scripted_judge import score
+from tests.judge.scripted_judge import score
 
 CALL = ToolCall("weather", {}, "{}")
 RUN = (

@@ -13,7 +13,7 @@ from ragbench.core.types import Message, Sample, Score, Status, ToolCall
 from ragbench.extras.standards.agents import lines_of, tool_call_accuracy
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 Made = list[tuple[str, dict[str, Any] | None]]
 

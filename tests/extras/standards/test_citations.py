@@ -18,7 +18,7 @@ from ragbench.extras.standards.citations import citation_quality, citation_suppo
 from ragbench.extras.standards.marks import parts_of
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import ENGLISH, explain, reason_in
-from tests.scripted_judge import ScriptedJudge, Texts, score
+from tests.judge.scripted_judge import ScriptedJudge, Texts, score
 
 PASSAGES = tuple(Chunk(f"p{n}", f"passage {n}") for n in range(1, 6))
 

@@ -14,7 +14,7 @@ from ragbench.core.metric import parse
 from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, Texts, claims, entailment, score
+from tests.judge.scripted_judge import ScriptedJudge, Texts, claims, entailment, score
 
 NAMES = ("claim_recall", "context_utilization", "claim_hallucination", "self_knowledge")
 MODES = ("noise_sensitivity", "noise_sensitivity(mode=irrelevant)")

@@ -17,8 +17,8 @@ from ragbench.extras.standards.agreement import by_run_and_topic, read
 from ragbench.extras.standards.nugget_lists import KEPT, MOST, Topic, made, rows_of, topics_of
 from ragbench.extras.standards.nugget_lists import read as read_lists
 from ragbench.judge import LexicalJudge
-from tests.command_line import ragbench
-from tests.scripted_judge import ScriptedJudge, Texts
+from tests.cli.command_line import ragbench
+from tests.judge.scripted_judge import ScriptedJudge, Texts
 
 ANSWERS = """{"id": "a", "question": "When does the library open?", "answer": "It opens at nine.", "system": "x",
  "contexts": ["The library opens at nine. It has a garden.", "Dogs bark."]}

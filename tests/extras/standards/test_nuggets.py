@@ -16,7 +16,7 @@ from ragbench.extras.standards.grades import WINDOW, Grade
 from ragbench.extras.standards.nuggets import nugget_score, score_of
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
-from tests.scripted_judge import ScriptedJudge, Texts, score
+from tests.judge.scripted_judge import ScriptedJudge, Texts, score
 
 LIST = {"n1": "vital", "n2": "vital", "n3": "vital", "n4": "okay", "n5": "okay"}
 ASSIGNED = ("full", "partial", "none", "full", "partial")

@@ -10,7 +10,7 @@ from ragbench.core.metric import parse
 from ragbench.core.types import Chunk, Sample, Status
 from ragbench.extras.standards.relevance import relevance_grade
 from ragbench.judge import LexicalJudge
-from tests.scripted_judge import ScriptedJudge, score
+from tests.judge.scripted_judge import ScriptedJudge, score
 
 SAMPLE = Sample("s", "Where does the library stand?", contexts=tuple(Chunk(f"c{n}", f"text {n}") for n in range(4)))
 GRADES = {"text 0": 3, "text 1": 0, "text 2": 2, "text 3": 1}

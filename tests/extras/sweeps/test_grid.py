@@ -80,6 +80,17 @@ def test_a_reranker_without_texts_is_left_out_and_the_others_stay(tmp_path: Path
 
 
 @pytest.mark.usefixtures("bare")
+def test_an_index_that_few_passages_do_not_fill_is_left_out_before_anything_is_embedded(tmp_path: Path) -> None:
+    lists = '[retrievers.lists]\nkind = "dense"\nembedder = "hashing"\nindex = "ivfflat"'
+    sweep = f'retriever = ["bm25", "dense", "lists"]\n{lists}'
+    made = grid(tmp_path, sweep, tuple(Chunk(str(n), "A text.") for n in range(10)))
+    assert [each.name for each in made.configurations] == ["bm25", "dense"]
+    assert 'index = "ivfflat", no lists set, and 10 passages' in read(made.left_out["lists"])
+    few = grid(tmp_path, f"{sweep}\nlists = 1", tuple(Chunk(str(n), "A text.") for n in range(10)))
+    assert [each.name for each in few.configurations] == ["bm25", "dense", "lists"]
+
+
+@pytest.mark.usefixtures("bare")
 def test_a_prompt_is_of_generators_that_ask_a_model(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("{question} {contexts}", encoding="utf-8")
     made = grid(

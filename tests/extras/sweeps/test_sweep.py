@@ -22,16 +22,17 @@ from ragbench.core.annexes import notebooks
 from ragbench.core.measurement import Measurement
 from ragbench.extras.sweeps import ablation, measuring
 from ragbench.extras.sweeps.ablation import AblationRequest, Sweeping
+from ragbench.extras.sweeps.grid import Configuration
 from ragbench.systems import make, once
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.retrieval import timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
-from tests.chat_server import ChatServer, Raw, embeddings
-from tests.command_line import ROOT, ragbench
-from tests.measurements import measurement
-from tests.parameters import FOLDED, literal
+from tests.cli.command_line import ROOT, ragbench
+from tests.docs.parameters import FOLDED, literal
+from tests.llm.chat_server import ChatServer, Raw, embeddings
+from tests.views.measurements import measurement
 
 PAGES = ("harbour", "library", "canteen", "museum", "station", "garden", "theatre", "stadium")
 HOURS = ("seven", "eight", "nine", "ten", "eleven", "noon", "one", "two")
@@ -98,6 +99,34 @@ def test_one_that_fails_is_named_and_the_others_are_measured_and_kept(tmp_path: 
     assert words["short · none · 1"] <= 6
     effects = {one.where["exchange"]: one.comparison for one in made.comparisons_by("exchange")}
     assert set(effects) == {"chunker", "k", "chunker × k"}
+
+
+def test_processes_begin_with_what_needs_other_vectors() -> None:
+    levels = [{"chunker": c, "retriever": r} for c in ("none", "short", "long") for r in ("both", "bm25", "dense")]
+    groups = [(Configuration(" · ".join(each.values()), each, 5, ""),) for each in levels]
+    works = [measuring._Work(None, None, (), None, group) for group in groups]  # type: ignore[arg-type]
+    order = [work.group[0].levels for work in measuring._apart(works)]
+    assert [each["chunker"] for each in order] == ["none", "short", "long"] * 3
+    assert [each["retriever"] for each in order] == ["both"] * 3 + ["bm25"] * 3 + ["dense"] * 3
+
+
+@pytest.mark.usefixtures("bare")
+def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_folder: Path) -> None:
+    project(
+        tmp_path, database_folder,
+        '[rerankers.tires]\nkind = "callable"\ncallable = "reranking:tires"\n'
+        '[sweeps.parts]\nreranker = ["none", "tires"]\nk = [1, 3]\nmetric = "token_f1"\n',
+    )  # fmt: skip
+    (tmp_path / "reranking.py").write_text(
+        "left = [7]\ndef tires(question, texts):\n    left[0] -= 1\n    if left[0] < 0:\n"
+        "        raise OSError('no weights')\n    return [float(len(text)) for text in texts]\n",
+        encoding="utf-8",
+    )
+    done = ragbench("sweep", "parts", "--trust")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "tires · 1: 9 of 16 questions unmeasured, so it has no part in the choice: " in said
+    assert "no weights" in said
 
 
 @pytest.mark.usefixtures("bare")

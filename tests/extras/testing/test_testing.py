@@ -14,8 +14,9 @@ import pytest
 import ragbench as rb
 from ragbench.extras.testing.assertions import assert_better, assert_gate, assert_score, samples
 from ragbench.views import Page
-from tests import kept_runs, measurements
-from tests.command_line import ROOT, ragbench
+from tests.cli.command_line import ROOT, ragbench
+from tests.report import kept_runs
+from tests.views import measurements
 
 
 def answers(right: Mapping[str, int], of: int = 40) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from ragbench import tiers, views
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
 from ragbench.extras.testsets import believed
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.small_project import GOOD, POOR, RELEVANT, write_lines
 
 

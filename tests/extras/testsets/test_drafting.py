@@ -19,10 +19,10 @@ from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
 from ragbench.extras.testsets import candidates, drafting, kinds, prompts
 from ragbench.views import Page
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
-from tests.test_prompts_in_both_languages import structure
+from tests.judge.test_prompts_in_both_languages import structure
+from tests.llm.chat_server import ChatServer
 
 BASE = [ChunkRecord(id=name, text=text, url=f"/{name.partition('-')[0]}") for name, text in writer.PASSAGES.items()]
 

@@ -12,7 +12,7 @@ from ragbench.data import question_sets
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.extras.testsets.form import MARKS, form
-from tests.command_line import ragbench
+from tests.cli.command_line import ragbench
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

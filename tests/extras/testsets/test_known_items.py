@@ -18,7 +18,7 @@ from ragbench.data.files import DatasetError
 from ragbench.data.records import KNOWN_ITEM, ChunkRecord
 from ragbench.extras.testsets.known_items import Recall, draft
 from ragbench.tiers.basics import withholding
-from tests.command_line import invoke
+from tests.cli.command_line import invoke
 from tests.small_project import CHUNKS, add, write_lines
 
 BASE = [

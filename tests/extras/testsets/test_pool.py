@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets import pool
+from ragbench.extras.testsets import drawing, pool
 from ragbench.extras.testsets.pool import Judgement, Pool, labelled
 from ragbench.judge.relevance import RELEVANCE
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
+from tests.judge.test_prompts_in_both_languages import structure
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add
-from tests.test_prompts_in_both_languages import structure
 
 QUICK: dict[str, Any] = {"repeats": 1, "timed_questions": 0, "ef_searches": [], "metrics": "mrr"}
 
@@ -110,6 +111,38 @@ def test_people_grade_a_sheet_and_go_before_a_judge(project: Path, server: ChatS
     write(project / "grades.csv", rows)
     done = invoke("pool", "small", "--run", "run", "--depth", "2", "--take", "grades.csv", "--annotator", "anna")
     assert "is not in this pool" in str(done.exception)
+
+
+def test_questions_are_drawn_where_the_judge_is_in_doubt_until_people_have_graded_them(
+    project: Path, server: ChatServer
+) -> None:
+    add(project, f'[judges.umpire]\nbase_url = "{server.url}"\nmodel = "m"\n')
+    measured(project, "good", "poor")
+    pooling = ("pool", "small", "--run", "run", "--depth", "2")
+    draw = (*pooling, "--sheet", "grades.csv", "--active", "--limit", "2")
+    assert "--active draws questions for people: --sheet FILE and --limit N" in ran(*draw[:-2], code=3)
+    ran(*pooling, "--judge", "umpire")
+    own = data.Records.read(project / "data/small", "en").questions
+    pools = defaultdict(set)
+    for question in own:
+        pools[question.id] = {*question.relevant, *question.irrelevant}
+    grades = [judgement(q, p, 2 if p == "a1" else 0, "umpire") for q, names in pools.items() for p in names]
+    pool.keep(project / "data/small", "en", grades)
+    assert "--limit 5: people have not graded the pools of" in str(invoke(*draw[:-1], "5", "--trust").exception), (
+        "there are four questions"
+    )
+    said = ran(*draw)
+    chosen = {record.question for record in drawing.read(project / "data/small", "en") if record.chosen}
+    assert f"{len(chosen)} questions of 3 are drawn, with chances from" in said
+    assert "these again" in ran(*draw)
+    with (project / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    asked = {question.text for question in own if question.id in chosen}
+    assert {row["question"] for row in rows} == asked, "whole pools, of these alone"
+    write(project / "grades.csv", [row | {"grade": "3"} for row in rows])
+    ran(*pooling, "--take", "grades.csv", "--annotator", "anna")
+    assert "these again" not in ran(*draw[:-1], "1"), "all are graded: others are drawn, if any are left"
+    assert max(record.round for record in drawing.read(project / "data/small", "en")) == 2
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> None:

@@ -17,9 +17,9 @@ QUESTIONS = [QuestionRecord(id=f"q{n:03d}", text=f"What of {n}?") for n in range
 PASSAGES = [f"p{m}" for m in range(3)]
 
 
-def world(lies: bool) -> tuple[Measurement, Pool, list[Judgement], float]:
-    """Three passages a question, of which one is relevant; the system puts it first in 60 of 100. People grade 60
-    questions; the judge is right in 90 of 100, or says the opposite."""
+def world(lies: bool, people_of_all: bool = False) -> tuple[Measurement, Pool, list[Judgement], float]:
+    """Three passages a question, of which one is relevant; the system puts it first in 60 of 100. People grade 58
+    questions, or all; the judge is right in 90 of 100, or says the opposite."""
     random = np.random.default_rng(3)
     rows, judgements, firsts = [], [], []
     for number, question in enumerate(QUESTIONS):
@@ -30,7 +30,10 @@ def world(lies: bool) -> tuple[Measurement, Pool, list[Judgement], float]:
         for name in PASSAGES:
             true = 3 if name == relevant else 0
             wrong = lies or random.random() < 0.1
-            grades = [(3 - true if wrong else true, "j", False), *([(true, "anna", True)] if number % 7 == 0 else [])]
+            grades = [
+                (3 - true if wrong else true, "j", False),
+                *([(true, "anna", True)] if people_of_all or number % 7 == 0 else []),
+            ]
             judgements += [
                 Judgement(question=question.id, passage=name, grade=grade, by=by, people=people)
                 for grade, by, people in grades
@@ -51,12 +54,15 @@ def test_the_estimate_is_peoples_and_the_judge_alone_is_not(lies: bool) -> None:
     assert mean.estimate.low is not None
     assert mean.estimate.high is not None
     assert mean.estimate.low <= truth <= mean.estimate.high
-    low, high = mean.estimate.intervals["judge"]
+    low, high = mean.judge
+    assert low is not None
+    assert high is not None
     if lies:
         assert not low <= truth <= high, "the judge alone is sure of what is wrong"
     else:
-        people = mean.estimate.intervals["people"]
-        assert mean.estimate.high - mean.estimate.low < people[1] - people[0]
+        assert mean.people[0] is not None
+        assert mean.people[1] is not None
+        assert mean.estimate.high - mean.estimate.low < mean.people[1] - mean.people[0]
 
 
 def test_labels_that_a_judge_put_into_the_set_are_not_taken_for_peoples() -> None:

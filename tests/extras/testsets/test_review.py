@@ -14,9 +14,9 @@ from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, Dialogue, QuestionRecord, Turn
 from ragbench.extras.labelling import Panel, Sheet, review
 from ragbench.extras.labelling.sheet import Given
-from tests.chat_server import ChatServer
-from tests.command_line import invoke, one_line
+from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
+from tests.llm.chat_server import ChatServer
 
 CHUNKS = [ChunkRecord(id="a", text="It opens at nine.")]
 QUESTIONS = [

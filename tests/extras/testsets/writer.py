@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.chat_server import ChatServer, asked_schema
+from tests.llm.chat_server import ChatServer, asked_schema
 from tests.small_project import add, write_lines
 
 THINGS = ("library", "canteen", "gym", "museum", "laboratory", "garden")

@@ -1,1 +1,0 @@
-"""Who decides which answers are shown, and how well."""

@@ -1,0 +1,85 @@
+"""`python -m tests.docs.parameters`: the notebooks' parameters and docs/parameters.md, of what each tier can be asked.
+
+A notebook is named like the function of `ragbench.tiers` that it calls.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from ragbench import tiers
+from ragbench.data.places import NO_PAGES
+from ragbench.report.execution.preparation import MORE, TAG
+from ragbench.tiers.basics.requests import Request, legal
+
+FOLDED = "# More parameters: open this cell to set them."
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "parameters.md"
+NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if path.name not in NO_PAGES)
+HEAD = """# Parameters of the notebooks
+
+Set them in a notebook's first code cell, by name for the function of `ragbench.tiers` that is named like the notebook,
+or for every notebook that has them with `ragbench run -p NAME=VALUE`. Made by `python -m tests.docs.parameters`.
+"""
+
+
+def model(path: Path) -> type[Request]:
+    """What the notebook asks for."""
+    request: type[Request] = getattr(tiers, path.stem).request
+    return request
+
+
+def cells(path: Path) -> dict[str, str]:
+    """The cells of the notebook's parameters by their tags: those that fewer people set, and those of the first
+    screen; the first is left out where there are no more than fit there."""
+    known, first = model(path).parameters(), model(path).first()
+    lines = {name: f"{name} = {literal(field.default)}  # {field.description}" for name, field in known.items()}
+    more = [line for name, line in lines.items() if name not in first]
+    return ({MORE: "\n".join([FOLDED, *more])} if more else {}) | {TAG: "\n".join(lines[name] for name in first)}
+
+
+def literal(value: Any) -> str:
+    """A default as the notebooks write it."""
+    if isinstance(value, tuple):
+        return str(list(value))
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return f"{value:_}" if type(value) is int and value >= 10_000 else repr(value)
+
+
+def page() -> str:
+    """The reference of all parameters."""
+    parts = [HEAD]
+    for path in NOTEBOOKS:
+        rows = [
+            f"| `{name}` | `{literal(field.default)}` | {legal(field)} | {field.description} |"
+            for name, field in model(path).parameters().items()
+        ]
+        parts.append(
+            "\n".join([f"\n## {path.stem}\n", "| name | default | legal | meaning |", "|---|---|---|---|", *rows])
+        )
+    return "\n".join(parts) + "\n"
+
+
+def write() -> None:
+    """Write what the models say."""
+    for path in NOTEBOOKS:
+        notebook = nbformat.read(path, as_version=4)
+        place = next(number for number, each in enumerate(notebook.cells) if TAG in each.metadata.get("tags", ()))
+        rest = [each for each in notebook.cells if not {TAG, MORE} & set(each.metadata.get("tags", ()))]
+        place -= any(MORE in each.metadata.get("tags", ()) for each in notebook.cells)
+        made = []
+        for tag, source in cells(path).items():
+            hidden = {"jupyter": {"source_hidden": True}} if tag == MORE else {}
+            made.append(nbformat.v4.new_code_cell(source, id=tag, metadata={**hidden, "tags": [tag]}))
+        notebook.cells = [*rest[:place], *made, *rest[place:]]
+        nbformat.write(notebook, path)
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

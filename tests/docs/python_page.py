@@ -1,0 +1,101 @@
+"""`python -m tests.docs.python_page`: docs/reference/python.md, which names what is public; autodoc says the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ragbench
+from ragbench import stats, tiers, views
+from ragbench.extras.evaluators import adapters
+from ragbench.extras.runs import views as run_views
+from ragbench.extras.testing import assertions
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "reference" / "python.md"
+HEAD = """# Python
+
+What `import ragbench as rb` offers, from the docstrings. [The tutorial](../tutorial.md) uses some of it.
+Made by `python -m tests.docs.python_page`.
+"""
+SCORES = "rows, level, resamples, seed, language, baseline, usage, stand_ins, primary, attendances, answered_by"
+METRIC = "name, label, names, signature, needs, legal_options, with_options"
+FLOW = ("Sample", "Chunk", "Score", "Status", "Estimate", "Comparison", "Judge", "Embedder")
+FIELDS = ("Sample", "Chunk", "Score", "Estimate", "Comparison")
+"""Whose docstrings say all of their fields."""
+
+
+def page() -> str:
+    """The whole reference."""
+    own = [name for name in ragbench.__all__ if not isinstance(getattr(ragbench, name), ModuleType)]
+    parts = [
+        HEAD,
+        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.result.Scores", SCORES)]),
+        section(
+            "## Measure: `rb.tiers`\n\nOne function a page; each gives a `Measurement`.",
+            [*_all(tiers, "tiers", but=("check",)), _class("core.measurement.Measurement")],
+        ),
+        section("## Test: `ragbench.extras.testing.assertions`", _all(assertions, "extras.testing.assertions")),
+        section(
+            "## In other tools: `ragbench.extras.evaluators.adapters`", _all(adapters, "extras.evaluators.adapters")
+        ),
+        section(
+            "## Show: `rb.views`\n\nViews are functions of a page, by topic.",
+            [_class("views.Page"), ".. autoclass:: ragbench.views.View"],
+        ),
+    ]
+    for name in (name for name in views.__all__ if isinstance(getattr(views, name), ModuleType)):
+        topic = getattr(views, name)
+        parts.append(section(f"### `views.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"views.{name}")))
+    head = f"## Views of kept runs: `ragbench.extras.runs.views`\n\n{run_views.__doc__}"
+    parts.append(section(head, _all(run_views, "extras.runs.views")))
+    said = "[What each number is and what holds it.](../statistics.md)"
+    parts.append(section(f"## Statistics: `rb.stats`\n\n{said}", _all(stats, "stats")))
+    metric = [
+        ".. autofunction:: ragbench.core.metric.metric",
+        f".. autoclass:: ragbench.core.metric.Metric\n   :members: {METRIC}",
+    ]
+    flow = [
+        f".. autoclass:: ragbench.core.types.{name}" if name in FIELDS else _class(f"core.types.{name}")
+        for name in FLOW
+    ]
+    parts.append(section("## Metrics and what flows through them", [*metric, *flow]))
+    return "\n".join(parts)
+
+
+def section(title: str, entries: Iterable[str]) -> str:
+    """A heading and what autodoc writes below it."""
+    return f"{title}\n\n```{{eval-rst}}\n" + "\n".join(entries) + "\n```\n"
+
+
+def _own(name: str) -> str:
+    one = getattr(ragbench, name)
+    return f".. autofunction:: {one.__module__}.{name}"
+
+
+def _all(room: ModuleType, place: str, but: tuple[str, ...] = ()) -> list[str]:
+    """An entry for every name that a room gives to others."""
+    exported: list[str] = room.__all__  # type: ignore[attr-defined]
+    known = [(name, getattr(room, name)) for name in exported if name not in but]
+    return [f".. auto{_kind(one)}:: ragbench.{place}.{name}" for name, one in known if callable(one)]
+
+
+def _kind(one: Any) -> str:
+    if not isinstance(one, type):
+        return "function"
+    return "exception" if issubclass(one, Exception) else "class"
+
+
+def _class(place: str, without: str = "") -> str:
+    return f".. autoclass:: ragbench.{place}\n   :members:" + (f"\n   :exclude-members: {without}" if without else "")
+
+
+def write() -> None:
+    """Write what there is."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,224 @@
+"""Texts of others are masked, then cut: of a secret that is cut first, no mask finds the rest."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ragbench.core.listeners import Event, Listening
+from ragbench.core.settings import secrets
+from ragbench.core.settings.endpoints import EmbedderSettings
+from ragbench.core.settings.urls import Url
+from ragbench.core.types import EmbeddingError
+from ragbench.data.remotes import RemoteError, refusing
+from ragbench.embed import model
+from ragbench.extras.publishing import tracking
+from ragbench.extras.runs import packs
+from ragbench.llm import endpoint
+from ragbench.metrics import vectors
+from ragbench.systems import callables, items, remote
+from ragbench.tiers.basics import verdicts
+from tests.laws import sources
+
+KEY = "sk-Qz7Wm2Xv9Lp4Rt8Yk3Nb6Hd"
+LENGTH = 300
+FRAGMENT = 4
+"""So many characters of the key in a row are a part of it."""
+
+
+def _listener(said: str) -> str:
+    def told(event: Event) -> None:
+        raise RuntimeError(said)
+
+    listening = Listening([("mine", told)])
+    listening.tell(Event("metric", "run", "1", "", 0.0, 0.0, "bm25", "q1"))
+    return listening.close()[0].why
+
+
+def _storage(said: str) -> str:
+    with pytest.raises(RemoteError) as caught, refusing(Url.of("s3://bucket/folder"), "read"):
+        raise RuntimeError(said)
+    return str(caught.value)
+
+
+def _vectors(said: str) -> str:
+    def embed(texts: object, *, kind: str) -> object:
+        raise RuntimeError(said)
+
+    return " ".join(verdicts.frequent(vectors.embedded(embed, ["a"], "query").faults.values()))  # type: ignore[arg-type]
+
+
+def _model(said: str) -> str:
+    def broken(source: str) -> None:
+        raise RuntimeError(said)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "_loaded", broken)
+        with pytest.raises(EmbeddingError) as caught:
+            model.ModelEmbedder("mine", EmbedderSettings(kind="sentence_transformers", model="a/b"))
+    return str(caught.value)
+
+
+CHANNELS: dict[str, Callable[[str], str]] = {
+    "a function of a user": lambda said: callables.told(RuntimeError(said)),
+    "several errors at once": lambda said: callables.told(ExceptionGroup("", [RuntimeError(said)])),
+    "a function that judges": lambda said: endpoint._told(RuntimeError(said)),
+    "a listener": _listener,
+    "a reply that is not JSON": remote._beginning,
+    "an item that is none": items._shown,
+    "storage": _storage,
+    "an embedder": _vectors,
+    "a model that does not load": _model,
+    "reasons of a page": lambda said: " ".join(verdicts.frequent([said])),
+    "a packed run": lambda said: packs.excerpt(RuntimeError(said), 200),
+    "a tracker": lambda said: tracking._short({"said": said}),
+}
+
+
+@pytest.mark.fault("cut", tried="a key at every place of an error of 300 characters, by each channel", count=3600)
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_no_part_of_a_key_is_left_wherever_a_text_is_cut(channel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAR_API_KEY", KEY)
+    parts = {KEY[place : place + FRAGMENT] for place in range(len(KEY) - FRAGMENT + 1)}
+    for before in range(LENGTH):
+        text = "." * before + KEY + "." * max(0, LENGTH - before - len(KEY))
+        shown = CHANNELS[channel](text)
+        assert ".." in shown, "the error itself is told"
+        assert not [part for part in parts if part in shown], f"{before} characters before the key: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("12345", 5, "12345"),
+        ("123456", 5, "1234…"),
+        (" a \n b ", 9, "a b"),
+        (f"..{KEY}..", 9, "..••••.."),
+        (f"..{KEY}..", 4, "..•…"),
+        ("postgresql://me:a word@host/x", 60, "postgresql://me:a word@host/x"),
+        ("postgresql://me:pass@host/x", 19, "postgresql://me:••…"),
+    ],
+)
+def test_an_excerpt_is_one_line_masked_first(
+    text: str, limit: int, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAR_API_KEY", KEY)
+    assert secrets.excerpt(text, limit) == shown
+
+
+MASKING = {"excerpt", "hide", "mask", "sha256"}
+SHORT = 20
+"""A cut below so many characters is of a list, or of a word of one's own."""
+ALLOWED = {("data/documents.py", "LONGEST_TITLE"), ("extras/labelling/panel.py", "MOST_NOTE")}
+"""What a user's own file is called, and what somebody writes of a label: data, which are masked where they are kept."""
+
+
+def called(node: ast.Call) -> str:
+    function = node.func
+    if isinstance(function, ast.Call):
+        return called(function)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def is_foreign(node: ast.AST, names: set[str]) -> bool:
+    """Whether somebody else's text is in an expression, and no mask around it."""
+    if isinstance(node, ast.Call):
+        if called(node) in MASKING:
+            return False
+        if called(node) in ("repr", "decode", "format_exc"):
+            return True
+    if isinstance(node, ast.FormattedValue) and node.conversion == ord("r"):
+        return True
+    if isinstance(node, ast.Attribute) and node.attr in ("stderr", "stdout", "refusal"):
+        return True
+    if isinstance(node, ast.Name) and node.id in names:
+        return True
+    return any(is_foreign(inner, names) for inner in ast.iter_child_nodes(node))
+
+
+def foreign_names(function: ast.AST) -> set[str]:
+    """Errors that are caught or given, and what is made of them."""
+    names = {node.name for node in ast.walk(function) if isinstance(node, ast.ExceptHandler) and node.name}
+    names |= {
+        node.arg
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) and node.annotation and re.search("Error|Exception", ast.unparse(node.annotation))
+    }
+    made = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.NamedExpr | ast.AugAssign)]
+    while True:
+        targets = [
+            target
+            for node in made
+            if is_foreign(node.value, names)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        ]
+        found = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+        if found <= names:
+            return names
+        names |= found
+
+
+def cuts(text: str) -> Iterator[tuple[int, str]]:
+    """The line and the limit of each place where a text of somebody else's is cut before it is masked."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            form = "".join(str(one.value) for one in ast.walk(node.format_spec) if isinstance(one, ast.Constant))
+            if re.fullmatch(r"[^.]*\.\d+s?", form):  # of a number a letter stands behind it
+                yield node.lineno, form
+        if isinstance(node, ast.Call) and called(node) == "shorten":
+            yield node.lineno, "shorten"
+    works = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for work in works:
+        names = foreign_names(work)
+        for node in ast.walk(work):
+            if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)):
+                continue
+            limit = node.slice.upper
+            is_long = isinstance(limit, ast.Constant) and isinstance(limit.value, int) and limit.value >= SHORT
+            named = isinstance(limit, ast.Name) and limit.id.isupper() and re.search("SHOWN|LONG|KEPT|MOST_N", limit.id)
+            if (is_long or named) and is_foreign(node.value, names):
+                yield node.lineno, ast.unparse(limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.law
+def test_nothing_of_others_is_cut_before_it_is_masked() -> None:
+    found = {
+        f"ragbench/{name}:{line}: cut at {limit}; ragbench.core.settings.secrets.excerpt masks before it cuts"
+        for path in sources.package()
+        for name in [path.relative_to(sources.PACKAGE).as_posix()]
+        for line, limit in cuts(sources.text(path))
+        if (name, limit) not in ALLOWED
+    }
+    assert not found, "\n".join(sorted(found))
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("try:\n 1\nexcept ValueError as error:\n x = str(error)[:200]", 1),
+        ("try:\n 1\nexcept ValueError as error:\n said = f'{error}'.split()\n x = ' '.join(said)[:SHOWN]", 1),
+        ("try:\n 1\nexcept ValueError as error:\n x = excerpt(error, 200)", 0),
+        ("try:\n 1\nexcept ValueError as error:\n x = hide(str(error))[:200]", 0),
+        ("try:\n 1\nexcept ValueError as error:\n x = error.places[:5]", 0),
+        ("x = repr(given)[:80]", 1),
+        ("x = f'{given!r:.80}'", 1),
+        ("x = f'{shown(given):.80}'", 1),
+        ("x = f'{given:.3f} {given:.2%} {given:.3g}'", 0),
+        ("x = textwrap.shorten(given, 80)", 1),
+        ("x = done.stderr.splitlines()[-1][:200]", 1),
+        ("x = content.decode()[:300]", 1),
+    ],
+)
+def test_the_law_finds_what_is_cut_too_early(code: str, count: int) -> None:
+    lines = "\n".join(f" {line}" for line in code.split("\n"))
+    assert len(list(cuts(f"def made(given, done, content):\n{lines}"))) == count
+
+
+def test_the_law_is_broken_by_an_error_that_is_given() -> None:
+    assert list(cuts("def told(error: Exception) -> str:\n return f'{error}'[:SHOWN_CHARACTERS]")) == [
+        (2, "SHOWN_CHARACTERS")
+    ]

@@ -1,0 +1,143 @@
+"""Tables for articles are set by LaTeX itself: no line is wider than the text, whatever systems are called."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragbench.core.language import translator
+from ragbench.extras.runs import bare_numbers
+from ragbench.report import articles
+from tests.views.measurements import measurement
+
+NEEDED = ("article.cls", "booktabs.sty", "tabularx.sty", "siunitx.sty", "t2aenc.def")
+DOCUMENT = r"""\documentclass[a4paper]{article}
+\usepackage[T2A,T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{amssymb,booktabs,tabularx,siunitx}
+\DeclareUnicodeCharacter{2026}{\ldots}
+\DeclareUnicodeCharacter{2212}{\ensuremath{-}}
+\DeclareUnicodeCharacter{202F}{\,}
+%s
+\begin{document}
+%s
+\end{document}
+"""
+
+
+def engine() -> str:
+    """pdflatex with all that is needed; else the test is skipped, with the reason."""
+    found = shutil.which("pdflatex")
+    if found is None:
+        pytest.skip(
+            "there is no pdflatex: apt-get install texlive-latex-recommended texlive-science texlive-lang-cyrillic"
+        )
+    lacking = [
+        name for name in NEEDED if not subprocess.run(["kpsewhich", name], capture_output=True, check=False).stdout
+    ]
+    if lacking:
+        pytest.skip(f"LaTeX lacks {', '.join(lacking)}")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("number", [2, 5])
+def test_a_table_is_no_wider_than_the_text(tmp_path: Path, number: int, language: str) -> None:
+    systems = tuple(f"retriever{place}_with-a-name-of-forty-signs-or-so".ljust(40, "x")[:40] for place in range(number))
+    made = measurement(systems, ("answer_correctness_rating", "ndcg(gain=exponential)@10", "mrr"), 40, gain=0.3)
+    table = articles.latex_table(made, translator(language))
+    assert ("output-decimal-marker={,}" in table) is (language == "ru")
+    _set(tmp_path, table, language)
+
+
+def _set(folder: Path, table: str, language: str) -> None:
+    """LaTeX sets the table, and no line of it is wider than the text."""
+    pdflatex = engine()
+    encoding = r"\renewcommand{\encodingdefault}{T2A}" if language == "ru" else ""
+    (folder / "a.tex").write_text(DOCUMENT % (encoding, table), encoding="utf-8")
+    command = [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "a.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    said = (folder / "a.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, said[-2000:]
+    assert (folder / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert re.findall(r"Overfull \\hbox.*", said) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_tables_of_loaded_runs_and_of_runs_without_pairs_are_set_too(tmp_path: Path, language: str) -> None:
+    rows = [
+        ("ndcg(gain=exponential)@10", 0.01, 40, ""),
+        ("a_rather_long_name_of_a_metric_of_ours", None, None, "describes"),
+    ]
+    loaded = [
+        {"notebook": "old_run & more", "metric": name, "value": 0.1234, "low": low, "high": 0.5, "n": n, "reason": why}
+        for name, low, n, why in rows
+    ]
+    [table] = bare_numbers.tables_of_numbers(loaded, translator(language)).values()
+    _set(tmp_path, table.latex("loaded"), language)
+    systems = [f"retriever_{side}-with-a-name-of-forty-signs".ljust(40, "x") for side in ("a", "b")]
+    ends = {f"{key}_{side}": value for side in ("first", "second")
+            for key, value in (("low", 0.3), ("high", 0.5), ("value", 0.4), ("n", 40))}  # fmt: skip
+    found = {"low": -0.1, "high": 0.1, "difference": 0.0, "p": 0.5, "verdict": "not shown"}
+    pairs = [
+        {
+            **ends,
+            **found,
+            "first": systems[0],
+            "second": systems[1],
+            "run": "B",
+            "notebook": "t",
+            "metric": name,
+            "why": why,
+        }
+        for name, _low, _n, why in rows
+    ]
+    _set(tmp_path, bare_numbers.latex_summaries(pairs, translator(language)), language)
+
+
+def test_a_name_in_markdown_calls_nobody() -> None:
+    """GitHub writes to whoever stands behind an @ that begins a word; an @ inside a word is left as it is."""
+    assert articles.markdown("@octocat and (@team/all) of ndcg@10") == (
+        r"@&#8203;octocat and \(@&#8203;team/all\) of ndcg@10"
+    )
+    made = measurement(("@base", "@new"), ("mrr",), 10, facts={"dataset": "@data"})
+    text = articles.summary({"notebooks": [{"name": "@t"}]}, {"@t": made}, None, translator("en"))
+    assert "@&#8203;base" in text
+    assert re.findall(r"(?<!\w)@(?!&#8203;)", text) == []
+
+
+@pytest.mark.parametrize("number", [2, 400])
+def test_the_markdown_of_a_comparison_is_found_again_and_no_longer_than_a_comment(number: int) -> None:
+    made = {f"page_{place}": measurement(questions=6) for place in range(number)}
+    text = bare_numbers.sheet_summary(made, translator("en"))
+    assert text.startswith(f"{articles.MARK}\n# Report\n")
+    assert len(text) < 65_536
+    assert r"page\_0" in text
+    assert ("Left out, as this would be too long:" in text) == (number == 400)
+
+
+def test_a_caption_names_test_intervals_and_groups_in_one_line_and_which_way_is_good() -> None:
+    english, russian = translator("en"), translator("ru")
+    made = measurement(metrics=("mrr", "noise_sensitivity", "retrieval_latency_ms"))
+    way = ("higher", "lower", "lower")
+    turned = zip(made.comparisons, way, strict=True)
+    made = replace(made, comparisons=tuple(replace(c, comparison=replace(c.comparison, better=b)) for c, b in turned))
+    latex, markdown = (
+        articles.latex_table(made, english),
+        articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, english),
+    )
+    for text in (latex, markdown.replace("\\", "")):
+        assert re.search(r"Test: [^.]*, intervals: bootstrap interval \(BCa\), independent questions: 40\.", text), text
+        plain = text.replace("\\allowbreak{}", "").replace("\\", "")
+        assert "Higher is better: mrr. Lower is better: noise_sensitivity, retrieval_latency_ms." in plain, text
+    assert "Чем ниже, тем лучше: noise" in articles.latex_table(made, russian)
+    grouped = tuple(replace(c, comparison=replace(c.comparison, clusters=7)) for c in made.comparisons)
+    assert "independent groups: 7." in articles.latex_table(replace(made, comparisons=grouped), english)
+    assert "Higher is better." in articles.latex_table(measurement(), english)
