@@ -476,3 +476,52 @@ def test_nobody_prints_past_the_terminals_door() -> None:
 )  # fmt: skip
 def test_the_law_sees_every_way_to_print(source: str) -> None:
     assert printed(ast.walk(ast.parse(source)))
+
+
+OWN_FACTS = {
+    "ragbench.systems.parts.dense": "what a retriever says of itself",
+    "ragbench.extras.significance.trec_command": "what is told of judgements",
+    "ragbench.tiers.retrieval.tier0_embeddings": "what is told of an embedder",
+    "ragbench.tiers.answers.tier_ux": "what is told of an embedder",
+    "ragbench.tiers.judges.deciders": "what is told of a judge",
+    "ragbench.tiers.judges.tier_judge_pipeline": "what is told of a judge",
+    "ragbench.views.blame.waterfall": "the fact `blame`",
+    "ragbench.views.blame.failed_questions": "the fact `blame`",
+    "ragbench.views.blame.perfect_parts": "the fact `blame`",
+    "ragbench.views.sentences.facts": "the fact `refusals`",
+}
+"""Modules that call something else facts, too."""
+
+
+def facts_read(nodes: Iterable[ast.AST]) -> set[str]:
+    """The keys that are read of what is called facts."""
+    found = set[str]()
+    for node in nodes:
+        of: ast.expr | None = None
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript):
+            of, key = node.value, node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            of, key = node.func.value, node.args[0] if node.args else None
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
+            of, key = node.comparators[0], node.left
+        name = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+        if name == "facts" and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            found.add(key.value)
+    return found
+
+
+def test_every_fact_that_is_read_is_declared_with_its_type() -> None:
+    from ragbench.core.facts import Facts
+    from ragbench.extras.runs.run_facts import RunFacts
+    from ragbench.extras.sweeps.ablation import SweepFacts
+
+    declared = {*Facts.__annotations__, *RunFacts.__annotations__, *SweepFacts.__annotations__}
+    read = {module.name: facts_read(module.nodes) for module in this_house().modules}
+    assert {name: keys - declared for name, keys in read.items() if keys - declared and name not in OWN_FACTS} == {}
+    assert len(set().union(*read.values()) & declared) > 60
+
+
+@pytest.mark.parametrize("source", ['made.facts["n"]', 'facts.get("n", 0)', '"n" in page.facts'])
+def test_the_law_sees_every_way_to_read_a_fact(source: str) -> None:
+    assert facts_read(ast.walk(ast.parse(source))) == {"n"}

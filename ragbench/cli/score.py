@@ -15,6 +15,7 @@ from ragbench.cli import gate
 from ragbench.cli.console import consent, options
 from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
+from ragbench.core.facts import Facts
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
@@ -276,7 +277,7 @@ def _numbers(scores: Scores) -> dict[str, Measurement]:
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     extra = scores.sets.tables
-    facts = {"attendance": judge_assignment.facts(scores.attendances), "tables": {name: name for name in extra}}
+    facts: Facts = {"attendance": judge_assignment.facts(scores.attendances), "tables": {name: name for name in extra}}
     return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences, extra=extra)}
 
 

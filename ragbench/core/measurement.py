@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core import folders, stand_ins, terminal, unidentified
 from ragbench.core.counts import alone, counted
+from ragbench.core.facts import Facts
 from ragbench.core.folders import write, write_by
 from ragbench.core.language import translator
 from ragbench.core.settings.secrets import exact_masker, excerpt, masked, masked_table
@@ -132,10 +133,7 @@ class Evidence:
     A table that is not given is empty.
 
     notebook: the notebook's name, which is the page's.
-    facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
-        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
-        tier (which one measured it, by whose name what states findings of it is found),
-        request (what was asked for: a list of {name, value, default, help}).
+    facts: provenance, settings and counts as plain JSON values.
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
     questions: one row per sample (QUESTION_COLUMNS); where a page lists only some of very many, `listed` says why it
         does (`ragbench.tiers.answers.rag_metrics`), None of others: their answers, passages, judgements and reasons are
@@ -145,7 +143,7 @@ class Evidence:
     """
 
     notebook: str
-    facts: Mapping[str, Any]
+    facts: Facts
     scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
     questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
     retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
@@ -164,7 +162,7 @@ class Findings:
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     placed: tuple[Finding, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
@@ -304,8 +302,8 @@ class Measurement(Evidence):
     def __repr__(self) -> str:
         """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
         _ = translator("en")
-        named = ("dataset", "unit", "n_questions", "seed")
-        about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
+        named = {key: self.facts.get(key) for key in ("dataset", "unit", "n_questions", "seed")}
+        about = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         lines = [
             f"{e.system} {e.metric}: {_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}, "
             + counted(estimate, _)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ragbench.core.language import Translator
 from ragbench.core.types.reason import Reason, rounded, short
 
 LIMIT = 0.02
 """Share of what a system retrieved, above which nothing is concluded from its rankings."""
-FACT = "unidentified"
+FACT: Final = "unidentified"
 
 
 @dataclass(frozen=True)

@@ -337,12 +337,12 @@ def _item(
 
 def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[Any]] | None:
     """The passages that the answer rests on, and all others, as they are written; None where nothing tells them."""
-    items, facts = items_of(fields.get("contexts"), where) or [], opened(fields.get("supporting"))
-    facts = facts.get("title", []) if isinstance(facts, Mapping) else [fact[0] for fact in facts or ()]
+    items, told = items_of(fields.get("contexts"), where) or [], opened(fields.get("supporting"))
+    titles = told.get("title", []) if isinstance(told, Mapping) else [fact[0] for fact in told or ()]
     marks = [
-        any(item.get(mark) for mark in SUPPORTS) or item.get("title") in facts
+        any(item.get(mark) for mark in SUPPORTS) or item.get("title") in titles
         if isinstance(item, Mapping)
-        else isinstance(item, list) and bool(item) and item[0] in facts
+        else isinstance(item, list) and bool(item) and item[0] in titles
         for item in items
     ]
     if not any(marks):

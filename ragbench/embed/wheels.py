@@ -59,9 +59,9 @@ def suiting(settings: EmbedderSettings, language: str) -> EmbedderSettings:
     return settings.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
 
 
-def is_hashing(settings: EmbedderSettings) -> bool:
-    """Whether it hashes in whatever language: by its kind, or as "auto" where no model is installed."""
-    return settings.kind == "hashing" or (settings.kind == "auto" and all(map(lacking, OF_LANGUAGE.values())))
+def is_here(settings: EmbedderSettings) -> bool:
+    """Whether vectors are computed in this process: nobody is asked who answers many at once sooner."""
+    return settings.given is None and settings.kind not in ("openai", "database")
 
 
 def settled(settings: Settings, language: str) -> Settings:

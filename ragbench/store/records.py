@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ragbench.core.facts import Facts
 from ragbench.core.types import Array, Better
 
 RunStatus = Literal["complete", "failed", "interrupted"]
@@ -108,7 +109,7 @@ class RunPart:
     unit: str | None = None
     systems: tuple[str, ...] = ()
     baseline: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True)

@@ -566,7 +566,7 @@ def test_a_system_that_raised_at_some_questions_is_named_with_the_reason_by_ever
     assert sentence in done.stderr
     [*table, _why, path] = done.stdout.splitlines()
     assert path.endswith("index.html")
-    assert [line.split()[:5] for line in table if line.startswith("Tier 1")] == [
+    assert [line.split()[:5] for line in table if line.startswith("Tier 1 ")] == [
         ["Tier", "1", "mrr@10", "good", "0.833"],
         ["Tier", "1", "mrr@10", "shaky", "0.333"],
     ], "the page's leading number by system"

@@ -27,7 +27,7 @@ print(len(names), *typer.main.get_command(application).commands)
 
 def without(folder: Path, *names: str) -> Path:
     """A copy of the package that lacks these annexes; all of them where none is named."""
-    shutil.copytree(PACKAGE, folder / "ragbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, folder / "ragbench")  # what is compiled as well
     for beside in ("notebooks", "data", "ragbench.toml"):
         (folder / beside).symlink_to(PACKAGE.parent / beside)
     for name in names or ["."]:

@@ -26,7 +26,7 @@ WITHOUT_A_LIMIT = {
     "lines._table": "a block of lines",
     "measurement._load": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "measurement._read_findings": "a run's tables; those of runs from elsewhere are measured first, by `received`",
-    "projection._kept": "this user's own cache",
+    "tier0_embeddings._kept": "this user's own cache",
 }
 """Where something is read whole without a limit, each with its reason."""
 
@@ -36,9 +36,10 @@ def whole_reads(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
     Functions of the package itself are none: what they call is looked at where they stand.
     """
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    everything = sources.walk(tree)
+    own = {node.name for node in everything if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     foreign = set()
-    for node in ast.walk(tree):
+    for node in everything:
         if isinstance(node, ast.ImportFrom):
             names = {alias.asname or alias.name for alias in node.names}
             if f"{node.module}.".startswith("ragbench."):
@@ -49,7 +50,7 @@ def whole_reads(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _within(node: ast.AST, place: str, own: set[str], foreign: set[str]) -> Iterator[tuple[str, str]]:
-    for child in ast.iter_child_nodes(node):
+    for child in sources.children(node):
         inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else place
         if isinstance(child, ast.Call) and _is_whole(child, own, foreign):
             yield place, ast.unparse(child)

@@ -240,3 +240,12 @@ def test_a_module_without_sources_is_a_part_of_the_passport(tmp_path: Path) -> N
     py_compile.compile(str(tmp_path / "words.py"), cfile=str(tmp_path / "words.pyc"), doraise=True)
     (tmp_path / "words.py").unlink()
     assert {path.name for path in worker_identity.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
+
+
+@pytest.mark.parametrize(
+    "code", ["import words\nif:\n", "import words\n\0", *(f"{'-' * n}1\n" for n in (5000, 50_000))]
+)
+def test_a_module_that_does_not_parse_is_a_part_of_the_passport(tmp_path: Path, code: str) -> None:
+    (tmp_path / "style.py").write_text("import broken\n", encoding="utf-8")
+    (tmp_path / "broken.py").write_text(code, encoding="utf-8")
+    assert {path.name for path in worker_identity.of_module("style", tmp_path)} == {"style.py", "broken.py"}

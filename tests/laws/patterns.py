@@ -14,12 +14,13 @@ import pkgutil
 import re
 import re._constants as opcodes
 import re._parser as parser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import ragbench
+from tests.laws import sources
 
 CALLS = ("compile", "search", "match", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 ANCHORED = {"match", "fullmatch"}
@@ -75,17 +76,18 @@ def found() -> tuple[list[Found], list[str]]:
         patterns[key] = Found(one, place, methods)
 
     loaded = list(modules())
-    trees = {module.__name__: ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")) for module in loaded}
-    everywhere = _methods(trees.values())
-    own = {name: _methods([tree]) for name, tree in trees.items()}
+    files = {module.__name__: Path(str(module.__file__)) for module in loaded}
+    used_in = {name: _uses(sources.nodes(path)) for name, path in files.items()}
+    everywhere = _methods(used_in.values())
+    own = {name: _methods([used]) for name, used in used_in.items()}
     for module in loaded:
         for name, value in vars(module).items():
             if getattr(value, "__module__", module.__name__) == module.__name__ or isinstance(value, re.Pattern):
                 for one in _held(value, set()):
                     used = own[module.__name__] if name.startswith("_") else everywhere
                     add(one, f"{module.__name__}.{name}", used.get(name, frozenset()))
-        for call in ast.walk(trees[module.__name__]):
-            if not (isinstance(call, ast.Call) and ast.unparse(call.func) in {f"re.{one}" for one in CALLS}):
+        for call in sources.nodes(files[module.__name__]):
+            if not (isinstance(call, ast.Call) and _is_of_re(call.func)):
                 continue
             place, method = f"{module.__name__}:{call.lineno}", ast.unparse(call.func).removeprefix("re.")
             try:
@@ -93,7 +95,7 @@ def found() -> tuple[list[Found], list[str]]:
                 flags = [_value(word.value, module) for word in call.keywords if word.arg == "flags"]
                 if method in ("compile",) and len(call.args) > 1:
                     flags = [_value(call.args[1], module)]
-            except NameError:
+            except (NameError, TypeError):  # of what only a function has, or of what it calls by a name of the module
                 unknown.append(f"{module.__name__}: {ast.unparse(call.args[0])}")
                 continue
             if method != "compile":
@@ -109,22 +111,37 @@ def _value(node: ast.expr, module: ModuleType) -> Any:
     return eval(compile(ast.Expression(node), "pattern", "eval"), vars(module))
 
 
-def _methods(trees: Any) -> dict[str, frozenset[str]]:
-    """Name → the methods that it is called by anywhere in the package; a name that also stands alone has none."""
+def _is_of_re(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in CALLS and ast.unparse(function.value) == "re"
+
+
+Uses = tuple[dict[str, set[str]], set[str]]
+"""Name → the methods that it is called by, and the names that also stand alone."""
+
+
+def _uses(nodes: Iterable[ast.AST]) -> Uses:
     called: dict[str, set[str]] = {}
     alone: set[str] = set()
-    for tree in trees:
-        for node in ast.walk(tree):
-            for child in ast.iter_child_nodes(node):
-                name = (
-                    child.id if isinstance(child, ast.Name) else child.attr if isinstance(child, ast.Attribute) else ""
-                )
-                if not name or not isinstance(getattr(child, "ctx", None), ast.Load):
-                    continue
-                if isinstance(node, ast.Attribute) and node.value is child:
-                    called.setdefault(name, set()).add(node.attr)
-                else:
-                    alone.add(name)
+    for node in nodes:
+        for child in sources.children(node):
+            if not isinstance(child, ast.Name | ast.Attribute) or not isinstance(child.ctx, ast.Load):
+                continue
+            name = child.id if isinstance(child, ast.Name) else child.attr
+            if isinstance(node, ast.Attribute):
+                called.setdefault(name, set()).add(node.attr)
+            else:
+                alone.add(name)
+    return called, alone
+
+
+def _methods(used: Iterable[Uses]) -> dict[str, frozenset[str]]:
+    """Name → the methods that it is called by in all of these; a name that also stands alone has none."""
+    called: dict[str, set[str]] = {}
+    alone: set[str] = set()
+    for methods_of, names in used:
+        alone |= names
+        for name, methods in methods_of.items():
+            called.setdefault(name, set()).update(methods)
     return {name: frozenset(methods) for name, methods in called.items() if name not in alone}
 
 

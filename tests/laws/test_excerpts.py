@@ -136,18 +136,19 @@ def is_foreign(node: ast.AST, names: set[str]) -> bool:
         return True
     if isinstance(node, ast.Name) and node.id in names:
         return True
-    return any(is_foreign(inner, names) for inner in ast.iter_child_nodes(node))
+    return any(is_foreign(inner, names) for inner in sources.children(node))
 
 
 def foreign_names(function: ast.AST) -> set[str]:
     """Errors that are caught or given, and what is made of them."""
-    names = {node.name for node in ast.walk(function) if isinstance(node, ast.ExceptHandler) and node.name}
+    within = sources.walk(function)
+    names = {node.name for node in within if isinstance(node, ast.ExceptHandler) and node.name}
     names |= {
         node.arg
-        for node in ast.walk(function)
+        for node in within
         if isinstance(node, ast.arg) and node.annotation and re.search("Error|Exception", ast.unparse(node.annotation))
     }
-    made = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.NamedExpr | ast.AugAssign)]
+    made = [node for node in within if isinstance(node, ast.Assign | ast.NamedExpr | ast.AugAssign)]
     while True:
         targets = [
             target
@@ -163,25 +164,34 @@ def foreign_names(function: ast.AST) -> set[str]:
 
 def cuts(text: str) -> Iterator[tuple[int, str]]:
     """The line and the limit of each place where a text of somebody else's is cut before it is masked."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
+    everything = sources.walk(ast.parse(text))
+    for node in everything:
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
             form = "".join(str(one.value) for one in ast.walk(node.format_spec) if isinstance(one, ast.Constant))
             if re.fullmatch(r"[^.]*\.\d+s?", form):  # of a number a letter stands behind it
                 yield node.lineno, form
         if isinstance(node, ast.Call) and called(node) == "shorten":
             yield node.lineno, "shorten"
-    works = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for work in works:
-        names = foreign_names(work)
-        for node in ast.walk(work):
-            if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)):
-                continue
-            limit = node.slice.upper
-            is_long = isinstance(limit, ast.Constant) and isinstance(limit.value, int) and limit.value >= SHORT
-            named = isinstance(limit, ast.Name) and limit.id.isupper() and re.search("SHOWN|LONG|KEPT|MOST_N", limit.id)
-            if (is_long or named) and is_foreign(node.value, names):
-                yield node.lineno, ast.unparse(limit)  # type: ignore[arg-type]
+    if not any(is_cut(node) for node in everything):
+        return
+    for work in everything:
+        if not isinstance(work, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        parts = [node for node in sources.walk(work) if is_cut(node)]
+        names = foreign_names(work) if parts else set()
+        for node in parts:
+            if is_foreign(node.value, names):  # type: ignore[attr-defined]
+                yield node.lineno, ast.unparse(node.slice.upper)  # type: ignore[attr-defined]
+
+
+def is_cut(node: ast.AST) -> bool:
+    """Whether it is the first part of something, as long as a text that is shown."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)):
+        return False
+    limit = node.slice.upper
+    if isinstance(limit, ast.Constant):
+        return isinstance(limit.value, int) and limit.value >= SHORT
+    return isinstance(limit, ast.Name) and limit.id.isupper() and bool(re.search("SHOWN|LONG|KEPT|MOST_N", limit.id))
 
 
 @pytest.mark.law

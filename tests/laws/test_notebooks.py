@@ -143,6 +143,7 @@ def test_prose_states_no_result(notebook: nbformat.NotebookNode) -> None:
             assert not re.search(r"\d+[.,]\d+|\d+ ?%", prose), cell.source
 
 
+@pytest.mark.slow
 def test_nothing_is_left_for_nbstripout() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "nbstripout", "--keep-id", "--verify", *map(str, ALL)],

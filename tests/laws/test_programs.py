@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.laws import sources
+
 TESTS = Path(__file__).parents[1]
 INVENTED = "test_architecture.py"
 """Whose programs are houses that break a law."""
@@ -21,7 +23,7 @@ INVENTED = "test_architecture.py"
 
 def imports(source: str) -> Iterator[tuple[str, str]]:
     """The modules of ours, and the names of them, that the texts of a file import where they are programs."""
-    for node in ast.walk(ast.parse(source)):
+    for node in sources.walk(ast.parse(source)):
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and "import" in node.value):
             continue
         try:

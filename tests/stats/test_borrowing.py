@@ -110,6 +110,7 @@ def test_a_design_effect_is_at_least_one(effect: float) -> None:
         stats.estimate(np.ones(9), clusters=list("aaabbbccc"), bounds=(0, 1), design_effect=effect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("share", "near"),
     [(0.98, 0.95), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(0.99, 0.97), (0.995, 0.97)])],

@@ -45,6 +45,7 @@ def test_the_published_mid_p() -> None:
     assert stats.compare(first, second).verdict is Verdict.BETTER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "difference", "named"), [(60, 0.15, 0.57), (157, 0.127, 0.83)])
 def test_mcnemars_mid_p_is_as_strong_as_the_chi_square_test_of_its_level(
     n: int, difference: float, named: float
@@ -379,6 +380,7 @@ def test_rank_tests_agree_with_scipy_and_warn(seed: int) -> None:
     assert rank_test_p(moved, "sign") == pytest.approx(signs.pvalue, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_skewed_differences_of_mean_zero_fool_rank_tests_but_not_ours() -> None:
     rng = np.random.default_rng(0)
     wrong = {"wilcoxon": 0, "sign": 0, "ours": 0}

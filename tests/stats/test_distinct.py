@@ -64,6 +64,7 @@ def test_few_draws_and_none_have_no_interval() -> None:
         assert (found.value, found.low, found.note) == (len(seen), None, "few")
 
 
+@pytest.mark.slow
 def test_it_covers_what_another_set_of_draws_would_see() -> None:
     rng = np.random.default_rng(5)
     weights = 1 / np.arange(1, 201)

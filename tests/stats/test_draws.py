@@ -78,6 +78,7 @@ def test_draws_that_are_kept_are_those_that_are_not(monkeypatch: pytest.MonkeyPa
     assert [block.tolist() for block in draws.unit_draws(70, 5_000, 3)] == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ties", "few", "many", "heavy", "clusters"])
 def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     """Mean, variance and skewness of the resampled mean are those of the sample, divided by 1, n and √n."""

@@ -253,6 +253,7 @@ def test_a_page_plans_what_a_study_plans_also_in_a_family() -> None:
     assert (several[0].questions_needed or 0) > (alone[0].questions_needed or 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pilot", ["normal", "groups", *(pytest.param(name, marks=pytest.mark.slow) for name in ("graded", "shares"))]
 )

@@ -22,6 +22,7 @@ def world(seed: int, labels: int, correlation: float, rest: int = 500) -> tuple[
     return truth[:labels], judge[:labels], judge[labels:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [20, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("correlation", [0.3, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_coverage_and_bias_where_the_judge_alone_fails(labels: int, correlation: float) -> None:

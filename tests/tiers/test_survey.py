@@ -8,8 +8,9 @@ from array import array
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +20,7 @@ from ragbench.core.settings import EmbedderSettings, Settings, secrets
 from ragbench.core.types import Chunk, Sample, Score
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_samples
-from ragbench.embed import hashing
+from ragbench.embed import hashing, wheels
 from ragbench.llm import run
 from ragbench.metrics.vectors import Batch
 from ragbench.report import csv_files
@@ -238,12 +239,42 @@ def test_what_needs_all_samples_at_once_is_held(monkeypatch: pytest.MonkeyPatch)
     assert measure.passes(of("exact_match", "semantic_similarity"), ("lexical",)), "a text has one vector"
     with monkeypatch.context() as patched:
         known = Settings(
-            embedders={"model": EmbedderSettings(kind="openai", model="m", base_url="http://127.0.0.1:9/v1")}
+            embedders={
+                "model": EmbedderSettings(kind="openai", model="m", base_url="http://127.0.0.1:9/v1"),
+                "folder": EmbedderSettings(kind="sentence_transformers", model="m"),
+                **{kind: EmbedderSettings(kind=kind) for kind in ("auto", "hashing", "minilm", "navec")},
+            }
         )
         patched.setattr(settings, "load", lru_cache(lambda: known))
         assert not measure.passes(of("semantic_similarity"), ("lexical",), "model"), "embedded in one batch"
+        for name in ("folder", "auto", "hashing", "minilm", "navec"):
+            assert measure.passes(of("semantic_similarity"), ("lexical",), name), "computed here, for nobody sooner"
+        assert not measure.passes(of("semantic_similarity"), ("lexical",), "auto,model")
         assert measure.passes(of("exact_match"), ("lexical",), "model")
     assert not measure.passes(of("faithfulness"), ("gpt",)), "a model answers many at once sooner"
+
+
+@pytest.mark.parametrize("kind", ["navec", pytest.param("minilm", marks=pytest.mark.slow)])
+def test_by_a_model_of_this_machine_values_of_parts_are_those_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch, kind: Literal["navec", "minilm"]
+) -> None:
+    """But for the last digits: a model rounds a text's vector by those it is embedded with."""
+    if lacking := wheels.lacking(kind):
+        pytest.skip(f"{', '.join(lacking)} not installed")
+    known = Settings(embedders={"model": EmbedderSettings(kind=kind)})
+    monkeypatch.setattr(settings, "load", lru_cache(lambda: known))
+    answers = ["Библиотека открыта до восьми.", "The library closes at eight.", "Столовая закрыта.", "No idea."]
+    samples = [
+        Sample(str(n), f"Когда? {n}", f"{answers[n % 4]} {'И ещё. ' * (n % 5)}", answers[n % 3]) for n in range(24)
+    ]
+    metrics = measure.applicable(samples, ["semantic_similarity", "exact_match"])
+    asked = measure.Asked(("lexical",), "model", resamples=200)
+    whole = run(measure.measure(samples, metrics, asked))
+    passed = run(measure.in_parts([samples[start : start + 5] for start in range(0, 24, 5)], metrics, asked, samples))
+    values = np.array([[row.score.value for row in scores.rows] for scores in (whole, passed)])
+    assert np.isfinite(values).all()
+    assert len(set(values[0].round(6))) > 6
+    np.testing.assert_allclose(values[1], values[0], atol=1e-5)
 
 
 def test_where_nobody_is_waited_for_so_many_scores_are_made_at_once_and_are_the_same(

@@ -43,7 +43,7 @@ def masker() -> Mask:
 
 def exact_masker() -> Mask:
     """A function that masks only the secrets that this process holds, for data that must stay as it is otherwise."""
-    return _masking(frozenset(_values()))
+    return _masking(_values())
 
 
 def document_masker() -> Mask:
@@ -115,20 +115,22 @@ def _nested(cell: Any, mask: Mask) -> Any:
     return cell if repr(better) == repr(masked(plain, str)) else better
 
 
-def _values() -> set[str]:
+def _values() -> frozenset[str]:
     """Secret values: of variables whose names say so, of the variables that the settings name, of URLs."""
-    named = {name for name in os.environ if _SECRET_NAME.search(name)}
     try:
-        known = settings.load()
+        named = settings.key_variables(settings.load())
     except (settings.ConfigurationError, OSError):
-        known = None
-    if known is not None:
-        named |= settings.key_variables(known)
-    values = {os.environ[name].strip() for name in named if name in os.environ}
-    for value in os.environ.values():
+        named = set()
+    return _values_among(tuple(os.environ.items()), frozenset(named))
+
+
+@lru_cache(maxsize=4)  # a masker is made for every cell that a fault quotes; variables hardly ever change
+def _values_among(variables: tuple[tuple[str, str], ...], named: frozenset[str]) -> frozenset[str]:
+    values = {value.strip() for name, value in variables if name in named or _SECRET_NAME.search(name)}
+    for _, value in variables:
         if "://" in value:
             values |= _passwords(value)
-    return {value for value in values if len(value) >= SHORTEST}
+    return frozenset(value for value in values if len(value) >= SHORTEST)
 
 
 def _passwords(url: str) -> set[str]:

@@ -182,7 +182,7 @@ def _imported(code: str, package: str) -> list[str]:
     """Dotted names that the code imports; of `from a import b` both a and a.b, as b may be a module."""
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):  # nobody can import it either
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # nobody can import it either
         return []
     names: list[str] = []
     for node in ast.walk(tree):

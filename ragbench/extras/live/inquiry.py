@@ -15,6 +15,7 @@ import numpy as np
 from ragbench import embed
 from ragbench.core import settings as configuration
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.settings import OWN_TABLES, EmbedderSettings, Settings, urls
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types import Embedder, EmbeddingError, Question, Status
@@ -236,7 +237,7 @@ def _written(
     return [(generation, {"generator_is_stand_in": writer.is_stand_in}) for generation in done]
 
 
-def _facts(responses: Sequence[Response]) -> dict[str, Any]:
+def _facts(responses: Sequence[Response]) -> Facts:
     """What only stands in for a model, as a measurement's facts tell it."""
     retrieving = [response.system for response in responses if response.is_stand_in]
     writers = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import ipywidgets
 
@@ -54,7 +54,7 @@ class Slide(ipywidgets.VBox):
         _ = page.material.text
         digits = 0 if over == "k" else 2
         names = {"k": _("depth k"), "threshold": _("threshold")}
-        fact = float(page.material.facts.get(over) or self.places[-1])
+        fact = float(cast(float, page.material.facts.get(over)) or self.places[-1])
         self._slider = ipywidgets.SelectionSlider(
             options=[(_.number(place, digits), place) for place in self.places],
             value=min(self.places, key=lambda place: abs(place - fact)),

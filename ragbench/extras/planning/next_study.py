@@ -134,9 +134,9 @@ def _chosen(
         primary, left_out = [], []
         for name, labels in scored.items():
             directed = [label for label in labels if direction(pages[name], label) is not None]
-            own = pages[name].facts.get("primary")
+            leading = pages[name].facts.get("primary")
             if directed:
-                primary.append((name, own if own in directed else directed[0]))
+                primary.append((name, leading if leading in directed else directed[0]))
             else:
                 left_out.append(
                     f"{name}: no value of {', '.join(labels)} is better than another: name one with --metric"

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape, unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
 from ragbench import views
 from ragbench.core import annexes, folders, settings
+from ragbench.core.facts import Facts
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
@@ -340,8 +341,11 @@ class Veil:
 
     def measurement(self, made: Measurement) -> Measurement:
         """The measurement with every text masked; its numbers, and the rows' order, stay."""
-        facts = {key: value if key in PLAIN_FACTS else self.json(value) for key, value in made.facts.items()}
-        facts |= {"masked": True} if "masked" in facts else {}
+        facts = cast(
+            Facts, {key: value if key in PLAIN_FACTS else self.json(value) for key, value in made.facts.items()}
+        )
+        if "masked" in facts:
+            facts["masked"] = True
         return replace(
             made,
             facts=facts,
@@ -398,6 +402,6 @@ def page_of(scores: Scores, language: str = "") -> views.Page:
     """The page of scores, as `ragbench run rag_metrics` makes it of the same answers."""
     spoken = language or scores.language
     answers = of_samples(scores.samples, in_memory.NAME)
-    part = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
+    part: Facts = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
     made = measured_scores(scores, replace(answers, facts={**answers.facts, **part}), spoken)
     return views.Page(told(made), language=spoken)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ragbench.core import settings, unidentified
+from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Array, Status
 from ragbench.extras.runs.changes import Refusal, Setting, refusal, said, settings_of
+from ragbench.extras.runs.run_facts import RunFacts, run_facts
 from ragbench.extras.runs.summarized import (
     LETTERS,
     Beside,
@@ -27,7 +29,7 @@ from ragbench.extras.runs.summarized import (
 )
 from ragbench.metrics import declaration, meant
 from ragbench.store.records import RunRecord, RunScores
-from ragbench.tiers.basics import bands, findings, withholding
+from ragbench.tiers.basics import findings, withholding
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.findings import NOTHING, Sureness, bounds
@@ -212,7 +214,7 @@ def _systems(record: RunRecord) -> list[str]:
 
 def _sureness(record: RunRecord) -> Sureness:
     """As the first run's pages were: level, draws, seed."""
-    facts = next((part.facts for part in record.parts if "level" in part.facts), {})
+    facts = next((part.facts for part in record.parts if "level" in part.facts), Facts())
     return Sureness(facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
 
 
@@ -375,10 +377,11 @@ def joined(
         clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
         for side, (title, system) in enumerate(zip(each.titles, each.systems, strict=True)):
             part = runs[each.run if side else 0].part(notebook)
-            facts = {} if part is None else part.facts
+            facts = Facts() if part is None else part.facts
             void = {metric: set(ids) for name, metric, ids in facts.get(VOID) or () if name == system}
             for key, by_title in told.items():
-                by_title |= {title: (facts.get(key) or {})[system]} if system in (facts.get(key) or {}) else {}
+                by_system = cast(Mapping[str, Any], facts.get(key) or {})
+                by_title |= {title: by_system[system]} if system in by_system else {}
             for metric, columns in each.values.items():
                 nothing = np.isin(each.samples, list(void.get(metric, ())))
                 status = np.where(~np.isnan(columns[side]), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
@@ -386,18 +389,19 @@ def joined(
                 parts.append(pd.DataFrame({**row, "status": status, "reason": "", "judge": None}))
     titles = dict.fromkeys(title for side in (0, 1) for each in pairings for title in (each.titles[side],))
     first = runs[0].part(notebook)
+    known: RunFacts = {
+        **sureness.facts,
+        "systems": [{"name": title} for title in titles],
+        "pairs": [list(each.titles) for each in pairings],
+        "primary": primary,
+        **cast(Facts, told),
+        "known_items": None if first is None else first.facts.get("known_items"),
+        "smallest_difference": matters.model_dump(mode="json"),
+        "reachable": None if first is None else first.facts.get("reachable"),
+    }
     return Evidence(
         notebook,
-        {
-            **asdict(sureness),
-            "systems": [{"name": title} for title in titles],
-            "pairs": [list(each.titles) for each in pairings],
-            "primary": primary,
-            **told,
-            "known_items": None if first is None else first.facts.get("known_items"),
-            bands.MATTERS: matters.model_dump(mode="json"),
-            bands.REACHABLE: None if first is None else first.facts.get(bands.REACHABLE),
-        },
+        known,
         scores=pd.concat(parts, ignore_index=True).drop_duplicates(["system", "metric", "sample"]),
         questions=pd.DataFrame({"sample": list(clusters), "text": "", "cluster": list(clusters.values())}),
     )
@@ -411,6 +415,6 @@ def state(evidence: Evidence) -> Findings:
     return Findings(
         *findings.find(
             evidence.scores, metrics, design.systems, design.clusters, design.sureness, design.primary,
-            pairs=[(first, second) for first, second in evidence.facts["pairs"]],
+            pairs=[(first, second) for first, second in run_facts(evidence.facts)["pairs"]],
         )
     )  # fmt: skip

@@ -25,6 +25,7 @@ from ragbench.core.stand_ins import StandIn
 from ragbench.core.types.reason import kept
 from ragbench.extras.runs import bare_numbers
 from ragbench.extras.runs.changes import Refusal, said
+from ragbench.extras.runs.run_facts import RunFacts, run_facts
 from ragbench.extras.runs.summarized import LETTERS
 from ragbench.report import articles
 from ragbench.report.keeping import files, results
@@ -66,7 +67,7 @@ def draw(folder: Path, language: str) -> None:
     """Draw the pages of a comparison from what lies in its folder; the same bytes every time."""
     _ = translator(language)
     whole = Measurement.load(folder / "parts" / OVERALL)
-    runs, rest = whole.facts["runs"], Page(whole, language=language)
+    runs, rest = run_facts(whole.facts)["runs"], Page(whole, language=language)
     over = _("Runs against run {letter}", letter=runs[0]["letter"])
     blocks = [Block(sheets.views(rest, "runs", "refused"))]
     for row in whole.extra["pages"].to_dict("records"):
@@ -162,13 +163,14 @@ def overall(comparison: RunComparison) -> Measurement:
     ]
     places = {run.id: letter for letter, run in zip(letters, comparison.runs, strict=True)}
     refused = [{**asdict(refusal), "run": places.get(refusal.run, "")} for refusal in comparison.refused]
+    known: RunFacts = {
+        "runs": [about(run, letter) for letter, run in zip(letters, comparison.runs, strict=True)],
+        "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
+        "identified": all(run.identities for run in comparison.runs),
+    }
     return Measurement(
         notebook=OVERALL,
-        facts={
-            "runs": [about(run, letter) for letter, run in zip(letters, comparison.runs, strict=True)],
-            "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
-            "told": all(run.identities for run in comparison.runs),
-        },
+        facts=known,
         extra={
             "pages": pd.DataFrame(_listed(comparison), columns=["page", "title", "equal"]),
             "summarized": pd.DataFrame(summaries(comparison), columns=list(SUMMARY)),

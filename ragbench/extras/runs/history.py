@@ -13,6 +13,7 @@ from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
 from ragbench.core.types import Estimate
 from ragbench.extras.runs.changes import changes
+from ragbench.extras.runs.run_facts import RunFacts
 from ragbench.metrics import meant
 from ragbench.store.records import RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
@@ -84,13 +85,14 @@ def history(
         if (part := record.part(value.notebook)) is not None
         for each in stand_ins.of(part.facts, value.system, value.metric)
     }
+    known: RunFacts = {
+        "runs": runs,
+        "sections": [section.fact for section in sections],
+        "stand_ins": [each.fact for each in stood_in],
+    }
     return Measurement(
         notebook=NAME,
-        facts={
-            "runs": runs,
-            "sections": [section.fact for section in sections],
-            "stand_ins": [each.fact for each in stood_in],
-        },
+        facts=known,
         placed=tuple(
             _estimate(record.id, value) for own in sections for record in own.runs for value in own.wanted[record.id]
         ),

@@ -42,6 +42,7 @@ def history(
     from ragbench.core.settings import project_folder
     from ragbench.extras.runs import history as room
     from ragbench.extras.runs import history_page as report
+    from ragbench.extras.runs.run_facts import run_facts
     from ragbench.store import Store
 
     known = settings.load()
@@ -54,7 +55,10 @@ def history(
     index = report.write(made, out or trust.folder_of("reports_folder") / "history", language or known.language)
     if json_file is not None:
         tables = {"points": room.rows(made), "changes": made.extra["changes"].to_dict("records")}
-        about = {"runs": made.facts["runs"], "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en"))}
+        about = {
+            "runs": run_facts(made.facts)["runs"],
+            "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en")),
+        }
         outputs.write(json_file, {**tables, **about})
     outputs.caveat(stand_ins.of(made.facts))
     terminal.say(index, err=outputs.is_screen(json_file))

@@ -11,6 +11,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.extras.runs import bare_numbers
 from ragbench.extras.runs.comparison_pages import about
 from ragbench.extras.runs.past_runs import COVERED
+from ragbench.extras.runs.run_facts import RunFacts, run_facts
 from ragbench.report.keeping import files
 from ragbench.report.pages import sheets
 from ragbench.store.records import RunRecord
@@ -25,11 +26,12 @@ def measurement(record: RunRecord) -> Measurement:
     import pandas as pd
 
     rows = [[asdict(value)[name] for name in COLUMNS] for value in record.values]
-    topics = [topic for part in record.parts for topic in part.facts.get(TOPICS) or ()]
+    topics = [topic for part in record.parts for topic in run_facts(part.facts).get("topic_coverage") or ()]
     extra = {TOPICS: pd.DataFrame(topics, columns=list(COVERED), dtype=object)} if topics else {}
+    known: RunFacts = {"run": record.id, "runs": [about(record, "")], "tables": {name: name for name in extra}}
     return Measurement(
         notebook=NAME,
-        facts={"run": record.id, "runs": [about(record, "")], "tables": {name: name for name in extra}},
+        facts=known,
         extra={NAME: pd.DataFrame(rows, columns=list(COLUMNS)), **extra},
     )
 
@@ -39,7 +41,9 @@ def draw(folder: Path, language: str) -> None:
     _ = translator(language)
     made = Measurement.load(folder / "parts" / NAME)
     page = Page(made, language=language)
-    html = sheets.html(_, str(made.facts["run"]), [sheets.Block(sheets.views(page, "runs", NAME))], over=_("Numbers"))
+    html = sheets.html(
+        _, run_facts(made.facts)["run"], [sheets.Block(sheets.views(page, "runs", NAME))], over=_("Numbers")
+    )
     sheets.write(folder, "index", html)
     (folder / "tables").mkdir(exist_ok=True)
     for notebook, table in bare_numbers.tables_of_numbers(made.extra[NAME].to_dict("records"), _).items():

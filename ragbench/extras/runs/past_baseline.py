@@ -45,8 +45,13 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
             method="none" if low is None else "wilson", n=n, unit=read.unit, **told(metric),
         ).checked()  # fmt: skip
         values.append(replace(made, comparable=False, reason=why) if why and made.comparable else made)
+    deep = read.benchmark_metadata.top_k
     part = RunPart(
-        RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts={"k": read.benchmark_metadata.top_k}
+        RETRIEVAL,
+        unit=read.unit,
+        systems=(name,),
+        baseline=name,
+        facts={"k": deep} if deep else {},
     )
     run = RunRecord(id=name, origin=RESULT, manifest={"comparison_v1_v2": numbers}, parts=(part,), values=tuple(values))
     notes = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Measurement
 from ragbench.core.types import Question, Status
 from ragbench.data import Dataset
@@ -139,7 +140,7 @@ def _measured(
             "dataset": None if dataset is None else dataset.label,
             "data_hash": None if dataset is None else dataset.content_hash,
             "unit": unit,
-            "k": read.benchmark_metadata.top_k,
+            **_depth(read),
             "baseline": name,
             "n_questions": len(kept),
         },
@@ -187,7 +188,7 @@ def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
         unit=made.facts["unit"],
         systems=(name,),
         baseline=name,
-        facts=dict(made.facts),
+        facts=made.facts,
     )
     return _run(read, name, (part,), values(made), made)
 
@@ -235,8 +236,12 @@ def _summary(read: Result, name: str) -> RunRecord:
 
 
 def _part_of(read: Result, name: str) -> RunPart:
-    facts = {"k": read.benchmark_metadata.top_k}
-    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=facts)
+    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=_depth(read))
+
+
+def _depth(read: Result) -> Facts:
+    """How deep its rankings are, where it says so."""
+    return {"k": depth} if (depth := read.benchmark_metadata.top_k) else {}
 
 
 def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ragbench.core.metric import Metric
 from ragbench.extras.runs.foreign_runs import PastRun, Topic, read_history
+from ragbench.extras.runs.run_facts import RunFacts
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.records import RunPart, RunRecord, RunValue
@@ -115,12 +115,12 @@ def _asked(run: PastRun) -> dict[str, str]:
     return parameters
 
 
-def _facts(run: PastRun, notebook: str) -> dict[str, Any]:
+def _facts(run: PastRun, notebook: str) -> RunFacts:
     if notebook == RETRIEVAL:
         return {"k": run.depth} if run.depth else {}
     if notebook != SOURCES:
         return {}
-    topics = {"topic_coverage": [dict(topic) for topic in run.topics]} if run.topics else {}
+    topics: RunFacts = {"topic_coverage": [dict(topic) for topic in run.topics]} if run.topics else {}
     primary = "utilization_rate" if "utilization_rate" in run.tiers.get("utilization_metrics", {}) else "n_topics"
     return {"primary": primary, **topics}
 

@@ -10,6 +10,7 @@ import typer
 from ragbench.cli.console import consent, options
 from ragbench.core import terminal
 from ragbench.core.endings import Ending
+from ragbench.extras.runs.run_facts import run_facts
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -88,7 +89,7 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
             terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
     _values(record)
     for part in record.parts:
-        if topics := part.facts.get("topic_coverage"):
+        if topics := run_facts(part.facts).get("topic_coverage"):
             terminal.table(COVERED, [tuple(_told(topic[name]) for name in COVERED) for topic in topics])
     outputs.caveat((stand_in for part in record.parts for stand_in in stand_ins.of(part.facts)), err=False)
 
@@ -248,7 +249,9 @@ def whole(record: RunRecord) -> dict[str, Any]:
             "parts": parts,
             "values": [_plain(value) for value in record.values],
             "topic_coverage": {
-                part.notebook: part.facts["topic_coverage"] for part in record.parts if part.facts.get("topic_coverage")
+                part.notebook: run_facts(part.facts)["topic_coverage"]
+                for part in record.parts
+                if run_facts(part.facts).get("topic_coverage")
             },
             "comparisons": list(record.comparisons),
             "stand_ins": {

@@ -13,7 +13,9 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import stats
+from ragbench.core import facts as page_facts
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, NamedComparison, NamedEstimate
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Better, Question, Status
@@ -197,10 +199,8 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     times = measuring.clock(session, whole, asked, found.outcomes, request.timed_questions) if found.outcomes else {}
     rows = _rows(whole, found, configurations, behind, best, times, sweeping.metric_better)
     blamed = _blame(sweeping, found.outcomes[baseline.name])
-    return Measurement(
-        notebook=session.notebook,
-        facts={
-            **session.facts(), **asdict(sureness),
+    known: SweepFacts = {
+            **session.facts(), **sureness.facts,
             "systems": [{"name": each.name, **each.levels} for each in configurations],
             "stand_ins": _stand_ins(session, configurations),
             "primary": metric.label,
@@ -219,7 +219,10 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "exchange": _exchange(blamed, configurations, comparisons),
             },
             "tables": {"configurations": "configurations"},
-        },
+        }  # fmt: skip
+    return Measurement(
+        notebook=session.notebook,
+        facts=known,
         scores=_scores(configurations, asked, found, metric.label),
         questions=design.questions(asked),
         estimates=estimates,
@@ -227,6 +230,12 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
         extra={"configurations": pd.DataFrame(rows)},
         placed=tuple(placed),
     )  # fmt: skip
+
+
+class SweepFacts(Facts, total=False):
+    """sweep: what was varied and searched, what was chosen, and what that one is worth."""
+
+    sweep: page_facts.Told
 
 
 def takes_part(outcome: Outcome | None) -> bool:

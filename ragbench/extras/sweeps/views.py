@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ragbench.core.language import Translator
 from ragbench.core.parts import (
@@ -28,6 +28,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Comparison, Verdict
 from ragbench.extras.sweeps import effects
+from ragbench.extras.sweeps.ablation import SweepFacts
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.findings import adjusted
 from ragbench.views.basics import chart
@@ -83,7 +84,7 @@ def _better(comparison: Comparison) -> bool:
 @view("sweep_best")
 def best(material: Material, present: frozenset[str]) -> Content:
     """The best configuration, what is left of its value, and what of the plain means does not stand."""
-    _, sweep, metric = material.text, material.facts.get("sweep"), str(material.primary)
+    _, sweep, metric = material.text, cast(SweepFacts, material.facts).get("sweep"), str(material.primary)
     if sweep is None:
         return ()
     chosen, digits = str(sweep["chosen"]), material.digits(metric)
@@ -146,7 +147,7 @@ def _choices(material: Material, rows: Sequence[Mapping[Any, Any]]) -> list[Phra
     """How many may be the best, and the quickest and the shortest of them."""
     _ = material.text
     may = [row for row in rows if row["may_be_best"]]
-    share = _.percent(float(material.facts["sweep"]["share"]))
+    share = _.percent(float(cast(SweepFacts, material.facts)["sweep"]["share"]))
     said: list[Phrase] = [
         _.plural(
             "{n} configuration cannot be told from the best; the chosen one won {share} of the choices.",
@@ -258,7 +259,7 @@ def _effects(material: Material, metric: str, rows: Sequence[tuple[str, Comparis
 @view("sweep_exchanges")
 def exchanges(material: Material, present: frozenset[str]) -> Content:
     """The baseline with one part exchanged, and the exchange that helps most where it fails first."""
-    _, metric, sweep = material.text, str(material.primary), material.facts.get("sweep")
+    _, metric, sweep = material.text, str(material.primary), cast(SweepFacts, material.facts).get("sweep")
     if sweep is None:
         return ()
     rows, digits = rows_of(material.kept("configurations")), material.digits(metric)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core import language, settings, stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
 from ragbench.core.parts import spoken
@@ -144,7 +145,7 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
         return {measured.notebook: measured}
     if isinstance(measured, Scores):
         means = [NamedEstimate(*place, estimate) for place, estimate in measured.means.items()]
-        facts = {
+        facts: Facts = {
             "baseline": measured.systems[0],
             "primary": measured.leading,
             "attendance": judge_assignment.facts(measured.attendances),

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import embed, stats
+from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Finding, Findings, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric, parse
@@ -152,7 +153,7 @@ class Worth:
 
     scores: pd.DataFrame
     judgements: pd.DataFrame
-    facts: dict[str, Any]
+    facts: Facts
     repeated: pd.DataFrame
 
     @property
@@ -211,7 +212,7 @@ def measured(
     }
     samples = [answer for own in turns.values() for answer in own]
     parts = []
-    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, sets.table([])
+    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), Facts(), sets.table([])
     if single and samples:
         verdicts = judged(session, samples, single, judging)
         parts.append(verdicts.scores)
@@ -538,7 +539,7 @@ def answer_findings(evidence: Evidence, more: Sequence[Finding]) -> Findings:
         placed += design.of_slices(
             evidence.scores, leading, page.systems, page.asked, page.dimensions, page.clusters, page.sureness
         )
-    counted = {
+    counted: Facts = {
         **page.counts(),
         "n_unanswerable": len(page.questions) - len(page.asked),
         "slices_left_out": design.left_out(page.asked, page.dimensions),

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from ragbench import llm, stats
 from ragbench.core import settings as configuration
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import QUESTION_COLUMNS, Evidence, Findings, Measurement, NamedEstimate
 from ragbench.core.metric import Metric, parse
 from ragbench.core.progress import Progress
@@ -341,7 +342,7 @@ def _rated(people: Mapping[tuple[str, str], float]) -> dict[str, pd.DataFrame]:
     return {RATED: pd.DataFrame(rows, columns=["system", "sample", "value"])} if rows else {}
 
 
-def _facts(scores: Scores, answers: AnswerTable, made: Made) -> dict[str, Any]:
+def _facts(scores: Scores, answers: AnswerTable, made: Made) -> Facts:
     known = configuration.load()
     judging = any("judge" in metric.needs for metric in scores.metrics)
     embedding = any("embedder" in metric.needs for metric in scores.metrics)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
@@ -92,7 +93,7 @@ class _Writers:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Facts) -> list[dict[str, Any]]:
     """The embedders that stand in for models, of those that these metrics needed."""
     if not any("embedder" in each.needs for each in metrics):
         return []
@@ -138,7 +139,7 @@ def tier2_generation(request: Tier2Request) -> Evidence:
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.take(Sureness)),
+            **request.take(Sureness).facts,
             **worth.facts,
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
             "metric_labels": [each.label for each in request.chosen],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ragbench import stats
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
@@ -266,7 +267,7 @@ def state(evidence: Evidence) -> Findings:
     """What is stated of answers, where the time goes, and which part is to blame for what failed."""
     found = answer_scores.answer_findings(evidence, quantiles(evidence.extra["readings"], evidence.facts["level"]))
     placed, extra = decomposition.stated(evidence)
-    facts = {**found.facts, "timed_questions": len(evidence.extra[timing.TIMED])}
+    facts: Facts = {**found.facts, "timed_questions": len(evidence.extra[timing.TIMED])}
     return replace(found, placed=(*found.placed, *placed), facts=facts, extra={**found.extra, **extra})
 
 
@@ -327,7 +328,7 @@ def tier3_end_to_end(request: Tier3Request) -> Evidence:
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.take(Sureness)),
+            **request.take(Sureness).facts,
             **worth.facts,
             "doubts": doubts_of(session.dataset.chunks, asked),
             "primary": request.leading.label,

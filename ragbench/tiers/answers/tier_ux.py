@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ragbench import llm, stats
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
@@ -410,12 +411,12 @@ def _facts(
     sessions: Sequence[Talk],
     cache: Sequence[PastQuestion],
     asked: Mapping[str, Sequence[caching.Asked]],
-) -> dict[str, Any]:
+) -> Facts:
     return {
         **session.facts(),
         "unreviewed": sum(dialogue.draft == "unreviewed" for dialogue in session.dataset.dialogues),
         "data_hash": session.dataset.hash_with("dialogues"),
-        **asdict(request.take(Sureness)),
+        **request.take(Sureness).facts,
         "baseline": None,
         "describes": "dialogues",
         "tables": {"cache_lookups": "lookups", "neighbouring_turns": "neighbours"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ragbench import stats
 from ragbench.core.language import Translator
@@ -101,9 +101,9 @@ def banded(
     ]
 
 
-REACHABLE = "reachable"
+REACHABLE: Final = "reachable"
 """The fact of a page that says what can be reached."""
-MATTERS = "smallest_difference"
+MATTERS: Final = "smallest_difference"
 """The fact that says what differences would matter, as the settings have it."""
 
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)

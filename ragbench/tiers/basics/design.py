@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from ragbench import stats
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
@@ -73,7 +74,8 @@ class Design:
     @cached_property
     def sureness(self) -> Sureness:
         """Level, draws and seed."""
-        return Sureness(*(self.evidence.facts[name] for name in ("level", "resamples", "seed")))
+        facts = self.evidence.facts
+        return Sureness(facts["level"], facts["resamples"], facts["seed"])
 
     @cached_property
     def primary(self) -> str:
@@ -85,7 +87,7 @@ class Design:
         """What the questions are sliced by."""
         return tuple(self.evidence.facts.get("slice_by") or ())
 
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> Facts:
         """How many questions and groups of them there are."""
         return {
             "n_questions": len(self.asked),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric
@@ -177,6 +178,11 @@ class Sureness:
 
     def __post_init__(self) -> None:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
+
+    @property
+    def facts(self) -> Facts:
+        """The same as facts of a page."""
+        return {"level": self.level, "resamples": self.resamples, "seed": self.seed}
 
 
 class Pair(NamedTuple):

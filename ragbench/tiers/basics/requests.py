@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from ragbench import data as datasets
 from ragbench.core import expectations
+from ragbench.core.facts import Facts
 from ragbench.core.folders import write
 from ragbench.core.names import meant
 from ragbench.core.settings import Settings, load, secrets
@@ -319,8 +320,9 @@ def tier(
             def asked_for() -> Measurement:
                 evidence = measure(request)
                 whole = evidence if isinstance(evidence, Measurement) else stated(evidence, state or nothing)
-                more = {"tier": measure.__name__, "request": request.told()}
-                more["project_systems"] = load().systems_in_order
+                more: Facts = {
+                    "tier": measure.__name__, "request": request.told(), "project_systems": load().systems_in_order,
+                }  # fmt: skip
                 return replace(whole, facts={**whole.facts, **more, **session.of_all(whole, load())})
 
             try:

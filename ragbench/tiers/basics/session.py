@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragbench.core import settings as configuration
 from ragbench.core import trust
+from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.names import meant
@@ -97,7 +98,7 @@ class Session:
         with Store.open(self.settings, elsewhere(self.settings)) as store:
             yield store
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Provenance that every page shows."""
         known_items = sum(question.kind == KNOWN_ITEM for question in self.dataset.questions)
         unreviewed = sum(question.draft == "unreviewed" for question in self.dataset.questions)
@@ -113,7 +114,7 @@ class Session:
             "commit": commit(),
             "versions": versions(),
             **({"known_items": known_items} if known_items else {}),
-            **({withholding.MATCHING: withholding.matching(self.settings, self.systems)} if known_items else {}),
+            **({"matching": withholding.matching(self.settings, self.systems)} if known_items else {}),
             **({"unreviewed": unreviewed} if unreviewed else {}),
             **({"graded": dict(graded)} if graded else {}),
             **({"part_of_all": taken} if (taken := self.dataset.taken()) else {}),
@@ -192,7 +193,7 @@ def told(made: Measurement) -> Measurement:
     known = configuration.load()
     labels = list(dict.fromkeys(each.metric for each in made.estimates))
     declared = {label: declaration(label) for label in labels}
-    more = {
+    more: Facts = {
         "thresholds": bands.told(labels, known),
         "own_metrics": {
             label: records.told(metric) for label, metric in declared.items() if metric is not None and metric.own
@@ -201,9 +202,9 @@ def told(made: Measurement) -> Measurement:
             label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature
         },
     }
-    matters = {bands.MATTERS: known.smallest_difference.model_dump(mode="json")}
-    facts = {**made.facts, **{key: value for key, value in more.items() if value}, **matters}
-    return bands.applied(replace(made, facts=facts))
+    matters = known.smallest_difference.model_dump(mode="json")
+    there = cast(Facts, {key: value for key, value in more.items() if value})
+    return bands.applied(replace(made, facts={**made.facts, **there, "smallest_difference": matters}))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
@@ -395,7 +396,7 @@ def spent(made: Measurement, known: Settings) -> dict[str, float]:
     if answers is not None and "input_tokens" in answers:
         written = answers.dropna(subset=["input_tokens", "output_tokens"])
         for system, own in written.groupby("system"):
-            generator = known.generators.get(str(generators.get(system, {}).get("name")))
+            generator = known.generators.get(str(generators.get(str(system), {}).get("name")))
             calls += len(own)
             if generator is None or not generator.is_priced:
                 unpriced += len(own)
@@ -405,7 +406,7 @@ def spent(made: Measurement, known: Settings) -> dict[str, float]:
     return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
 
 
-def of_all(made: Measurement, known: Settings) -> dict[str, Any]:
+def of_all(made: Measurement, known: Settings) -> Facts:
     """The fact `part_of_all` with what all questions would take of models: `calls`, and `money` where all has a price;
     nothing of a page that has measured all."""
     taken = made.facts.get("part_of_all")

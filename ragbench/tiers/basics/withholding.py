@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ragbench import stats
 from ragbench.core import unidentified
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Findings, Measurement, NamedComparison
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Comparison, Hit
@@ -23,7 +24,7 @@ BLAMED = ("not_retrieved", "too_low", "not_used", "beyond", "withheld")
 """Parts whose share hangs on whether what was retrieved holds the answer."""
 PUT_RIGHT = ("ranking", "generator")
 """Parts that are put right where a passage that holds the answer was retrieved, or read."""
-MATCHING = "matching"
+MATCHING: Final = "matching"
 """The fact that says by what systems match, where questions are words of the passages that they are labelled with."""
 
 
@@ -39,7 +40,7 @@ class Known:
         """Whether it is one of them, or a piece of one."""
         return chunk.passage in self._ids or chunk.url in self._urls or chunk.id in self._urls
 
-    def told(self, rankings: Rankings, k: int) -> dict[str, dict[str, list[int]]]:
+    def told(self, rankings: Rankings, k: int) -> Facts:
         """The fact of `ragbench.core.unidentified`: of the first k of every ranking, pages once, how many are not
         known. A base without passages knows none, and nothing is strange to it: what is returned is the base."""
         counts: dict[str, list[int]] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragbench.core.facts import Facts
 from ragbench.core.language import LANGUAGES
 from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import grades
@@ -366,7 +367,7 @@ def single_scores(said: pd.DataFrame, kind: str) -> dict[str, Array]:
     return {str(who): part["value"].to_numpy(dtype=float) for who, part in own.groupby("who", sort=False)}
 
 
-def tried(said: pd.DataFrame, facts: Mapping[str, Any]) -> Tried:
+def tried(said: pd.DataFrame, facts: Facts) -> Tried:
     """The answers with people's ratings, and the answers that were made to try judges, all without their texts."""
     places = said[said["kind"].isin(("people", "score"))].drop_duplicates("sample")
     ratings = single_scores(said, "people")

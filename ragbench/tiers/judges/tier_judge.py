@@ -13,6 +13,7 @@ from pydantic import Field
 from ragbench import llm
 from ragbench.core import settings as configuration
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.language import LANGUAGES, translator
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric, parse
@@ -183,7 +184,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
         baseline = llm.run(asking.hear(OFFLINE_JUDGES[OFFLINE](), replace(trial, repeats=1, temptations=NOTHING)))
     heard = timed(session, known, names, trial, heard, request.fresh_timings)
     tried = Tried(answers, temptations, bounds(measured), request.good, OFFLINE)
-    facts = {
+    facts: Facts = {
         "judges": [
             {**judge, **({"answered_by": usage[judge["name"]].answered_by} if judge["name"] in usage else {})}
             for judge in described(replace(session, settings=known), names)
@@ -214,7 +215,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
     )
     baseline = next((judge for judge in logged.heard if judge.name == request.rival), None)
     tried = Tried(logged.answers, NOTHING, request.scales[1], request.good, request.rival)
-    facts = {
+    facts: Facts = {
         "dataset": path.name,
         "dataset_title": path.name,
         "licence": None,
@@ -259,7 +260,7 @@ def _measurement(
     tried: Tried,
     baseline: Heard | None,
     labels: Array,
-    facts: Mapping[str, Any],
+    facts: Facts,
     faithfulness: Mapping[str, Sitting],
 ) -> Evidence:
     answers, how = tried.answers, request.settled(tried.answers)
@@ -299,7 +300,7 @@ def _measurement(
             "limits": asdict(how.limits),
             "rival": tried.rival,
             "aggregate": how.rule.label if len(heard) > 1 else None,
-            **asdict(how.sure),
+            **how.sure.facts,
         },
         scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
         questions=design.questions(questions),

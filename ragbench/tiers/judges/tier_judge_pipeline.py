@@ -16,6 +16,7 @@ from pydantic import Field
 
 from ragbench import stats
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
@@ -134,7 +135,8 @@ def state(evidence: Evidence) -> Findings:
     import pandas as pd
 
     facts, decided = evidence.facts, evidence.extra["decided"]
-    request = PipelineRequest(**{name: facts[name] for name in STATED})
+    known: dict[str, Any] = {name: value for name, value in facts.items() if name in STATED}
+    request = PipelineRequest(**known)
     by_system = dict(iter(decided.groupby("system", sort=False)))
     judged = [_of_table(name, by_system[name]) for name in Design(evidence).systems if name in by_system]
     cases = decided.drop_duplicates("sample")
@@ -293,7 +295,7 @@ def _of_table(name: str, own: pd.DataFrame) -> _Judged:
 
 
 def _estimates(judge: _Judged, clusters: Sequence[Hashable] | None, request: PipelineRequest) -> list[NamedEstimate]:
-    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters}
+    how: dict[str, Any] = {**request.take(Sureness).facts, "clusters": clusters}
     estimates = [NamedEstimate(judge.name, each.label, guarded(each, judge.cells, **how)) for each in METRICS]
     if request.priced:
         bounds = (0.0, max(request.costs.shown, request.costs.hidden))
@@ -348,7 +350,7 @@ def _comparisons(
 def _hypothesis(
     measure: Metric, first: _Judged, second: _Judged, clusters: Sequence[Hashable] | None, request: PipelineRequest
 ) -> Hypothesis:
-    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, second.name)}
+    how: dict[str, Any] = {**request.take(Sureness).facts, "clusters": clusters, "names": (first.name, second.name)}
     single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
     if (values := single.get(measure.label)) is not None:
         sides = ({"": values(each)} for each in (first, second))
@@ -439,11 +441,11 @@ def _facts(
     decided: Sequence[Decider],
     judged: Sequence[_Judged],
     clusters: Sequence[str] | None,
-) -> dict[str, Any]:
+) -> Facts:
     return {
         **session.facts(),
         "data_hash": session.dataset.hash_with("decisions"),
-        **asdict(request.take(Sureness)),
+        **request.take(Sureness).facts,
         "describes_decisions": True,
         "tables": {name: name for name in ("decided", "pairs", "thresholds", "costs")},
         "baseline": judged[0].name if judged else None,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import Settings
@@ -41,7 +42,7 @@ def cuttings(settings: Settings, rankings: Rankings) -> dict[str, str | None]:
     return {name: settings.systems[name].chunker or ("" if cut[name] else None) for name in rankings}
 
 
-def told(settings: Settings, rankings: Rankings, asked: Iterable[Question], labelled: LabelledText) -> dict[str, Any]:
+def told(settings: Settings, rankings: Rankings, asked: Iterable[Question], labelled: LabelledText) -> Facts:
     """What facts say of passages that are cut into pieces before they are searched: nothing where none are."""
     chunkers = {name: chunker for name, chunker in cuttings(settings, rankings).items() if chunker is not None}
     spans = sum(bool(question.spans) for question in asked)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from ragbench import stats
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.segmentation import language_of
@@ -109,7 +110,7 @@ def real_users(request: RealUsersRequest) -> Evidence:
     log = _Log(history, titles, *((masker.text, masker.user) if request.mask else (str, _as_is)))
     unasked = session.dataset.without_vector
     known = [past for past in history if past.url in titles and past.id not in unasked]
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "describes_users": True,
         "proxy": True,
         "masked": request.mask,
@@ -148,12 +149,12 @@ def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
     )
 
 
-def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Evidence:
+def _nothing(session: Session, request: RealUsersRequest, facts: Facts, log: _Log) -> Evidence:
     """Evidence of no system: there is no log, or none of its pages is in the base."""
-    known = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
+    known: Facts = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
     return Evidence(
         session.notebook,
-        {**session.facts(), **asdict(request.take(Sureness)), **known},
+        {**session.facts(), **request.take(Sureness).facts, **known},
         extra=log.tables(),
     )
 

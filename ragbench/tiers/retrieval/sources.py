@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ragbench import stats
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
@@ -185,7 +186,7 @@ def sources(request: SourcesRequest) -> Evidence:
     )
 
 
-def _of_log(request: SourcesRequest, data: Dataset) -> dict[str, Any]:
+def _of_log(request: SourcesRequest, data: Dataset) -> Facts:
     """Of the users' log: how long it is, how many of it cannot be asked, whether persons are masked."""
     if not request.users_log:
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from ragbench.core import stand_ins
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Finding, Findings
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import Settings
@@ -126,7 +127,7 @@ def state(evidence: Evidence) -> Findings:
             evidence.scores, leading, design.systems, design.asked, design.dimensions, design.clusters, design.sureness
         )
     found = evidence.retrieved.groupby("system")["sample"].nunique()
-    counts = {
+    counts: Facts = {
         **design.counts(),
         "unanswered": {name: len(design.asked) - int(found.get(name, 0)) for name in design.systems},
         "timed_questions": len(extra[timing.TIMED]),
@@ -210,7 +211,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.take(Sureness)),
+            **request.take(Sureness).facts,
             **told(session, firsts),
             **withholding.Known(session.dataset.chunks, unit).told(rankings, request.k),
             "doubts": doubts_of(session.dataset.chunks, questions),
@@ -240,7 +241,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
     )
 
 
-def told(session: Session, retrievals: Mapping[str, Retrieval]) -> dict[str, Any]:
+def told(session: Session, retrievals: Mapping[str, Retrieval]) -> Facts:
     """What facts say of the systems of a page: how each is made, and who stands in."""
     known = {name: dict(retrieval.facts) for name, retrieval in retrievals.items()}
     stands = [name for name, retrieval in retrievals.items() if retrieval.is_stand_in]

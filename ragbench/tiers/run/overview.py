@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ragbench.core import folders, raised, stand_ins
 from ragbench.core import settings as configuration
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Finding, Measurement
 from ragbench.data import places
 from ragbench.tiers.basics import bands, requests, session, verdicts
@@ -71,7 +72,7 @@ def over(
     for name, made in named.items():
         own: list[Finding] = [*made.estimates, *made.comparisons, *made.estimates_by("part")]
         placed += [replace(finding, where={"page": name, **finding.where}) for finding in own]
-    facts = {
+    facts: Facts = {
         "pages": pages,
         "stand_ins": [stand_in for page in pages for stand_in in page["stand_ins"]],
         "threshold_set": chosen.threshold_set,
@@ -101,7 +102,7 @@ def _below(folder: Path, without: str) -> dict[str, Measurement]:
 
 def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[str, Any]:
     """What the overview says of a page beside its numbers."""
-    facts = {key: made.facts[key] for key in PAGE_FACTS if made.facts.get(key) not in (None, "", [], {})}
+    facts = {key: value for key in PAGE_FACTS if (value := made.facts.get(key)) not in (None, "", [], {})}
     missing = sum(e.estimate.n_unmeasured for e in made.estimates)
     wanted = sum(e.estimate.n + e.estimate.n_unmeasured for e in made.estimates)
     return {

@@ -13,11 +13,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ragbench import tiers
 from ragbench.core import annexes
 from ragbench.core import settings as configuration
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Measurement, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings, metrics
@@ -70,7 +71,7 @@ def recorded(
 def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement]) -> Iterable[RunPart]:
     described = {notebook["name"]: notebook for notebook in manifest.get("notebooks", ())}
     for name in dict.fromkeys((*described, *measurements)):
-        facts = measurements[name].facts if name in measurements else {}
+        facts = measurements[name].facts if name in measurements else Facts()
         yield RunPart(
             notebook=name,
             status=described.get(name, {}).get("status", "complete"),
@@ -158,7 +159,7 @@ def scores(made: Measurement) -> RunScores:
     return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
 
 
-VOID = "void"
+VOID: Final = "void"
 """The fact of a part that tells what there was nothing to measure of: [system, metric, ids of questions] each."""
 
 
@@ -329,7 +330,7 @@ def filtered(evidence: Evidence, samples: frozenset[str] | None, systems: Sequen
     def is_kept(name: str, table: pd.DataFrame) -> bool:
         return samples is None or "sample" in table or name in NO_QUESTIONS
 
-    facts = dict(evidence.facts)
+    facts: dict[str, Any] = dict(evidence.facts)
     if samples is not None:
         facts = {key: value for key, value in facts.items() if key not in COUNTED_ON_ALL}
     if systems:
@@ -341,7 +342,7 @@ def filtered(evidence: Evidence, samples: frozenset[str] | None, systems: Sequen
         facts["baseline"] = systems[0] if len(systems) > 1 else None
     tables = {name: rows(getattr(evidence, name)) for name in ("scores", "questions", "retrieved")}
     extra = {name: rows(table) for name, table in evidence.extra.items() if is_kept(name, table)}
-    return Evidence(evidence.notebook, facts, **tables, extra=extra)
+    return Evidence(evidence.notebook, cast(Facts, facts), **tables, extra=extra)
 
 
 def _kind(finding: Finding) -> str:

@@ -9,9 +9,10 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragbench.core import settings as configuration
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import Settings, urls
 from ragbench.core.types import Chunk, Question, Sample
@@ -41,7 +42,7 @@ class AnswerTable:
     """
 
     samples: Collection[Sample]
-    facts: Mapping[str, Any]
+    facts: Facts
     people: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
@@ -125,7 +126,7 @@ def of_samples(samples: Collection[Sample], name: str, left_out: Mapping[str, in
     """
     if not samples:
         raise BenchError(f"{name} holds no answers")
-    more = {"left_out": dict(left_out)} if left_out else {}
+    more: Facts = {"left_out": dict(left_out)} if left_out else {}
     return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples), **more})
 
 
@@ -205,7 +206,7 @@ def _answered(data: Dataset, systems: Sequence[System], *, named: bool = False) 
                 people[system_name(samples[-1]), question.id] = statistics.fmean(given)
     if not samples:
         return None
-    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "logged answers"}
+    facts: Facts = {"dataset_title": data.title, "licence": data.licence, "answers": "logged answers"}
     return AnswerTable(tuple(samples), {"dataset": data.label, "data_hash": digest(samples), **facts}, people)
 
 
@@ -226,7 +227,7 @@ def _of_dataset(data: Dataset) -> AnswerTable:
     )
     given = {each.id: [rating for rating in each.ratings.values() if rating is not None] for each in data.ratings}
     people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
-    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "rated answers"}
+    facts: Facts = {"dataset_title": data.title, "licence": data.licence, "answers": "rated answers"}
     return AnswerTable(rated, {"dataset": data.label, "data_hash": data.content_hash, **facts}, people)
 
 
@@ -266,7 +267,8 @@ def _of_run(name: str, reports: Path) -> AnswerTable:
             f"{FROM_RUN}{name}: {chosen} keeps the answers to {listed:,} of {there:,} questions, those that its page "
             "lists; name the table of answers itself"
         )
-    facts = {key: measurement.facts[key] for key in ("dataset", "data_hash", "licence") if measurement.facts.get(key)}
+    kept_facts = {key: measurement.facts.get(key) for key in ("dataset", "data_hash", "licence")}
+    facts = cast(Facts, {key: value for key, value in kept_facts.items() if value})
     return AnswerTable(tuple(_samples(measurement)), {**facts, "answers": chosen})
 
 

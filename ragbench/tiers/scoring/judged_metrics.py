@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
@@ -102,7 +103,7 @@ class Judged:
 
     scores: pd.DataFrame
     judgements: pd.DataFrame
-    facts: dict[str, Any]
+    facts: Facts
     repeated: pd.DataFrame
 
 
@@ -138,7 +139,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             on_change=measure.live_line(progress),
         )
         scores = llm.run(measure.measure(samples, metrics, asked))
-    facts = {
+    facts: Facts = {
         "judges": listed(session.settings, names, scores, rule),
         **of_panel(names, rule, scores),
         "judged": judged_labels(metrics),
@@ -153,7 +154,7 @@ def judged_labels(metrics: Sequence[Metric]) -> list[str]:
     return [metric.label for metric in metrics if "judge" in metric.needs]
 
 
-def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:
+def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> Facts:
     """Of several judges how they become one, how many are needed, and where they measured different answers."""
     if len(names) < 2:
         return {"aggregate": None}

@@ -139,14 +139,14 @@ def _is_measured(metric: Metric) -> bool:
 
 
 def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge], embedder: str = "") -> bool:
-    """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
-    and of all samples together nothing is made but what an embedder is fitted to."""
+    """Whether samples may be scored part by part (`in_parts`): nobody is asked who answers many at once sooner, and of
+    all samples together nothing is made but what an embedder is fitted to."""
     alone = all(metric.grain == "sample" and len(named_for(metric, judges)) < 2 for metric in metrics)
     offline = all(isinstance(judge, str) and asks_nobody(judge) for judge in asking(metrics, judges))
     known = settings.load()
     if any("embedder" in metric.needs for metric in metrics):
         named = [name for name in parted(embedder or known.metric_embedder) if name in known.embedders]
-        offline = offline and all(wheels.is_hashing(known.embedders[name]) for name in named)
+        offline = offline and all(wheels.is_here(known.embedders[name]) for name in named)
     return alone and offline and not (known.metrics.listeners or known.cluster) and planning.folder() is None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragbench import stats
+from ragbench.core.facts import Facts
 from ragbench.core.measurement import NamedComparison, without_nan
 from ragbench.tiers.basics.design import independent
 
@@ -21,7 +22,7 @@ def facts(
     judged: Sequence[str],
     clusters: Mapping[str, str] | None,
     level: float,
-) -> dict[str, Any]:
+) -> Facts:
     """The fact `over_judges` of a page that several judges judged; nothing of one judge.
 
     An entry a comparison of systems on a judged metric: `metric`, `baseline`, `challenger`, `judges` (how many), `n`

@@ -42,7 +42,7 @@ class Material:
 
     def __init__(self, measurement: Measurement, translator: Translator) -> None:
         self.measurement = measurement
-        self.facts: Mapping[str, Any] = measurement.facts
+        self.facts = measurement.facts
         self.text = translator
         self._estimates: dict[Any, Estimate] = {}
         self._comparisons: dict[Any, Comparison] = {}

@@ -337,7 +337,7 @@ def _title(material: Material, dimensions: int, colour: str) -> str:
 
 
 def _note(material: Material) -> str:
-    _, drawn, count = material.text, *(int(material.facts.get(key, 0)) for key in ("projected", "n_texts"))
+    _, drawn, count = material.text, material.facts.get("projected", 0), material.facts.get("n_texts", 0)
     said = _("UMAP with a fixed seed. Neighbours stay neighbours; distances between far groups mean nothing.")
     if drawn >= count:
         return said

@@ -28,8 +28,8 @@ SCORES = range(1, 6)
 def proxy(material: Material, present: frozenset[str]) -> Content:
     """What the label of real questions is worth, and how many have none."""
     _, known = material.text, material.facts
-    keys = ("n_history", "n_without_page", "n_page_gone", "n_without_vector")
-    logged, without, gone, bare = (int(known.get(key, 0)) for key in keys)
+    logged, without = known.get("n_history", 0), known.get("n_without_page", 0)
+    gone, bare = known.get("n_page_gone", 0), known.get("n_without_vector", 0)
     if not logged:
         return Text(
             _("This data set has no log of real questions (history), so nothing could be measured."), "rb-standin"

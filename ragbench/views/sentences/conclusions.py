@@ -8,6 +8,7 @@ from typing import Any
 
 from ragbench.core import raised, stand_ins, unidentified
 from ragbench.core.counts import counted
+from ragbench.core.facts import Facts
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
@@ -225,7 +226,7 @@ def _judge(said: str) -> str:
 def said(scores: Scores, language: str = "") -> list[str]:
     """A sentence for each challenger, or for a system that stands alone, as plain text."""
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
-    facts = {
+    facts: Facts = {
         "level": scores.level,
         "primary": scores.leading,
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,

@@ -327,14 +327,14 @@ def kind_name(material: Material, kind: str) -> str:
 def dialogue_method(material: Material) -> list[str]:
     """What was done, in sentences."""
     _ = material.text
-    facts: Mapping[str, Any] = material.facts
+    facts = material.facts
     alone = int(facts.get("n_one_question", 0))
     said = [
         _(
             "The cache holds the {n} past questions whose users gave {score}. It answers where the cosine of the "
             "nearest of them is above {threshold}, strictly; a question never finds its own entry.",
             n=_.integer(int(facts.get("n_cached", 0))),
-            score=_.integer(int(facts.get("cached_score", 0))),
+            score=_.integer(int(facts.get("cached_score") or 0)),
             threshold=_.number(float(facts.get("threshold", 0)), 2),
         ),
         _(
@@ -383,8 +383,7 @@ def dialogue_method(material: Material) -> list[str]:
 def _whose_vectors(material: Material) -> list[str]:
     """Whether the cached questions have the vectors of their log, or were embedded anew, by embedder."""
     _, facts = material.text, material.facts
-    logs: Mapping[str, Any] = facts.get("logs", {})
-    said = []
+    said, logs = [], facts.get("logs", {})
     for name, log in logs.items():
         if not log["asking"]:
             said.append(_("{embedder}: every vector of a question is the one that stands in the log.", embedder=name))

@@ -40,8 +40,9 @@ def scheduler() -> Iterator[Path]:
 
 
 @pytest.fixture
-def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings.Settings]:
+def known(scheduler: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings.Settings]:
     monkeypatch.setenv("RAGBENCH_CLUSTER", str(scheduler))
+    monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
     settings.load.cache_clear()
     yield settings.load()
     monkeypatch.delenv("RAGBENCH_CLUSTER", raising=False)

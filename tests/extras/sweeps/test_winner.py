@@ -148,6 +148,7 @@ def test_a_lower_mean_is_better_where_it_is_meant_to_be() -> None:
     assert [each.may_be_best for each in behind_best(values, better="lower", resamples=200)] == [True, False]
 
 
+@pytest.mark.slow
 def test_the_best_of_equal_ones_is_kept_as_often_as_is_said() -> None:
     rng = np.random.default_rng(5)
     kept = []

@@ -31,6 +31,7 @@ def test_the_order_of_systems_by_hand() -> None:
     assert (belief.n, belief.of_people) == (2, 2), "a question that a system has no value of is in neither"
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_order_that_is_there() -> None:
     means = {"a": 0.8, "b": 0.6, "c": 0.4, "d": 0.2}
     belief = believed.compared(table(means, 400, 1), table(means, 400, 2))

@@ -24,6 +24,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.extras.runs.changes import Refusal, said
+from ragbench.extras.runs.run_facts import run_facts
 from ragbench.extras.runs.views.unpaired import missing
 from ragbench.views.basics.marks import chip, measured, named, rows_of
 from ragbench.views.basics.material import Material
@@ -56,7 +57,7 @@ def runs(material: Material, present: frozenset[str]) -> Content:
     nothing = _(
         "Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal."
     )
-    silent = len(known) > 1 and not rows and material.facts.get("told")
+    silent = len(known) > 1 and not rows and run_facts(material.facts).get("identified")
     return (table, folded, Text(nothing, "rb-meta") if silent else (), standing_in(material))
 
 
@@ -97,7 +98,7 @@ class _Row:
 
 
 def _runs(material: Material) -> list[Mapping[str, Any]]:
-    return [run for run in material.facts.get("runs", ()) if isinstance(run, Mapping)]
+    return [run for run in run_facts(material.facts).get("runs", ()) if isinstance(run, Mapping)]
 
 
 def _table(material: Material, title: str, known: Sequence[Mapping[str, Any]], rows: Sequence[Any]) -> Table:
@@ -267,7 +268,7 @@ def refused(material: Material, present: frozenset[str]) -> Content:
 @view("fallen")
 def fallen(material: Material, present: frozenset[str]) -> Content:
     """How many questions fell out of the pairing of runs."""
-    _, facts = material.text, material.facts
+    _, facts = material.text, run_facts(material.facts)
     known, number = list(facts.get("fallen") or ()), int(facts.get("n_questions") or 0)
     if len(known) == 1:
         told = [_.plural("{n} question is in both runs", "{n} questions are in both runs", number)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragbench.core import stand_ins
 from ragbench.core.counts import counted
+from ragbench.core.facts import Facts
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Column,
@@ -27,6 +28,7 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
+from ragbench.extras.runs.run_facts import run_facts
 from ragbench.extras.runs.views.compared import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.differences import scaled
@@ -63,7 +65,7 @@ def history(material: Material, present: frozenset[str]) -> Content:
     if not points:
         return Text(material.text("No run has kept such a number."))
     parts: list[Content] = [standing_in(material)]
-    for number, section in enumerate(material.facts["sections"]):
+    for number, section in enumerate(run_facts(material.facts)["sections"]):
         own = [point for point in points if point["section"] == number]
         parts.append(_section(_coloured(material, section), section, number, own))
     return parts
@@ -72,16 +74,16 @@ def history(material: Material, present: frozenset[str]) -> Content:
 def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
     """The same with the order of the section's systems, that gives them their colours on the pages of its runs."""
     pages = [{"systems": section["systems"], "baseline": section["baseline"]}]
-    facts = {**material.facts, "project_systems": section["project_systems"], "pages": pages}
+    facts: Facts = {**material.facts, "project_systems": section["project_systems"], "pages": pages}
     return Material(replace(material.measurement, facts=facts), material.text)
 
 
 def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Content:
     """A data set's panels over its runs, which runs those are, and folded the numbers."""
     _ = material.text
-    several = len({other["project"] for other in material.facts["sections"]}) > 1
+    several = len({other["project"] for other in run_facts(material.facts)["sections"]}) > 1
     title = " · ".join(filter(None, [section["project"] if several else "", section["dataset"]]))
-    runs = [next(run for run in material.facts["runs"] if run["id"] == name) for name in section["runs"]]
+    runs = [next(run for run in run_facts(material.facts)["runs"] if run["id"] == name) for name in section["runs"]]
     told = {place: _changed(material, number, place) for place in range(len(runs))}
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
@@ -173,7 +175,7 @@ def _judged_by(material: Material, points: Sequence[Point]) -> str:
 
 
 def _said(material: Material, point: Point) -> str:
-    run = next(each for each in material.facts["runs"] if each["id"] == point["run"])
+    run = next(each for each in run_facts(material.facts)["runs"] if each["id"] == point["run"])
     parts = [str(point["system"]), _name(run), _value(material, point["estimate"])]
     parts += [] if point["comparable"] else [reason_said(str(point["reason"]), material.text)]
     return clean(" · ".join(parts))
@@ -256,5 +258,5 @@ def _number(material: Material, point: Point | None, mixed: bool) -> Phrase | No
 
 def _stood_in(material: Material, point: Point) -> tuple[stand_ins.StandIn, ...]:
     """What stood in for a model where the value was made."""
-    run = next(each for each in material.facts["runs"] if each["id"] == point["run"])
+    run = next(each for each in run_facts(material.facts)["runs"] if each["id"] == point["run"])
     return stand_ins.of({"stand_ins": run.get("stand_ins", {}).get(point["notebook"])}, point["system"])

@@ -22,6 +22,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Verdict
+from ragbench.extras.runs.run_facts import run_facts
 from ragbench.tiers.basics.verdicts import planned_of, said_of
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material, digits_of
@@ -66,10 +67,12 @@ def summaries(material: Material, present: frozenset[str]) -> Content:
 def _other_data(material: Material) -> list[Phrase]:
     """A warning where the runs name different data: what differs may be the questions."""
     _ = material.text
-    named = [_.enumeration(list(run.get("datasets") or ())) or DASH for run in material.facts["runs"]]
+    named = [_.enumeration(list(run.get("datasets") or ())) or DASH for run in run_facts(material.facts)["runs"]]
     if len(set(named)) == 1:
         return []
-    told = _.enumeration([f"{run['letter']} {name}" for run, name in zip(material.facts["runs"], named, strict=True)])
+    told = _.enumeration(
+        [f"{run['letter']} {name}" for run, name in zip(run_facts(material.facts)["runs"], named, strict=True)]
+    )
     return [
         filled(
             _("The runs name different data: {data}. A difference may be that of the questions alone."),
