@@ -486,6 +486,7 @@ OWN_FACTS = {
     "ragbench.tiers.judges.deciders": "what is told of a judge",
     "ragbench.tiers.judges.tier_judge_pipeline": "what is told of a judge",
     "ragbench.views.blame": "the fact `blame`",
+    "ragbench.views.blame.failed_questions": "the fact `blame`",
     "ragbench.views.sentences.conclusions": "the fact `refusals`",
 }
 """Modules that call something else facts, too."""
