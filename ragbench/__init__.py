@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from ragbench.judge import OwnJudge
     from ragbench.llm import Plan
     from ragbench.tiers.scoring.result import Scores
-    from ragbench.views.asked import rag_metrics as rag_metrics
-    from ragbench.views.asked import real_users as real_users
-    from ragbench.views.asked import tier0 as tier0
-    from ragbench.views.asked import tier1 as tier1
-    from ragbench.views.asked import tier2 as tier2
-    from ragbench.views.asked import tier3 as tier3
-    from ragbench.views.asked import ux as ux
     from ragbench.views.page import Page as Page
+    from ragbench.views.page import rag_metrics as rag_metrics
+    from ragbench.views.page import real_users as real_users
+    from ragbench.views.page import tier0 as tier0
+    from ragbench.views.page import tier1 as tier1
+    from ragbench.views.page import tier2 as tier2
+    from ragbench.views.page import tier3 as tier3
+    from ragbench.views.page import ux as ux
 
     AnyJudge: TypeAlias = Judge | OwnJudge | str
 
 __version__ = _version("ragbench")
 _PLACES = {
     "Page": "ragbench.views.page",
-    **dict.fromkeys(("rag_metrics", "real_users", "tier0", "tier1", "tier2", "tier3", "ux"), "ragbench.views.asked"),
+    **dict.fromkeys(("rag_metrics", "real_users", "tier0", "tier1", "tier2", "tier3", "ux"), "ragbench.views.page"),
 }
 __all__ = [
     "Page",

@@ -485,10 +485,9 @@ OWN_FACTS = {
     "ragbench.tiers.answers.tier_ux": "what is told of an embedder",
     "ragbench.tiers.judges.deciders": "what is told of a judge",
     "ragbench.tiers.judges.tier_judge_pipeline": "what is told of a judge",
-    "ragbench.views.blame.waterfall": "the fact `blame`",
+    "ragbench.views.blame": "the fact `blame`",
     "ragbench.views.blame.failed_questions": "the fact `blame`",
-    "ragbench.views.blame.perfect_parts": "the fact `blame`",
-    "ragbench.views.sentences.facts": "the fact `refusals`",
+    "ragbench.views.sentences.conclusions": "the fact `refusals`",
 }
 """Modules that call something else facts, too."""
 

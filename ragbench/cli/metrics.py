@@ -77,8 +77,8 @@ def metrics(
         from ragbench.core.language import translator
         from ragbench.core.settings import metrics
         from ragbench.tiers.basics import bands
-        from ragbench.views.about import own_metrics as own
-        from ragbench.views.sentences import declared
+        from ragbench.views.about import metric_page as own
+        from ragbench.views.basics import interpretation
 
         english = translator("en")
         [metric] = chosen
@@ -99,9 +99,9 @@ def metrics(
         held = (
             {}
             if band is None
-            else {f"Thresholds (set {known_settings.threshold_set})": declared.stretches(band.stretches, english)}
+            else {f"Thresholds (set {known_settings.threshold_set})": interpretation.stretches(band.stretches, english)}
         )
-        for title, lines in (held | declared.told(metric, english)).items():
+        for title, lines in (held | interpretation.declared(metric, english)).items():
             terminal.say(f"{title}:")
             for line in lines:
                 terminal.prose(f"  {line}")
@@ -123,13 +123,13 @@ def metrics(
 def _told(metric: Metric) -> dict[str, Any]:
     """A metric as JSON values."""
     from ragbench.core.language import translator
-    from ragbench.views.sentences import declared
+    from ragbench.views.basics import interpretation
 
     known = {key: getattr(metric, key) for key in SAID} | {
         "reading": None if metric.reading is None else asdict(metric.reading)
     }
     known |= {key: [asdict(each) for each in known[key]] for key in ("purposes", "peers")}
-    return known | {"trust": declared.trust(metric, translator("en"))}
+    return known | {"trust": interpretation.trusted(metric, translator("en"))}
 
 
 def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language: str | None) -> None:

@@ -218,8 +218,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     from ragbench.core.parts import Column, Table, Value, spoken
     from ragbench.tiers.basics import verdicts
     from ragbench.tiers.run.overview import NAME
-    from ragbench.views.about.overview import Overview, cost
-    from ragbench.views.about.standing import answers
+    from ragbench.views.about.run_summary import Overview, answers, cost
     from ragbench.views.basics.material import Material, digits_of
 
     if NAME not in measured.names():

@@ -306,7 +306,7 @@ def _verdicts(scores: Scores) -> list[str]:
     """What is said first of several systems; of one the table says all."""
     if len(scores.systems) < 2:
         return []
-    from ragbench.views.sentences.findings import said
+    from ragbench.views.sentences.conclusions import said
 
     return said(scores, "en")
 

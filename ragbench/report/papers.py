@@ -22,7 +22,7 @@ from ragbench.views import Page
 from ragbench.views.about.method import test_names
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
-from ragbench.views.sentences import judges, repeats
+from ragbench.views.sentences import conclusions, judges
 
 MOST, LINE = 6, 12
 """Metrics that a paper has room for, and signs of a line of their names."""
@@ -493,7 +493,7 @@ def _repeats(material: Material) -> list[str]:
     """What repeats add to the primary metric's numbers, once for the systems of which it is the same."""
     metric, by_text = material.primary, dict[str, list[str]]()
     for name in material.challengers if material.baseline is not None else material.systems:
-        text = "" if metric is None else repeats.sentence(material, name, metric)
+        text = "" if metric is None else conclusions.repeats_sentence(material, name, metric)
         if text:
             by_text.setdefault(text, []).append(name)
     several = len(material.challengers) > 1

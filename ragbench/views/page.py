@@ -1,13 +1,14 @@
-"""A page over one measurement: who was compared on what, and what it has to show."""
+"""A page over one measurement: who was compared on what, what it has to show; and one call from objects to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragbench import metrics
+from ragbench import metrics, tiers
 from ragbench.core import annexes, stand_ins, terminal
 from ragbench.core import language as languages
 from ragbench.core.measurement import (
@@ -25,17 +26,17 @@ from ragbench.tiers.basics import findings
 from ragbench.tiers.run.record import check, restated
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.web import html
-from ragbench.views.items import chosen, explanation, table
-from ragbench.views.items.explanation import Explanation
-from ragbench.views.items.kinds import items_of
-from ragbench.views.sentences import facts
+from ragbench.views.items import chosen, widget
+from ragbench.views.items.chosen import Explanation, items_of
+from ragbench.views.sentences import conclusions
 from ragbench.views.view import VIEWS, View, style, topic
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.stats import Paired
-    from ragbench.views.items.table import QuestionTable
+    from ragbench.views.items import QuestionTable
+
 
 FORMS = ("long", "wide")
 
@@ -83,7 +84,7 @@ class Page:
         Works for whatever a page's numbers are made of: questions, decisions, dialogues, judged answers, passages.
         Raises ValueError for a page that has nothing of the kind.
         """
-        made = table.widget(self.material)
+        made = widget(self.material)
         if made is None:
             raise ValueError(f"{self.measurement.notebook}: this page's numbers are made of no single questions")
         return made
@@ -108,7 +109,7 @@ class Page:
         taken of tiers 1, 2 and 3, of real users, of tables of answers, and of decisions.
         """
         check(self.measurement)
-        samples, said = chosen.questions(self.material, which)
+        samples, said = chosen.chosen_questions(self.material, which)
         return Page(restated(self.measurement, samples, condition=said), language=self.language)
 
     def compare(self, baseline: str, challenger: str) -> Page:
@@ -137,7 +138,7 @@ class Page:
         It shows itself in JupyterLab and prints as plain lines in a terminal.
         Raises ValueError for an unknown id, with the nearest ones.
         """
-        return explanation.explanation(self.material, item)
+        return chosen.explanation(self.material, item)
 
     def to_pandas(self, form: Literal["long", "wide"] = "long") -> pd.DataFrame:
         """The values of single questions as a data frame, with their texts.
@@ -256,7 +257,7 @@ class Page:
             _("systems"): ", ".join(material.systems),
             _("primary metric"): material.primary,
             _("language"): self.language,
-            _("part"): facts.sentence(material),
+            _("part"): conclusions.part_sentence(material),
         }
         return {name: str(value) for name, value in known.items() if value}
 
@@ -268,3 +269,84 @@ class Page:
         said = self._facts() | {f"views.{topic}": ", ".join(names) for topic, names in self.shows.items()}
         answer = VIEWS["answer"](self).without_script() if "answer" in VIEWS else ""
         return str(style() + answer + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))
+
+
+HOW = """{first}
+
+    page = rb.{name}(systems={{"v1": search, "v2": other}}, dataset=questions, documents=passages)
+
+{systems}
+dataset: {data} Also a name below data/, a folder as a Path, or what `rb.load` returns.
+documents: the passages, where `dataset` is a table: a list of texts, mappings or documents of a framework, a mapping
+    from id to text, or a data frame with a text, and an id at will; without ids their places count, from 0.
+
+Nothing of a ragbench.toml is needed, and no folder has to be trusted for what is handed over. Every other parameter is
+that of `rb.tiers.{tier}`. Returns the page: it shows itself, and its views are those of `rb.views`.
+Raises BenchError for what is no system, DatasetError for what is no data, each with what is legal.
+"""
+SYSTEMS = {
+    "retrievers": [
+        "systems: by name a function of (question, k) or of the question alone, an object of LangChain, LlamaIndex or",
+        'Haystack, results as a data frame, a list or a file, {"retriever": …, "generator": …}, or a name, such as',
+        '"bm25". The first is the baseline. What a function returns in rank order: ids, texts, pairs of either with a',
+        'score, mappings, or {"answer": …, "retrieved": …} of a system that answers by itself.',
+    ],
+    "writers": [
+        "systems: by name a function of (question, texts of the contexts) that returns the answer, a runnable of",
+        "LangChain that takes a question and a context, or answers as a data frame, a list or a file. The first is the",
+        "baseline.",
+    ],
+    "embedders": [
+        "systems: by name a function of a list of texts that returns a vector for each, an embedder of LangChain,",
+        'LlamaIndex or sentence-transformers, or a name, such as "hashing".',
+    ],
+    "answers": [
+        "systems: by name a table of answers (a data frame, a list or a file), or a system that answers the questions",
+        "of `dataset` when it is asked, as for `rb.tier3`. `answers` takes one table that names its systems in a",
+        "column.",
+    ],
+}
+TABLES = {
+    "questions": "a data frame or a list of questions: question, and at will id, reference, relevant (ids, texts or\n"
+    "    places of passages, or their grades), kind, cluster, answerable.",
+    "history": "a data frame or a list of logged questions: question, and at will answer, url, score, user, asked_at;\n"
+    '    or {"dialogues": …}, a list of lists of messages.',
+    "documents": "a data frame or a list of texts.",
+}
+TIERS = {
+    "tier0": "tier0_embeddings",
+    "tier1": "tier1_retrieval",
+    "tier2": "tier2_generation",
+    "tier3": "tier3_end_to_end",
+    "ux": "tier_ux",
+    "rag_metrics": "rag_metrics",
+    "real_users": "real_users",
+}
+
+
+def _paged(name: str, tier: str) -> Callable[..., Page]:
+    def measured(*args: Any, **given: Any) -> Page:
+        if len(args) > 2:
+            raise TypeError(f"{name} takes systems and dataset by their places, everything else by name")
+        named = dict(zip(("systems", "dataset"), args, strict=False)) | given
+        asked = {key: value for key, value in named.items() if key != "documents" or value is not None}
+        measurement: Measurement = getattr(tiers, tier)(**asked)
+        return Page(measurement, language=str(named.get("language", "en")))
+
+    request = getattr(tiers, tier).request
+    first = inspect.cleandoc(getattr(tiers, tier).__doc__).partition("\n")[0]
+    said = {"systems": "\n    ".join(SYSTEMS[request.reads]), "data": TABLES[request.reads_table]}
+    measured.__doc__ = HOW.format(name=name, tier=tier, first=first, **said)
+    measured.__name__ = measured.__qualname__ = name
+    documents = inspect.Parameter("documents", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+    own = request.signature().parameters
+    leading = [own["systems"], own["dataset"]]
+    rest = [parameter for key, parameter in own.items() if key not in ("systems", "dataset", "notebook")]
+    measured.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*(parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for parameter in leading),
+         documents, *rest], return_annotation=Page,
+    )  # fmt: skip
+    return measured
+
+
+tier0, tier1, tier2, tier3, ux, rag_metrics, real_users = (_paged(*place) for place in TIERS.items())

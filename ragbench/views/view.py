@@ -185,7 +185,8 @@ def _in_notebook() -> bool:
 
 def room(drawn: Callable[..., View]) -> str:
     """The room that a view stands in, as people write it: `views.blame`, or `extras.runs.views` of an annex."""
-    return drawn.__module__.removeprefix("ragbench.").rpartition(".")[0]
+    place = drawn.__module__.removeprefix("ragbench.").split(".")
+    return ".".join(place[:2] if place[0] == "views" else place[:-1])
 
 
 def topic(drawn: Callable[..., View]) -> str:

@@ -25,7 +25,7 @@ from ragbench.metrics import catalogue
 from ragbench.tiers.basics import bands
 from ragbench.tiers.scoring import own_metrics
 from ragbench.views import Page
-from ragbench.views.sentences import declared
+from ragbench.views.basics import interpretation
 from tests.cli.command_line import one_line, ragbench
 from tests.metrics import ragas_cases
 from tests.metrics.test_pytrec_eval import PEERS
@@ -284,7 +284,7 @@ def test_a_peer_is_one_that_a_test_compares_with() -> None:
 def test_every_metric_says_when_and_how_far_to_trust_it(one: Metric) -> None:
     assert one.when
     assert all(each[0].isupper() and each.endswith((".", "?")) for each in one.when)
-    said = " ".join(declared.trust(one, EN))
+    said = " ".join(interpretation.trusted(one, EN))
     assert ("no judge: equal" in said) is ("judge" not in one.needs)
     assert ("No other program's numbers" in said) is not one.peers
     known = stand_ins.LEXICAL.get(one.name)
@@ -295,7 +295,7 @@ def test_every_metric_says_when_and_how_far_to_trust_it(one: Metric) -> None:
         shown, turned = stand_ins.holds(one.name), stand_ins.reversed_by(one.name)
         assert ("it is not shown that it orders" in said) is not (shown or turned)
         assert ("the other way round" in said) is turned
-    russian = " ".join(line for lines in declared.told(one, RU).values() for line in lines)
+    russian = " ".join(line for lines in interpretation.declared(one, RU).values() for line in lines)
     assert not re.search(r"\b(the|no judge|equal|which)\b", russian)
 
 
@@ -305,17 +305,17 @@ def test_of_a_function_of_ones_own_nothing_is_claimed() -> None:
         return 0.0
 
     own = Metric(mine, "me", "sample", reading=Reading((), "me", (Stretch(0.0, 0.5, "bad"),)))
-    assert declared.trust(own, EN) == ["A function of your own: nothing is known of it here."]
-    assert declared.bands(own, EN) == ["below 0.5: bad"]
+    assert interpretation.trusted(own, EN) == ["A function of your own: nothing is known of it here."]
+    assert interpretation.declared_bands(own, EN) == ["below 0.5: bad"]
 
 
 def test_stretches_in_words() -> None:
     written = {"[]": "from 0.2 to 0.4", "[)": "from 0.2 to below 0.4", "(]": "above 0.2, to 0.4",
                "()": "between 0.2 and 0.4"}  # fmt: skip
     for ends, words in written.items():
-        assert declared.where(Stretch(0.2, 0.4, "x", ends=ends), (0.0, 1.0), EN) == words  # type: ignore[arg-type]
-    assert declared.where(Stretch(0.2, 1.0, "x", ends="[]"), (0.0, 1.0), EN) == "0.2 or more"
-    assert declared.where(Stretch(0.0, 0.2, "x", ends="[]"), (0.0, 1.0), EN) == "0.2 or less"
+        assert interpretation.where(Stretch(0.2, 0.4, "x", ends=ends), (0.0, 1.0), EN) == words  # type: ignore[arg-type]
+    assert interpretation.where(Stretch(0.2, 1.0, "x", ends="[]"), (0.0, 1.0), EN) == "0.2 or more"
+    assert interpretation.where(Stretch(0.0, 0.2, "x", ends="[]"), (0.0, 1.0), EN) == "0.2 or less"
 
 
 def test_sets_that_ship_say_nothing_else_of_what_they_name() -> None:

@@ -31,7 +31,7 @@ from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import bands
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
-from ragbench.views.sentences import declared
+from ragbench.views.basics import interpretation
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.llm.chat_server import ChatServer
@@ -375,7 +375,7 @@ def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:
     said = caveat(unordered(["lexical"], ["noise_sensitivity", "faithfulness"]), translator("en"))
     assert "orders systems the other way round than people's labels do on noise_sensitivity: there, “better”" in said
     assert "is not shown to order systems as people's labels do on faithfulness:" in said
-    told = declared.told(parse("noise_sensitivity"), translator("en"))
+    told = interpretation.declared(parse("noise_sensitivity"), translator("en"))
     entry = " ".join(line for lines in told.values() for line in lines)
     assert "orders systems by it the other way round than people's labels do" in entry
     assert "not shown that it orders" not in entry

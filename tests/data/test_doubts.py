@@ -11,7 +11,7 @@ from ragbench import data, tiers, views
 from ragbench.core.language import translator
 from ragbench.data import ChunkRecord, QuestionRecord, doubts_of
 from ragbench.views import Page
-from ragbench.views.sentences.doubts import sentences
+from ragbench.views.sentences.data_sets import doubts
 from tests.small_project import CHUNKS, write_lines
 
 BASE = [
@@ -50,16 +50,16 @@ def test_what_is_doubtful_is_counted(question: QuestionRecord, expected: dict[st
 
 def test_a_sentence_for_each_kind_with_its_share() -> None:
     found = {"question_is_passage": 2, "passage_copied": 1, "labels_nowhere": 3, "labelled": 40, "labels": 55}
-    one, other, third = sentences(found, translator("en"))
+    one, other, third = doubts(found, translator("en"))
     assert one.startswith("2 of 40 labelled questions are word for word their own relevant passages")
     assert other.startswith(
         "1 of 40 labelled questions has a relevant passage whose text the base holds more than once"
     )
     assert third.startswith("3 of 55 labels name passages or pages that the base does not have")
-    assert sentences(found, translator("ru"))[2].startswith(
+    assert doubts(found, translator("ru"))[2].startswith(
         "Меток, которые указывают на фрагмент или страницу, которых в базе нет: 3 из 55."
     )
-    assert not sentences({}, translator("en"))
+    assert not doubts({}, translator("en"))
 
 
 def test_the_page_warns_in_its_method(project: Path) -> None:

@@ -22,8 +22,8 @@ from ragbench.extras.evaluators import adapters
 from ragbench.extras.traces import tables
 from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page
+from ragbench.views.items.chosen import items_of
 from ragbench.views.items.contents import Entry
-from ragbench.views.items.kinds import items_of
 from tests.small_project import write_lines
 
 PRECISION, RECALL = "context_precision_by_label", "context_recall_by_label"

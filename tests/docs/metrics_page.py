@@ -18,7 +18,7 @@ from ragbench.core.metric import GOALS, Metric
 from ragbench.core.settings import metrics
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring import own_metrics
-from ragbench.views.sentences import declared
+from ragbench.views.basics import interpretation
 from tests.docs import russian_pages
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +146,7 @@ def told(one: Metric, _: Translator = ENGLISH) -> Iterator[tuple[str, str]]:
     yield "Also called", ", ".join(f"`{name}`" for name in one.former)
     yield "Published as", f"`{one.published}`" if one.published else ""
     yield "Thresholds", "; ".join(bands(one, _))
-    for title, lines in declared.told(one, _).items():
+    for title, lines in interpretation.declared(one, _).items():
         yield title, "".join(f"\n  - {line}" for line in lines) if len(lines) > 1 else lines[0]
     yield "Signature", f"`{one.signature}`" if one.signature else ""
     yield "Source", linked(said(one.source, _))

@@ -38,7 +38,7 @@ from ragbench.tiers.scoring import ledger, measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page
-from ragbench.views.items.data import parts
+from ragbench.views.items import parts
 from tests.cli.command_line import invoke
 from tests.small_project import write_lines
 

@@ -24,8 +24,8 @@ from ragbench.report import articles, papers
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
-from ragbench.views.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
-from ragbench.views.basics.footnotes import Notes
+from ragbench.views.basics.differences import Notes
+from ragbench.views.basics.marks import FIRST, SYSTEMS, one_by_one, shortened
 from ragbench.views.basics.web import Web
 from ragbench.views.view import VIEWS
 from tests.laws import sources

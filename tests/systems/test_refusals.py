@@ -16,7 +16,7 @@ from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.systems.refusals import RECOGNISED, is_refusal
 from ragbench.tiers import BenchError
-from ragbench.views.sentences.facts import told
+from ragbench.views.sentences.conclusions import told
 from tests.llm.chat_server import ChatServer, asked_schema
 from tests.systems import written_refusals as written
 from tests.tiers import answer_project

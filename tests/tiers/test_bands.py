@@ -21,7 +21,7 @@ from ragbench.tiers.basics.session import kept
 from ragbench.tiers.run import gates
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
-from ragbench.views.basics import bands as marks
+from ragbench.views.basics import interpretation
 from tests import small_project
 from tests.views.measurements import measurement
 
@@ -36,7 +36,7 @@ def made(*numbers: tuple[str, float, float, float], notebook: str = "tier1_retri
 
 
 def words_of(material: Any, one: NamedEstimate) -> tuple[str, ...]:
-    return tuple(each.word for each in marks.reached(material, one.metric, one.estimate).stretches)
+    return tuple(each.word for each in interpretation.reached(material, one.metric, one.estimate).stretches)
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> Non
     material = Page(found).material
     words = {one.metric: words_of(material, one) for one in found.estimates_by("page")}
     assert words == {"cache_hit_rate": ("good",), "context_preservation": ("attention",)}
-    known = marks.of(material)
+    known = interpretation.of(material)
     assert {name: band.good for name, band in known.items()} == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
-    assert {marks.direction(material, name, ()) for name in known} == {"higher"}
+    assert {interpretation.direction(material, name, ()) for name in known} == {"higher"}
     wanted = {name: GateSettings(metric=name, band="good") for name in ("cache_hit_rate", "context_preservation")}
     decided = gates.decide({"tier_ux": page}, Settings(threshold_set="voproshalych", gate=wanted))
     assert [str(check.outcome) for check in decided.checks] == ["holds", "fails"]

@@ -285,7 +285,7 @@ def test_load_says_what_the_page_would(project: Path) -> None:
 
 def test_a_share_that_was_found_is_never_nothing() -> None:
     from ragbench.core.language import translator
-    from ragbench.views.sentences.examined import told
+    from ragbench.views.sentences.data_sets import told
 
     [said] = told(Oddity("mail", "passages", 1, 3000, (), {}), "en", translator("en"))
     assert said == "Passages: 1 of 3,000 (0.03%) with an e-mail address."

@@ -25,8 +25,8 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers import BenchError
 from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page
-from ragbench.views.about.overview import Overview, cost, measured
-from ragbench.views.basics.bands import limits, reached
+from ragbench.views.about.run_summary import Overview, cost, size_and_cost
+from ragbench.views.basics.interpretation import limits, reached
 from tests.views.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -312,7 +312,7 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     known = "cost 3.50 at least, 5 calls have no price · 11 calls"
     for one, told in ((found, known), (over({"tier1_retrieval": made}), "no paid call")):
         whole = Overview(Page(one).material)
-        assert " · ".join(measured(whole, whole.pages[0])).endswith(told)
+        assert " · ".join(size_and_cost(whole, whole.pages[0])).endswith(told)
     unpriced = {"calls": 9, "money": 0.0, "unpriced": 9}
     assert cost(unpriced, translator("en")) == "cost unknown: no price is set"
     assert cost({"calls": 9, "money": 0.0}, translator("en")) == "cost 0.00"

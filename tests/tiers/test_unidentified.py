@@ -26,7 +26,7 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
-from ragbench.views.basics.bands import reached
+from ragbench.views.basics.interpretation import reached
 from ragbench.views.basics.material import Material
 from tests.small_project import write_lines
 from tests.tiers.test_runs import BASE, run

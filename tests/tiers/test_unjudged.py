@@ -13,7 +13,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.tiers.retrieval import reading
 from ragbench.tiers.run import record
 from ragbench.views import Page
-from ragbench.views.retrieval.unjudged import said
+from ragbench.views.retrieval.rankings import said
 from tests.small_project import RELEVANT, write_lines
 
 QUICK: dict[str, Any] = {

@@ -18,8 +18,8 @@ from ragbench.tiers.answers.blame import Standard
 from ragbench.tiers.answers.decomposition import COLUMNS as PERFECT
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.overview import over
-from ragbench.views.basics.first_failures import STEPS, Blamed
-from ragbench.views.blame.waterfall import transitions
+from ragbench.views.basics.side_tables import STEPS, Blamed
+from ragbench.views.blame import transitions
 from tests.views import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")

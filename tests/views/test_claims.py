@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ragbench.core.measurement import Measurement
 from ragbench.views import Page
-from ragbench.views.items.claims import SHARE, Claim, pieces, placed
-from ragbench.views.items.data import parts
+from ragbench.views.items import parts
+from ragbench.views.items.contents import SHARE, Claim, pieces, placed
 from tests.views.measurements import measurement
 from tests.views.test_show import HOSTILE
 

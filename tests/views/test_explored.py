@@ -18,8 +18,7 @@ from ragbench import stats, tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Finding, Measurement, NamedEstimate
 from ragbench.views import VIEWS, Page
-from ragbench.views.items.data import parts
-from ragbench.views.items.table import QuestionTable
+from ragbench.views.items import QuestionTable, parts
 from tests.small_project import NOTEBOOKS, enter, write_lines
 from tests.views.measurements import measurement
 from tests.views.test_items import decided, talked, tried, used

@@ -19,9 +19,9 @@ from ragbench.tiers.judges.probes import EFFECTS, TRIALS
 from ragbench.tiers.judges.tables import ANSWER_COLUMNS
 from ragbench.tiers.judges.tier_judge_pipeline import DECISIONS
 from ragbench.views import Page
-from ragbench.views.basics.links import page_id
+from ragbench.views.basics.marks import page_id
 from ragbench.views.basics.text import anchor
-from ragbench.views.items.data import BLOCK, parts
+from ragbench.views.items import BLOCK, parts
 from tests.views.test_show import HOSTILE
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragbench import views
 from ragbench.views import Page
-from ragbench.views.basics.forest import NICE, Scale, scaled
+from ragbench.views.basics.differences import NICE, Scale, scaled
 from tests.views.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")

@@ -20,7 +20,7 @@ from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.scoring import measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.views import Page
-from ragbench.views.items.data import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
+from ragbench.views.items import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
 from tests.report.test_pages_browser_questions import judged
 from tests.views.measurements import measurement
 

@@ -22,8 +22,8 @@ from ragbench.core.types import Estimate, Verdict
 from ragbench.views import MIME, Page
 from ragbench.views.basics.material import BLOCK
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.comparison.worst_questions import losses, lowest
-from ragbench.views.sentences.findings import finding
+from ragbench.views.comparison.question_groups import losses, lowest
+from ragbench.views.sentences.conclusions import finding
 from ragbench.views.view import VIEWS
 from tests.views.measurements import estimate, measurement
 

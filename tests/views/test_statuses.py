@@ -25,8 +25,8 @@ from ragbench.tiers.basics.verdicts import statuses
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
 from ragbench.views import Page
-from ragbench.views.items.data import parts
-from ragbench.views.sentences.findings import finding
+from ragbench.views.items import parts
+from ragbench.views.sentences.conclusions import finding
 from ragbench.views.view import VIEWS
 from tests.views import every_ending, every_page
 

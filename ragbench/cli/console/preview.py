@@ -21,7 +21,7 @@ def tell(brought: Brought, source: str, language: str, *, check: bool = False) -
     """
     from ragbench.core.language import translator
     from ragbench.data import doubts_of
-    from ragbench.views.sentences.doubts import sentences
+    from ragbench.views.sentences.data_sets import doubts
 
     pages = len({chunk.url for chunk in brought.chunks if chunk.url})
     unlabelled = sum(not (question.relevant or question.relevant_urls) for question in brought.questions)
@@ -38,7 +38,7 @@ def tell(brought: Brought, source: str, language: str, *, check: bool = False) -
     if check:
         _tell_oddities(brought, language)
     elif unlabelled < len(brought.questions):
-        for warning in sentences(doubts_of(brought.chunks, brought.questions), translator("en")):
+        for warning in doubts(doubts_of(brought.chunks, brought.questions), translator("en")):
             terminal.say(f"warning: {warning}")
 
 
@@ -57,7 +57,7 @@ def _tell_oddities(brought: Brought, language: str) -> None:
     """What is odd, what that does, and the first texts that are so."""
     from ragbench.core.language import translator
     from ragbench.tiers.data.examination import examine
-    from ragbench.views.sentences.examined import absent, told
+    from ragbench.views.sentences.data_sets import absent, told
 
     _, looked = translator("en"), examine(brought, language, listed=PREVIEWED)
     for oddity in looked.oddities:

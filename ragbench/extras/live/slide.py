@@ -15,7 +15,7 @@ from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.basics.web import Web
-from ragbench.views.sentences.continuity import kind_name
+from ragbench.views.sentences.descriptions import kind_name
 
 if TYPE_CHECKING:
     import pandas as pd

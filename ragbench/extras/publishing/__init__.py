@@ -11,5 +11,8 @@ OFFERS = {
         "markdown": "ragbench.report.papers:markdown",
         "typst": "ragbench.report.papers:typst",
     },
-    "scores": {"page": "ragbench.extras.publishing.publish:page_of", "said": "ragbench.views.sentences.findings:said"},
+    "scores": {
+        "page": "ragbench.extras.publishing.publish:page_of",
+        "said": "ragbench.views.sentences.conclusions:said",
+    },
 }

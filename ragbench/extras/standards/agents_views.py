@@ -10,8 +10,7 @@ from typing import Any
 from ragbench.core.language import Translator
 from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
 from ragbench.extras.standards.agents_page import EFFORT, WRONG
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip, named
+from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view

@@ -32,12 +32,11 @@ from ragbench.extras.sweeps.ablation import SweepFacts
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.findings import adjusted
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.forest import Scale, scaled
-from ragbench.views.basics.marks import chip
+from ragbench.views.basics.differences import Scale, scaled
+from ragbench.views.basics.marks import chip, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.sentences.facts import facts
+from ragbench.views.sentences.conclusions import facts
 from ragbench.views.view import view
 
 SHOWN = 12

@@ -29,7 +29,7 @@ from ragbench.tiers.scoring import judge_assignment
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
-from ragbench.views.sentences.findings import sentence
+from ragbench.views.sentences.conclusions import sentence
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

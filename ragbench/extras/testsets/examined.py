@@ -13,7 +13,7 @@ from ragbench.core.parts import Content, Number, Table, Text
 from ragbench.data import Dataset, places
 from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
-from ragbench.views.basics.entries import example, rows_of, with_examples
+from ragbench.views.basics.marks import example, rows_of, with_examples
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
 

@@ -20,7 +20,7 @@ from ragbench.core.parts import TEMPLATES, text_of
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import prose
 from ragbench.views import MIME, Page
-from ragbench.views.basics.links import METRIC_PAGES
+from ragbench.views.basics.marks import METRIC_PAGES
 from ragbench.views.basics.text import clean
 from ragbench.views.basics.web import html as pieces
 

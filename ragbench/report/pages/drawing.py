@@ -25,9 +25,9 @@ from ragbench.tiers.basics import session
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views import Page
 from ragbench.views.about import metric_page
-from ragbench.views.basics.links import METRIC_PAGES, row_anchor
+from ragbench.views.basics.marks import METRIC_PAGES, row_anchor
 from ragbench.views.basics.web import Web
-from ragbench.views.items.data import parts, slug
+from ragbench.views.items import parts, slug
 
 
 class Sheet(NamedTuple):

@@ -14,9 +14,8 @@ from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.run.overview import NAME as OVERVIEW
-from ragbench.views.about.overview import Overview, measured
-from ragbench.views.about.standing import compared
-from ragbench.views.basics.links import METRIC_PAGES
+from ragbench.views.about.run_summary import Overview, compared, size_and_cost
+from ragbench.views.basics.marks import METRIC_PAGES
 from ragbench.views.basics.text import clean
 
 FIRST = ("standing", "differences", "blame_bars", "overview")
@@ -79,7 +78,7 @@ def html(
         if measurements[name].facts.get("dataset")
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
-    about = {} if whole is None else {str(page["name"]): " · ".join(measured(whole, page)) for page in whole.pages}
+    about = {} if whole is None else {str(page["name"]): " · ".join(size_and_cost(whole, page)) for page in whole.pages}
 
     def drawn(name: str) -> Markup:
         asked = {"view": name, "measurement": OVERVIEW}

@@ -1,13 +1,9 @@
 """Written answers: who wrote and who judged them, what was decided on them, what a cache would serve."""
 
-from ragbench.views.answers.caches import cache, hits
-from ragbench.views.answers.corrected import corrected
-from ragbench.views.answers.decisions import confusion, costs, pairs
-from ragbench.views.answers.dialogues import dialogues
-from ragbench.views.answers.judged_answers import verdicts
-from ragbench.views.answers.side_by_side import side_by_side, unmeasured
-from ragbench.views.answers.who_judged import judges
-from ragbench.views.answers.writers import lengths, refusals, stages, writers
+from ragbench.views.answers.caches import cache, dialogues, hits
+from ragbench.views.answers.confusion import confusion, costs, pairs
+from ragbench.views.answers.judged_answers import corrected, verdicts
+from ragbench.views.answers.writers import judges, lengths, refusals, side_by_side, stages, unmeasured, writers
 
 __all__ = [
     "cache",

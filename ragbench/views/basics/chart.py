@@ -18,9 +18,9 @@ from ragbench.core.language import DASH, Translator
 from ragbench.core.measurement import without_nan
 from ragbench.core.parts import Column, Content, Drawing, Entries, Phrase, Plot, Table, Text, Value, spoken
 from ragbench.core.types import Estimate
-from ragbench.views.basics.first_failures import ANSWERABLE, GOOD, UNMEASURED, Blamed
 from ragbench.views.basics.marks import SYMBOLS, named, series
 from ragbench.views.basics.material import Material
+from ragbench.views.basics.side_tables import ANSWERABLE, GOOD, UNMEASURED, Blamed
 from ragbench.views.basics.text import ELLIPSIS, clean
 
 NOTEBOOK_COLOURS = {

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
 from ragbench.tiers.basics.verdicts import statuses
-from ragbench.views.basics.hits import ranked, relevant, untold
-from ragbench.views.basics.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.views.basics.material import Material
+from ragbench.views.basics.side_tables import (
+    KINDS,
+    Ruling,
+    ranked,
+    reason,
+    relevant,
+    rows,
+    rulings,
+    stored,
+    untold,
+    word,
+)
 from ragbench.views.basics.text import clean, shortened
-from ragbench.views.items.claims import Claim, claim
 from ragbench.views.items.contents import (
     APART,
+    Claim,
     Claimed,
     Detail,
     Entry,
@@ -25,10 +35,11 @@ from ragbench.views.items.contents import (
     Measured,
     Parting,
     Section,
+    claim,
     number,
     told,
 )
-from ragbench.views.sentences.slice_names import dimension_name, slice_name
+from ragbench.views.sentences.data_sets import dimension_name, slice_name
 
 if TYPE_CHECKING:
     import pandas as pd

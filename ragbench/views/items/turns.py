@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
 from ragbench.tiers.basics.verdicts import statuses
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.links import CACHE, DIALOGUE, SERVINGS
+from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told

@@ -23,9 +23,8 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Estimate
 from ragbench.views.basics import marks
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.footnotes import Notes
-from ragbench.views.basics.marks import milliseconds, named
+from ragbench.views.basics.differences import Notes
+from ragbench.views.basics.marks import milliseconds, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.sentences.descriptions import known

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.parts import Content, Entries, Entry, Figure, Number, Phrase, Styled, Table, Text, Value
-from ragbench.views.basics import chart, entries
+from ragbench.views.basics import chart, marks
 from ragbench.views.basics.chart import Bars
-from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shortened, shown
 from ragbench.views.view import view
@@ -167,7 +167,7 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Con
         asked=_.integer(sum(int(row["count"]) for row in rows)),
     )
     asked = [_repeat(material, row) for row in rows[:count]]
-    return (Text(text, "h3"), entries.shortened(_, asked), _pages(material, count), _terms(material, count))
+    return (Text(text, "h3"), marks.shortened(_, asked), _pages(material, count), _terms(material, count))
 
 
 def _repeat(material: Material, row: Any) -> Entry:
@@ -193,7 +193,7 @@ def _pages(material: Material, count: int) -> Content:
         share = _.percent(row["count"] / logged) if logged else _.number(None)
         body.append([(name, " ", Styled(where, "small")), int(row["count"]), share])
     heads = (_("page"), _("shown for"), _("share of the log"))
-    listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Pages"), heads, some)])
+    listed = marks.shortened(_, body, lambda some: [Table.of(_, _("Pages"), heads, some)])
     return (Text(_("Pages that were shown most"), "h3"), listed)
 
 
@@ -213,5 +213,5 @@ def _terms(material: Material, count: int) -> Content:
         for row in rows
     ]
     heads = (_("word"), _("questions"), _("share of the log"), _("of these answered"))
-    listed = entries.shortened(_, body, lambda some: [Table.of(_, _("Words"), heads, some)], count)
+    listed = marks.shortened(_, body, lambda some: [Table.of(_, _("Words"), heads, some)], count)
     return (Text(_("Words that most questions hold"), "h3"), listed)

@@ -26,11 +26,10 @@ from ragbench.core.parts import (
 from ragbench.extras.runs.changes import Refusal, said
 from ragbench.extras.runs.run_facts import run_facts
 from ragbench.extras.runs.views.unpaired import missing
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip, measured, named
+from ragbench.views.basics.marks import chip, measured, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import ELLIPSIS, clean, shown
-from ragbench.views.sentences.facts import standing_in
+from ragbench.views.sentences.conclusions import standing_in
 from ragbench.views.view import view
 
 EXCERPT = 160

@@ -31,13 +31,12 @@ from ragbench.core.types import Estimate
 from ragbench.extras.runs.run_facts import run_facts
 from ragbench.extras.runs.views.compared import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.forest import scaled
-from ragbench.views.basics.marks import named, series
+from ragbench.views.basics.differences import scaled
+from ragbench.views.basics.marks import named, rows_of, series
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.basics.web import GLYPHS, Web, drawn
-from ragbench.views.sentences.facts import standing_in
+from ragbench.views.sentences.conclusions import standing_in
 from ragbench.views.view import view
 
 HEIGHT = 132

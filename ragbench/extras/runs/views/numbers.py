@@ -6,7 +6,7 @@ from typing import Any
 
 from ragbench.core.parts import Column, Content, Group, Row, Table, Value
 from ragbench.extras.runs.views.unpaired import missing, why
-from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view

@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import Verdict
 from ragbench.extras.runs.run_facts import run_facts
 from ragbench.tiers.basics.verdicts import planned_of, said_of
-from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view

@@ -23,13 +23,23 @@ from ragbench.core.parts import (
     filled,
 )
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import one_by_one, rows_of, shortened
-from ragbench.views.basics.links import behind, left, page_id
-from ragbench.views.basics.marks import SYMBOLS, mark, named, series, shared_legend
+from ragbench.views.basics.marks import (
+    SYMBOLS,
+    behind,
+    left,
+    mark,
+    named,
+    one_by_one,
+    page_id,
+    rows_of,
+    series,
+    shared_legend,
+    shortened,
+)
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
-from ragbench.views.retrieval.neighbours import name as system_name
-from ragbench.views.retrieval.neighbours import passage
+from ragbench.views.retrieval.embedding_space import name as system_name
+from ragbench.views.retrieval.embedding_space import passage
 from ragbench.views.view import view
 
 ROW = 24

@@ -1,12 +1,17 @@
-"""What is said of each oddity of a data set: how many texts have it, and what that does to the numbers."""
+"""What is said of a data set: what is odd in it, what that does to numbers, and what its parts are called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragbench.core.language import Translator
-from ragbench.views.sentences import doubts
+from ragbench.core.parts import Content, Styled, Text
+from ragbench.tiers.data.examination import Oddity
+from ragbench.tiers.data.persons import NEEDED
+from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.text import shown
 
 HARMLESS = ("mail", "telephone", "name", "long", "short")
 """They change no number by themselves."""
@@ -82,7 +87,7 @@ class Saying:
 
     def doubt(self) -> list[str]:
         """What `ragbench load` warns of, in its words."""
-        return doubts.sentences({self.kind: self.found, "labelled": self.of}, self._)
+        return doubts({self.kind: self.found, "labelled": self.of}, self._)
 
     def count(self, what: str) -> str:
         """`Passages: 4 of 105 (4%) with an e-mail address.`"""
@@ -243,3 +248,145 @@ _SAID: Mapping[str, Callable[[Saying], list[str]]] = {
     "greeting": _nothing_asked,
     "noise": _nothing_asked,
 }
+
+
+def doubts(counts: Mapping[str, int], _: Translator) -> list[str]:
+    """A sentence for each kind that `ragbench.data.doubts_of` counted; none where it counted nothing."""
+    labelled, labels = _.integer(counts.get("labelled", 0)), _.integer(counts.get("labels", 0))
+    said = {
+        "question_is_passage": _.plural(
+            "{n} of {labelled} labelled questions is word for word its own relevant passage: to find that one "
+            "shows nothing of how real questions fare.",
+            "{n} of {labelled} labelled questions are word for word their own relevant passages: to find those "
+            "shows nothing of how real questions fare.",
+            counts.get("question_is_passage", 0),
+            labelled=labelled,
+        ),
+        "question_in_passage": _.plural(
+            "{n} of {labelled} labelled questions stands word for word in its relevant passage: search by words finds "
+            "that one for nothing.",
+            "{n} of {labelled} labelled questions stand word for word in their relevant passages: search by words "
+            "finds those for nothing.",
+            counts.get("question_in_passage", 0),
+            labelled=labelled,
+        ),
+        "passage_copied": _.plural(
+            "{n} of {labelled} labelled questions has a relevant passage whose text the base holds more than once: "
+            "a copy that is not marked counts as a miss, one that is marked counts twice.",
+            "{n} of {labelled} labelled questions have a relevant passage whose text the base holds more than "
+            "once: a copy that is not marked counts as a miss, one that is marked counts twice.",
+            counts.get("passage_copied", 0),
+            labelled=labelled,
+        ),
+        "labels_nowhere": _.plural(
+            "{n} of {labels} labels names a passage or a page that the base does not have: it can never be found.",
+            "{n} of {labels} labels name passages or pages that the base does not have: they can never be found.",
+            counts.get("labels_nowhere", 0),
+            labels=labels,
+        ),
+    }
+    return [text for kind, text in said.items() if counts.get(kind)]
+
+
+def dimension_name(material: Material, dimension: str) -> str:
+    """What questions are sliced by, for people."""
+    _ = material.text
+    names = {"kind": _("Kind of question"), "language": _("Language"), "source": _("Source")}
+    return names.get(dimension, dimension)
+
+
+def slice_name(material: Material, part: tuple[str, str | None]) -> str:
+    """The name of a slice: as the data has it, the kinds of the sample data in words."""
+    _ = material.text
+    dimension, value = part
+    if value is None:
+        return shown(_("not given"))
+    kinds = {"well_formed": _("well-formed"), "colloquial": _("colloquial"), "misspelt": _("misspelt")}
+    return shown(kinds.get(value, value) if dimension == "kind" else value, 60)
+
+
+def examination(material: Material) -> list[Content]:
+    """What changes numbers, each with what it does; in a word what does not."""
+    _, known = material.text, material.facts
+    every = [examined for examined in looked(material) if examined.found]
+    said = list[Content]()
+    for oddity in every:
+        if oddity.kind in HARMLESS:
+            continue
+        first, *more = told(oddity, data_language(material), _)
+        said.append([Text(Styled(first, "strong")), *(Text(line, "rb-more") for line in more)])
+    texts = [
+        _.plural("{n} question", "{n} questions", int(known.get("n_questions") or 0)),
+        _.plural("{n} passage", "{n} passages", int(known.get("n_chunks") or 0)),
+    ]
+    if not said:
+        nothing = _("Nothing was found in {texts} that makes numbers better or worse.", texts=_.enumeration(texts))
+        said.append([Text(Styled(nothing, "strong"))])
+    quiet = dict.fromkeys(heading(harmless.kind, _) for harmless in every if harmless.kind in HARMLESS)
+    if quiet:
+        said.append([Text(_("Also found: {what}.", what="; ".join(quiet)), "rb-more")])
+    return said
+
+
+def examination_method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    _ = material.text
+    return [
+        _(
+            "Texts are compared by their words: case, signs and blanks do not tell two apart. Nearly the same are two "
+            "whose character n-grams are at most 0.03 apart (cosine distance); of questions their numbers must agree."
+        ),
+        _(
+            "A language is told for texts of five words and more (py3langid), in {told} texts of a table at most, "
+            "another one than the data set's only where the model is 90% sure. Telephones are those that phonenumbers "
+            "holds valid; names are those that Slovnet finds in Russian texts, in {n} texts of a table at most.",
+            told=_.integer(int(material.facts.get("told", 0))),
+            n=_.integer(int(material.facts.get("sampled", 0))),
+        ),
+    ]
+
+
+def looked(material: Material) -> list[Oddity]:
+    """All that was looked for, in its order, without the texts."""
+    import pandas as pd
+
+    known = {
+        (consequence["kind"], consequence["table"]): consequence
+        for consequence in material.facts.get("consequences", ())
+    }
+    made = []
+    for row in rows_of(material.kept("oddities")):
+        kind, table = str(row["kind"]), str(row["table"])
+        numbers = {
+            name: float(value)
+            for name, value in known.get((kind, table), {}).items()
+            if name not in ("kind", "table") and value is not None
+        }
+        of = int(row["of"]) if pd.notna(row["of"]) else None
+        made.append(Oddity(kind, table, int(row["found"]), of, (), numbers))
+    return made
+
+
+def data_language(material: Material) -> str:
+    """The code of the data set's language."""
+    return str(material.facts.get("data_language"))
+
+
+def told(oddity: Oddity, language_code: str, _: Translator) -> list[str]:
+    """How many texts were found, then what that does. language_code: the code of the data set's."""
+    named = language(language_code, _)
+    return Saying(oddity.kind, oddity.table, oddity.found, oddity.of or 0, oddity.numbers, named, _).sentences()
+
+
+def absent(every: Sequence[Oddity], _: Translator) -> list[str]:
+    """What was looked for and not found, and what was not looked for, in a sentence each."""
+    there = {oddity.kind for oddity in every if oddity.found}
+    kinds = dict.fromkeys(oddity.kind for oddity in every if oddity.of is not None and oddity.kind not in there)
+    names = [heading(kind, _) for kind in kinds]
+    said = [_("Looked for and not found: {what}.", what="; ".join(names))] if names else []
+    unlooked = [oddity for oddity in every if oddity.kind == "name" and oddity.of is None]
+    if any(oddity.numbers.get("russian") for oddity in unlooked):
+        said.append(_("Names of people were not looked for: this needs {command}.", command=NEEDED))
+    elif unlooked:
+        said.append(_("Names of people were looked for only in texts with Russian letters."))
+    return said

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from ragbench.core import raised, stand_ins, unidentified
 from ragbench.core.counts import counted
 from ragbench.core.facts import Facts
-from ragbench.core.language import translator
+from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement, NamedEstimate
-from ragbench.core.parts import Content, P, Part, Sentence, Text, filled, spoken
+from ragbench.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
+from ragbench.core.stand_ins import caveat
 from ragbench.core.types import Verdict
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdicts import beside, equal, is_equal
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
-from ragbench.views.basics.marks import measured
+from ragbench.views.basics.marks import measured, named, rows_of
 from ragbench.views.basics.material import Material
-from ragbench.views.basics.text import shown
-from ragbench.views.sentences import constants, descriptions, judges, repeats
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.sentences import descriptions, judge_trust, judges
 
 MANY = 4
 
@@ -35,14 +38,14 @@ def sentences(material: Material) -> list[Content]:
         return [_alone(material, system, metric) for system in material.systems]
     nothing = judges.undecided(material)
     looking = [
-        name for name in material.challengers if not constants.is_constant(material, name) and name not in nothing
+        name for name in material.challengers if not judge_trust.is_constant(material, name) and name not in nothing
     ]
     if material.baseline in nothing:
         looking = []
     return [
         *([Text(said)] for said in nothing.values()),
-        constants.sentence(material, material.baseline),
-        *([*_challenger(material, name, metric), *constants.sentence(material, name)] for name in looking),
+        judge_trust.sentence(material, material.baseline),
+        *([*_challenger(material, name, metric), *judge_trust.sentence(material, name)] for name in looking),
     ]
 
 
@@ -159,7 +162,7 @@ def _challenger(material: Material, challenger: str, metric: str) -> list[Part]:
         None,
         [
             _judge(material.difference_alone(challenger, metric)),
-            repeats.sentence(material, challenger, metric),
+            repeats_sentence(material, challenger, metric),
             _tally(material, challenger),
         ],
     )
@@ -197,7 +200,7 @@ def _alone(material: Material, system: str, metric: str) -> list[Part]:
         _("On {metric}, <b>{system}</b> reaches {value}."), metric=shown(metric), system=shown(system), value=value
     )
     more = [_judge(material.judge_alone(system, metric))]
-    more += [repeats.sentence(material, system, metric)] * (len(material.systems) == 1)
+    more += [repeats_sentence(material, system, metric)] * (len(material.systems) == 1)
     more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
     return [Text(text), Text(" ".join(filter(None, more)), "rb-more")]
 
@@ -235,3 +238,164 @@ def said(scores: Scores, language: str = "") -> list[str]:
         return [translator(language or scores.language)("Nothing was measured.")]
     _ = translator(language or scores.language)
     return [said for texts in sentences(Material(numbers, _)) if (said := " ".join(spoken(_).blocks(texts).split()))]
+
+
+Row = Mapping[Any, Any]
+DIGITS = 3
+
+
+def repeats_rows(material: Material) -> list[Row]:
+    """Those of the table `variance`; none where nothing was asked twice. A metric that people's labels correct has
+    none: its errors are those of the labels."""
+    return [row for row in rows_of(material.kept("variance")) if row["metric"] not in material.corrected]
+
+
+def repeats_sentence(material: Material, system: str, metric: str) -> str:
+    """The standard error of a system's difference to the baseline, or of its mean where it stands alone, in its parts,
+    and what more repeats or more questions would make of it; empty where nothing was asked twice."""
+    _ = material.text
+    baseline = material.baseline or ""
+    places = ((line["system"], line["baseline"], line["metric"]) for line in repeats_rows(material))
+    row = dict(zip(places, repeats_rows(material), strict=True)).get((system, baseline, metric))
+    if row is None:
+        return ""
+    times = float(row["repeats"])
+    asked = (
+        _.plural("Each question was asked {n} time.", "Each question was asked {n} times.", int(times))
+        if times.is_integer()
+        else _("Each question was asked {times} times on average.", times=_.number(times, 1))
+    )
+    if not row["error_of_repeats"]:
+        return f"{asked} " + _("Every repeat gave the same score: asking again adds no spread.")
+    digits = max(DIGITS, material.digits(metric))
+    numbers = {key: _.number(row[key], digits) for key in row if str(key).startswith("error")}
+    text = _(
+        "The standard error {error} is made of {error_of_questions} of the questions and {error_of_repeats} of the "
+        "repeats; twice the repeats would make it {error_twice_repeats}, twice the questions "
+        "{error_twice_questions}.",
+        **numbers,
+    )
+    return f"{asked} {text}"
+
+
+def repeats_table(material: Material) -> list[Part]:
+    """Every variance and standard error in its parts, folded; empty where nothing was asked twice."""
+    _ = material.text
+    variances = repeats_rows(material)
+    if not variances:
+        return []
+    heads = [
+        _("metric"), _("mean or difference"), _("variance of questions"), _("variance of repeats"), _("standard error"),
+        _("of questions"), _("of repeats"), _("with twice the repeats"), _("with twice the questions"),
+    ]  # fmt: skip
+    keys = ("of_questions", "of_repeats", "error", "error_of_questions", "error_of_repeats", "error_twice_repeats",
+            "error_twice_questions")  # fmt: skip
+    body = [[shown(row["metric"]), _name(material, row), *(Number(row[key], 4) for key in keys)] for row in variances]
+    note = _(
+        "The score of a question is the mean over its repeats; questions are what is resampled and flipped, so "
+        "both parts are in every interval. Variances are those of single repeats; the squares of the two parts of "
+        "a standard error add up to its square. First failures, and the gain from a perfect part, are those of the "
+        "first answers."
+    )
+    title = _("What questions and repeats add to the standard error")
+    return [Section([Table.of(_, title, heads, body), Text(note, "rb-meta")], title)]
+
+
+def _name(material: Material, row: Row) -> Phrase:
+    name = named(material, row["system"])
+    return (name, " − ", shown(row["baseline"])) if row["baseline"] else name
+
+
+def facts(material: Material) -> list[Part]:
+    """The line of facts under the answer."""
+    _, known = material.text, material.facts
+    rows: list[tuple[str, Any]] = [(_("data set"), known.get("dataset"))]
+    if known.get("n_questions") is not None:
+        rows.append((_("questions"), _.integer(int(known["n_questions"]))))
+    rows += [
+        (_("texts"), None if known.get("n_texts") is None else _.integer(int(known["n_texts"]))),
+        (_("distance"), descriptions.distance_name(material) if known.get("distance") else None),
+        (_("unit"), unit(material)),
+        (_("baseline"), material.baseline),
+        (_("seed"), known.get("seed")),
+        (_("judge"), known.get("judge")),
+        (_("commit"), short_commit(known.get("commit"))),
+    ]
+    line = terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
+    broken = [Text(shown(text), "rb-standin") for text in raised.warnings(known, _)]
+    broken += [Text(shown(text), "rb-standin") for text in unidentified.sentences(unidentified.of(known).values(), _)]
+    own = part_sentence(material)
+    part = [Text(own, "rb-standin")] if own else []
+    return [line, *part, *broken, *judges.incomplete(material), *standing_in(material)]
+
+
+def short_commit(commit: Any) -> str | None:
+    """The first seven signs, and the plus sign of a checkout with changes."""
+    text = str(commit or "")
+    return text[:7] + ("+" if text.endswith("+") else "") if text else None
+
+
+def unit(material: Material) -> str | None:
+    """The word for what is ranked."""
+    _ = material.text
+    named = material.facts.get("unit")
+    return {"chunk": _("passage"), "url": _("web page")}.get(str(named), named)
+
+
+def standing_in(material: Material) -> list[Part]:
+    """The sentence on what only stands in for a model; none where nothing does."""
+    text = caveat(stand_ins.of(material.facts), material.text)
+    if not text:
+        return []
+    return [Text((text, " ", judges.baseline(material)) if judges.stand_ins(material) else text, "rb-standin")]
+
+
+def told(_: Translator, facts: Mapping[str, Any] | None) -> str:
+    """Who told the refusals, and how well the rule tells them; empty without facts (`refusals` of a measurement)."""
+    if not facts:
+        return ""
+    if facts["by"] != "rule":
+        return _(
+            "Which answers are refusals the judge {judge} said, asked of each whole answer.", judge=clean(facts["by"])
+        )
+    return _(
+        "Refusals are told by a rule over the words of the whole answer, not by a judge. Of {refusals} refusals that "
+        "people labelled among {answers} English answers of {systems} systems, on which it was made, it finds {found} "
+        "(recall {recall}); of {taken} answers that it takes for refusals {found} are (precision {precision}).",
+        **{name: _.integer(int(facts[name])) for name in ("refusals", "answers", "systems", "found", "taken")},
+        recall=_.number(float(facts["recall"])),
+        precision=_.number(float(facts["precision"])),
+    )
+
+
+def part_sentence(material: Material) -> str:
+    """One line on what of a measurement the page shows; empty for a page on all of it."""
+    _, part = material.text, material.facts.get("part")
+    if not part:
+        return ""
+    said = []
+    if part["condition"]:
+        counts = {"n": _.integer(part["n"]), "of": _.integer(part["of"])}
+        said.append(_("A part of what was measured: {n} of {of} questions ({condition}).", **counts,
+                      condition=part["condition"]))  # fmt: skip
+    if part["systems"]:
+        baseline, challenger = part["systems"]
+        said.append(_("{challenger} against {baseline} alone, in families of their own.", challenger=challenger,
+                      baseline=baseline))  # fmt: skip
+    if part["left_out"]:
+        words = _left_out(_)
+        kinds = ", ".join(words.get(kind, kind) for kind in part["left_out"])
+        said.append(_("Left out, because what is stored of single questions does not give it: {kinds}.", kinds=kinds))
+    return " ".join(said)
+
+
+def _left_out(_: Translator) -> Mapping[str, str]:
+    return {
+        "indexes": _("exact search against an index"),
+        "lengths": _("lengths of answers"),
+        "habits": _("how users ask"),
+        "labels": _("what people's labels correct"),
+        "blame": _("which part failed first"),
+        "curves": _("curves over the depth of the ranking"),
+        "people": _("correlations with people's ratings"),
+    }

@@ -30,12 +30,10 @@ from ragbench.core.parts import (
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics import chart
-from ragbench.views.basics.entries import rows_of, shortened
-from ragbench.views.basics.links import behind, cell_link, left, link
-from ragbench.views.basics.marks import SYMBOLS, chip, named, series
+from ragbench.views.basics.marks import SYMBOLS, behind, cell_link, chip, left, link, named, rows_of, series, shortened
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
-from ragbench.views.sentences.constants import COST, is_constant
+from ragbench.views.sentences.judge_trust import COST, is_constant
 from ragbench.views.sentences.judges import undecided
 from ragbench.views.view import view
 

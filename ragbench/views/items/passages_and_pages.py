@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.links import MEASURES, PAGE, PASSAGE, page_id
+from ragbench.views.basics.marks import MEASURES, PAGE, PASSAGE, page_id, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Section, measuring, number, told

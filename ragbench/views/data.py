@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from ragbench.core.annexes import offered, taken
 from ragbench.core.parts import Content, Entries, Figure, Text
 from ragbench.views.basics import chart
 from ragbench.views.basics.chart import Bars
-from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import example, left, rows_of, with_examples
 from ragbench.views.basics.material import Material
-from ragbench.views.sentences.oddities import language, table
+from ragbench.views.basics.text import shortened
+from ragbench.views.sentences.data_sets import absent, data_language, heading, language, looked, table, told
 from ragbench.views.view import view
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 MOST_BARS = 15
 LAST = 0.99
@@ -96,3 +100,41 @@ def _tongues(material: Material) -> list[str]:
         if texts[name]:
             parts.append(_("not looked at {n}", n=_.integer(texts[name])))
     return [f"{table(name, _)}: {', '.join(parts)}" for name, parts in by_table.items()]
+
+
+LONGEST = 240
+
+
+@view("oddities")
+def oddities(material: Material, present: frozenset[str], count: int = 5) -> Content:
+    """What is odd in the data set: how many texts, what it does to the numbers, and the first of the texts."""
+    _ = material.text
+    every, texts = looked(material), material.kept("odd_texts")
+    parts = list[Content]()
+    for kind in dict.fromkeys(oddity.kind for oddity in every if oddity.found):
+        alike = [oddity for oddity in every if oddity.kind == kind and oddity.found]
+        lines = [line for oddity in alike for line in told(oddity, data_language(material), _)]
+        examples = [_example(row) for row in rows_of(texts[texts["kind"] == kind])[:count]]
+        more = left(material, sum(oddity.found for oddity in alike), count)
+        parts.append(with_examples(_, heading(kind, _), lines, examples, more))
+    return (parts, list(map(Text, absent(every, _))), _left_out(material))
+
+
+def _left_out(material: Material) -> Content:
+    """What did not get into the data set when it was loaded."""
+    reasons = material.facts.get("left_out") or {}
+    if not reasons:
+        return ()
+    _ = material.text
+    what = "; ".join(f"{_.integer(int(count))} × {shortened(reason, LONGEST)}" for reason, count in reasons.items())
+    return Text(_("Left out when the data set was loaded: {what}.", what=what))
+
+
+def _example(row: Mapping[str, Any]) -> Content:
+    return example(*(shortened(row[name], LONGEST) for name in ("id", "text", "other", "other_text")))
+
+
+@view("further")
+def further(material: Material, present: frozenset[str]) -> Content:
+    """What annexes found out about the data set: of drafted questions, what each filter dropped."""
+    return [taken("examined", name).parts(material) for name in offered("examined")]
