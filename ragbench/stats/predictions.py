@@ -34,6 +34,7 @@ class _Powered:
     unmeasured: int
     intervals: dict[str, Interval]
     clusters: int | None = None
+    lean: float = 0.0
 
 
 def prediction_powered(
@@ -54,7 +55,10 @@ def prediction_powered(
     a cluster may have items of both. Then folds hold whole clusters, and errors are those of cluster totals.
 
     PPI++ (Angelopoulos, Duchi, Zrnic 2023): mean(y − λ f) over the labelled + λ mean(f) over the rest, with the λ of
-    least variance fitted on the other folds, so that it does not follow the labels it weighs, and Student's t.
+    least variance fitted on the other folds, so that it does not follow the labels it weighs, and Student's t. Where
+    what remains of the labels is skewed, the end on the side of its tail moves out by the skewness term of Student's t
+    (Johnson 1978, Modified t tests and confidence intervals for asymmetrical populations, JASA 73): without it, recall
+    with 50 labels was covered .930 of .95.
     Where the correlation of labels and predictions is below 1 / √(n − 2), or fewer than 10 labels are there, the
     predictions are left aside (`note` "weak_judge", "few"; with bounds also "ceiling", where fewer than 5 labels in
     effect lie away from an end of the scale). `intervals` holds "people" and "judge" beside it: labels
@@ -72,6 +76,9 @@ def prediction_powered(
     for name, values in (("predictions_on_labelled", f), ("predictions_on_rest", rest)):
         limits_of(name, values, values, bounds)
     powered = _powered(y, f, rest, level, seed, clusters, closed(ends))
+    if (own := powered.intervals.get("prediction_powered")) is not None and powered.lean:
+        reached = min(own[0], own[0] + powered.lean), max(own[1], own[1] + powered.lean)
+        powered = replace(powered, intervals=powered.intervals | {"prediction_powered": reached})
     value, intervals = min(max(powered.value, ends[0]), ends[1]), within(ends, powered.intervals)
     low, high = intervals.get(powered.method, (None, None))
     return Estimate(
@@ -195,13 +202,16 @@ def _powered(
     note = _why_alone(y, f, unlabelled, freedom + 1) or _at_an_end(float(y.mean()), people_error, bounds)
     if note:
         return _Powered(float(y.mean()), people_error, freedom, "people", note, n, unmeasured, intervals, known)
-    value, error = cross_fitted(y, f, unlabelled, np.random.default_rng(seed), groups if clusters is not None else None)
+    own_groups = groups if clusters is not None else None
+    rectified, factor = _rectified(y, f, unlabelled, np.random.default_rng(seed), own_groups)
+    value, error = _combined(rectified, factor, unlabelled, own_groups)
+    lean = _lean(rectified, groups[:n], freedom, level)
     if bounds is None:
         intervals["prediction_powered"] = kinds.student(value, error**2, freedom, level)
     else:
         value = min(max(value, bounds[0]), bounds[1])
         intervals["prediction_powered"] = between(value, error, freedom, bounds, level)
-    return _Powered(value, error, freedom, "prediction_powered", "", n, unmeasured, intervals, known)
+    return _Powered(value, error, freedom, "prediction_powered", "", n, unmeasured, intervals, known, lean)
 
 
 def _on_scale(powered: _Powered, width: float, level: float) -> tuple[_Powered, float]:
@@ -302,6 +312,13 @@ def cross_fitted(
 
     groups: clusters of the labelled items and then of the rest; None: all independent.
     """
+    return _combined(*_rectified(y, f, rest, rng, groups), rest, groups)
+
+
+def _rectified(
+    y: Array, f: Array, rest: Array, rng: np.random.Generator, groups: NDArray[np.int64] | None
+) -> tuple[Array, Array]:
+    """y − λ (f − mean of the rest) of every labelled item, whose mean is the estimate; and its λ."""
     n = len(y)
     own = np.arange(n) if groups is None else np.unique(groups[:n], return_inverse=True)[1]
     number = int(own.max()) + 1
@@ -310,13 +327,31 @@ def cross_fitted(
     for fold in range(folds.max() + 1):
         out = folds != fold
         factor[~out] = _best_factor(y[out], f[out], len(rest))
-    rectified = y - factor * (f - rest.mean())
+    return y - factor * (f - rest.mean()), factor
+
+
+def _combined(rectified: Array, factor: Array, rest: Array, groups: NDArray[np.int64] | None) -> tuple[float, float]:
+    """The estimate and its standard error, of the labels and of the rest."""
+    n = len(rectified)
     if groups is not None:
         of_labels = (rectified - rectified.mean()) / n
         of_rest = float(np.mean(factor)) * (rest - rest.mean()) / len(rest)
-        return float(rectified.mean()), _error(np.concatenate([of_labels, of_rest]), groups, number - 1)
+        freedom = len(np.unique(groups[:n])) - 1
+        return float(rectified.mean()), _error(np.concatenate([of_labels, of_rest]), groups, freedom)
     spread = float(np.mean(factor)) ** 2 * float(np.var(rest, ddof=1)) / len(rest)
     return float(rectified.mean()), math.sqrt(float(np.var(rectified, ddof=1)) / n + spread)
+
+
+def _lean(rectified: Array, groups: NDArray[np.int64], freedom: int, level: float) -> float:
+    """μ₃ (1 + 2 t²) / (6 σ² n), by which the interval reaches further on the side of the tail; 0 where the skewness is
+    too small to matter (`intervals.SKEWED`)."""
+    off = rectified - rectified.mean()
+    totals = np.bincount(np.unique(groups, return_inverse=True)[1], weights=off)
+    squares, cubes = float((totals**2).sum()), float((totals**3).sum())
+    if not squares > 0 or abs(cubes) / (6 * squares**1.5) <= kinds.SKEWED:
+        return 0.0
+    quantile = kinds.t_quantile((1 + level) / 2, freedom)
+    return cubes * (1 + 2 * quantile**2) / (6 * squares * len(rectified))
 
 
 def _best_factor(y: Array, f: Array, number_of_rest: int) -> float:

@@ -134,7 +134,12 @@ def check(asked: Sequence[Request], settings: Settings, *, asking: bool = True) 
         said = _database(used, settings)
     if asking and settings.ask_first and not said:
         known = _answered_before(settings) if any(probes(used, settings)) else lambda _: False
-        unknown = [probe for probe in probes(used, settings) if not known(probe)]
+        needed = of_requests((request for request in asked if not request.spares_judges), settings).judges
+        unknown = [
+            probe
+            for probe in probes(used, settings)
+            if not known(probe) and (probe.role != "judge" or probe.name in needed)
+        ]
         said = [text for kind, text in endpoints(unknown) if kind == "fault"]
     if len(said) == 1:
         raise BenchError(f"{said[0]}. Nothing was measured")

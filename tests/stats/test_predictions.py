@@ -10,6 +10,7 @@ import scipy.stats
 
 from ragbench import stats
 from ragbench.core.types import Verdict
+from ragbench.stats import predictions
 from ragbench.stats.intervals import wilson
 from ragbench.stats.predictions import cross_fitted
 
@@ -341,3 +342,20 @@ def test_coverage_near_the_ceiling() -> None:
         free += plain.low is not None and plain.low <= 0.95 <= plain.high  # type: ignore[operator]
     assert bounded / 300 >= 0.93
     assert free / 300 < 0.93, "what Student's t covers of .95"
+
+
+def test_the_end_on_the_side_of_a_tail_moves_out_by_johnsons_term() -> None:
+    skewed = np.repeat([0.0, 1.0], [90, 10])
+    moved = predictions._lean(skewed, np.arange(100), 99, 0.95)
+    # μ₃ = .1 · .9 · .8, σ² = .09: their quotient is .8; t of 99 degrees of freedom is 1.984
+    assert moved == pytest.approx(0.8 * (1 + 2 * 1.98422**2) / 600, rel=1e-4)
+    assert predictions._lean(-skewed, np.arange(100), 99, 0.95) == pytest.approx(-moved)
+    assert predictions._lean(np.arange(100.0), np.arange(100), 99, 0.95) == 0.0
+    rng = np.random.default_rng(1)
+    truth = rng.exponential(0.1, 550)
+    judge = truth + rng.normal(0, 0.2, 550)
+    made = stats.prediction_powered(truth[:50], judge[:50], judge[50:])
+    assert made.low is not None
+    assert made.high is not None
+    assert made.method == "prediction_powered"
+    assert made.high - made.value > 1.1 * (made.value - made.low)

@@ -12,5 +12,5 @@ OFFERS = {
         "agent_turns": "ragbench.extras.standards.agent_effort",
     },
     "notebooks": {"agents": "ragbench.extras.standards.agents_page:agents"},
-    "views": dict.fromkeys(("agent_steps", "agent_effort"), "ragbench.extras.standards.agents_views"),
+    "views": dict.fromkeys(("agent_steps", "agent_effort", "agent_unasked"), "ragbench.extras.standards.agents_views"),
 }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ragbench.core.measurement import Measurement
+from ragbench.core.metric import Metric
 from ragbench.core.types import Sample
+from ragbench.core.types.reason import kept, reason_of
 from ragbench.extras.standards.agents import calls_of, first_wrong
+from ragbench.llm.errors import ProviderRefused, ProviderUnreachable
 from ragbench.tiers.answers.rag_metrics import RagMetricsRequest, answers_of, scored, state
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.requests import tier
+from ragbench.tiers.scoring.answer_tables import AnswerTable
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.measure import applicable
 
@@ -23,12 +27,15 @@ MEASURED: Mapping[str, str] = {
     "topic_adherence": "reference_topics", **EFFORT,
 }  # fmt: skip
 """What is measured where nothing is named, each where any sample has this field; the first is the primary one."""
+UNASKED = "unasked"
 WRONG, MESSAGES = "first_wrong", "messages"
 """Tables: of every run with reference calls its first wrong step; and the messages of every run that is listed."""
 
 
 class AgentsRequest(RagMetricsRequest):
     """Which agents' runs are scored, by what and by whom."""
+
+    spares_judges: ClassVar[bool] = True
 
     notebook: str = "agents"
 
@@ -37,6 +44,7 @@ class AgentsRequest(RagMetricsRequest):
 def agents(request: AgentsRequest) -> Measurement:
     """Score runs of agents, rows with messages and tool calls: goals, calls, subjects, turns, money.
 
+    A judge that stops answering takes with it only what it was asked for: the fact UNASKED says which metrics, and why.
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     answers = answers_of(request)
@@ -48,11 +56,25 @@ def agents(request: AgentsRequest) -> Measurement:
             "such rows from traces"
         )
     usual = [label for label, field in MEASURED.items() if any(getattr(each, field) is not None for each in samples)]
-    made = scored(request, answers, applicable(samples, list(parted(request.metrics)) or usual))
+    made = _scored(request, answers, applicable(samples, list(parted(request.metrics)) or usual))
     listed = set(zip(made.extra["answers"]["system"], made.extra["answers"]["sample"], strict=True))
     told = [sample for sample in samples if (system_name(sample), sample.id) in listed]
     tables = {WRONG: _table(map(_wrong, samples), ("step", "expected", "called")), MESSAGES: _messages(told)}
     return replace(made, extra={**made.extra, **{name: table for name, table in tables.items() if len(table)}})
+
+
+def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
+    """By all of the metrics; where no judge answers, by those that need none, if there are any."""
+    try:
+        return scored(request, answers, metrics)
+    except (ProviderRefused, ProviderUnreachable) as error:
+        judged = [metric.label for metric in metrics if "judge" in metric.needs]
+        others = [metric for metric in metrics if metric.label not in judged]
+        if not others:
+            raise
+        given = request.model_copy(update={"primary": "" if request.primary in judged else request.primary})
+        made = scored(given, answers, others)
+        return replace(made, facts={**made.facts, UNASKED: {"metrics": judged, "reason": kept(reason_of(error))}})
 
 
 def _wrong(sample: Sample) -> Iterable[tuple[Any, ...]]:

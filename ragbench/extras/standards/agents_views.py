@@ -9,7 +9,8 @@ from typing import Any
 
 from ragbench.core.language import Translator
 from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
-from ragbench.extras.standards.agents_page import EFFORT, WRONG
+from ragbench.extras.standards.agents_page import EFFORT, UNASKED, WRONG
+from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
@@ -94,6 +95,17 @@ def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]
     title = _("What is called at the first wrong step")
     table = Table.grouped(_, title, heads, rows)
     return (Text(title, "h3"), table) if rows else ()
+
+
+@view("agent_unasked")
+def unasked(material: Material, present: frozenset[str]) -> Content:
+    """Which metrics nobody was asked for, because no judge answered, and why."""
+    _, told = material.text, material.facts.get(UNASKED)
+    if not told:
+        return ()
+    said = _("Not measured, because no judge answered: {metrics}. {reason}",
+             metrics=_.enumeration(list(told["metrics"])), reason=reason_in(told["reason"], _))  # fmt: skip
+    return Text(said, "rb-lede")
 
 
 @view("agent_effort")

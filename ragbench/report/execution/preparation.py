@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragbench.core import settings, trust
+from ragbench.core import annexes, settings, trust
 from ragbench.core.expectations import kind
 from ragbench.core.language import translator
 from ragbench.core.settings import OWN_TABLES
@@ -168,22 +168,26 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
 
     Raises BenchError, with what is legal.
     """
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    for name in re.findall(r"\btiers\.(\w+)(?:\.of)?\(|\b(\w+)\.of\(", code):
+        if request := _request(name[0] or name[1]):
+            request(**{key: value for key, value in values.items() if key in request.parameters()})
+
+
+def _request(name: str) -> type[Request] | None:
+    """What a function of that name, of `tiers` or for the notebook of an annex, is asked for."""
     from ragbench import tiers
 
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    for name in re.findall(r"\btiers\.(\w+)(?:\.of)?\(", code):
-        if request := getattr(getattr(tiers, name, None), "request", None):
-            request(**{key: value for key, value in values.items() if key in request.parameters()})
+    measuring = getattr(tiers, name, None) or annexes.taken("notebooks", name)
+    return getattr(measuring, "request", None)
 
 
 def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
     """What the notebook will ask of the tiers with these values; none of a call that names anything but a parameter or
     a literal, since nobody knows before it is made."""
-    from ragbench import tiers
-
-    asked = []
+    asked: list[Request] = []
     for call, name in _calls(notebook):
-        model = getattr(getattr(tiers, name, None), "request", None)
+        model = _request(name)
         if model is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "of":
             with contextlib.suppress(KeyError, ValueError):
                 asked.append(model(**{each: values[each] for each in model.parameters()}))
@@ -201,8 +205,9 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
 
 
 def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
-    """Calls `tiers.something(…)` and `tiers.something.of(globals())`, each with its name; of a cell that is no Python
-    none."""
+    """Calls `tiers.something(…)`, `tiers.something.of(globals())` and, of what an annex measures for a notebook,
+    `something.of(globals())`, each with its name; of a cell that is no Python none."""
+    offered = annexes.offered("notebooks")
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -212,6 +217,8 @@ def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"), attr=name)):
                         yield node, name
                     case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(id="tiers"), attr=name), attr="of")):
+                        yield node, name
+                    case ast.Call(func=ast.Attribute(ast.Name(id=name), attr="of")) if name in offered:
                         yield node, name
 
 

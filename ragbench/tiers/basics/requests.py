@@ -148,6 +148,8 @@ class Request(BaseModel):
 
     writes: ClassVar[bool] = False
     """Whether the systems' generators write answers for it."""
+    spares_judges: ClassVar[bool] = False
+    """Whether it measures what no judge is asked for, also where none answers."""
 
     notebook: str = ""
 

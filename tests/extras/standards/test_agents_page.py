@@ -14,9 +14,11 @@ from ragbench.core.annexes import notebooks
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Table, every
 from ragbench.extras.standards.agents_page import AgentsRequest, agents
-from ragbench.report.execution.preparation import defaults
+from ragbench.report.execution.preparation import checked, defaults, requests
 from ragbench.tiers import BenchError
 from ragbench.views import Page
+from tests.chat_server import ChatServer
+from tests.small_project import add
 
 WEATHER, BOOK = ("weather", '{"city": "Paris"}'), ("book", '{"table": 2}')
 WANTED = [{"name": "weather", "args": {"city": "Paris"}}, {"name": "book", "args": {"table": 2}}]
@@ -98,8 +100,29 @@ def test_rows_without_messages_are_refused(tmp_path: Path) -> None:
         agents(answers=str(path), judges="lexical")
 
 
+def test_a_judge_that_refuses_takes_no_calls_turns_and_money_with_it(project: Path) -> None:
+    rows = [row(system, number, calls) for system, own in MADE.items() for number, calls in enumerate(own)]
+    (project / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    with ChatServer(answer=lambda body: "!401").running() as server:
+        add(project, f'[judges.shut]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        made = agents(answers="runs.jsonl", judges="shut", resamples=200)
+    assert values(made, "guess", "agent_turns") == [4, 3, 1, 4]
+    assert "goal_reached" not in set(made.scores["metric"])
+    for language, begin in (("en", "Not measured, because no judge answered: goal_reached. "), ("ru", "Не измерено")):
+        assert begin in Page(made, language=language).view("agent_unasked").words
+
+
 def test_the_notebook_has_the_parameters_of_what_it_asks_for() -> None:
     notebook = nbformat.read(notebooks()["agents"], as_version=4)
     assert defaults(notebook, "agents") == {
         name: field.default for name, field in AgentsRequest.parameters().items()
     }  # fmt: skip
+
+
+def test_what_the_notebook_would_refuse_is_refused_before_a_kernel_starts() -> None:
+    notebook = nbformat.read(notebooks()["agents"], as_version=4)
+    given = defaults(notebook, "agents")
+    (asked,) = requests(notebook, given)
+    assert isinstance(asked, AgentsRequest)
+    with pytest.raises(BenchError, match="level = 7"):
+        checked(notebook, {**given, "level": 7.0})
