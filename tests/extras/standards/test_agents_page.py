@@ -17,7 +17,7 @@ from ragbench.extras.standards.agents_page import AgentsRequest, agents
 from ragbench.report.execution.preparation import checked, defaults, requests
 from ragbench.tiers import BenchError
 from ragbench.views import Page
-from tests.chat_server import ChatServer
+from tests.llm.chat_server import ChatServer
 from tests.small_project import add
 
 WEATHER, BOOK = ("weather", '{"city": "Paris"}'), ("book", '{"table": 2}')
