@@ -33,7 +33,9 @@ from tests.cli.command_line import ragbench
 from tests.docs import fragments
 from tests.docs import voproshalych_project as made
 from tests.docs.fragments import ROOT
+from tests.extras.testsets import writer
 from tests.judge.scripted_judge import ScriptedJudge, score
+from tests.llm.chat_server import ChatServer
 
 PAGES = [ROOT / "docs" / name for name in ("from-voproshalych.md", "from-voproshalych.ru.md")]
 HAND = {"hit_rate@1": 0.7, "hit_rate@5": 0.9, "recall@5": 0.9, "precision@5": 0.18, "mrr": (7 + 1 / 2 + 1 / 3) / 10,
@@ -85,9 +87,9 @@ def written(page: Path) -> list[list[str]]:
     return [words for place, words in enumerate(found) if words not in found[:place]]
 
 
-def done(words: list[str]) -> str:
+def done(words: list[str], **variables: str) -> str:
     """What a command says; it does not fail."""
-    found = ragbench(*words[1:])
+    found = ragbench(*words[1:], **variables)
     assert found.returncode == 0, f"{' '.join(words)}\n{found.stdout}\n{found.stderr}"
     return found.stdout
 
@@ -132,9 +134,11 @@ def test_every_quick_command_of_the_page_runs_and_the_article_has_its_table(team
 
 @pytest.mark.slow
 def test_every_command_of_the_page_runs(team: Path) -> None:
-    for words in [*lines(PAGES[0]), *written(PAGES[0])]:
-        if words[1:] not in (["publish"], ["compare"]):  # they are named there, not typed
-            done(words)
+    with ChatServer(answer=writer.good).running() as server:
+        mini = {"RAGBENCH_JUDGES__MINI__BASE_URL": server.url, "RAGBENCH_JUDGES__MINI__MODEL": "m"}
+        for words in [*lines(PAGES[0]), *written(PAGES[0])]:
+            if words[1:] not in (["publish"], ["compare"]):  # they are named there, not typed
+                done(words, **(mini if "mini" in words else {}))
     text = (team / "article-measured" / "tables" / "01-tier1_retrieval.tex").read_text(encoding="utf-8")
     assert r"hit\_rate@1" in text, "the run on production's vectors is paired with version 2"
 

@@ -158,13 +158,6 @@ CASES: dict[str, Case] = {
         JUDGE,
         judge("redirect"),
     ),
-    "no JSON for ever": Case(
-        "nothing was measured: none of 16 values; of 16 the reason is: two replies were not of the shape; the "
-        "second: the reply is not one JSON object: Expecting value: line 1 column 1 (char 0)",
-        JUDGED,
-        JUDGE,
-        judge(answer=lambda body: "!not_json"),
-    ),
     "HTML for ever": Case(in_a_row("the response is not JSON"), JUDGED, JUDGE, judge("html")),
     "a model that hangs": Case(
         in_a_row("no whole response within 0.2 s (timeout_seconds)"),

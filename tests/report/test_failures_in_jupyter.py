@@ -16,7 +16,6 @@ from tests.report.failure_cases import CASES, without_the_drivers_words
 from tests.small_project import add
 
 ELSEWHERE = {
-    "no JSON for ever": "the page shows each reason; a run adds that nothing at all was measured",
     "a killed kernel": "JupyterLab says that the kernel died",
     "a crashed kernel": "JupyterLab says that the kernel died",
     "an exit": "ends nothing there",
