@@ -1,4 +1,4 @@
-"""How long the texts of a data set are, and in which languages they are written."""
+"""What is in a data set: how long its texts are, in which languages, what is odd in it, and what annexes say of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ragbench.views.view import view
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["further", "oddities", "sizes"]
 
 MOST_BARS = 15
 LAST = 0.99
