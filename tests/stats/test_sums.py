@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
 from ragbench import stats
-from ragbench.core.types import Verdict
+from ragbench.core.types import Array, Verdict
+from ragbench.stats import coefficients
+from ragbench.stats.samples import Units
+from ragbench.stats.sums import Pseudo, bayesian
 from tests.stats.random_tables import on_random_tables
 
 WORDS = np.array(
@@ -217,6 +221,23 @@ def test_the_bayesian_bootstrap_of_two_categories_is_dirichlet_s() -> None:
     farther = scipy.stats.t.ppf(0.975, 29) / scipy.stats.norm.ppf(0.975)
     ends = np.tanh([middle - (middle - low) * farther, middle + (high - middle) * farther])
     assert (one.low, one.high) == pytest.approx(tuple(ends), abs=0.01)
+
+
+def test_few_clusters_spread_more_than_their_weights() -> None:
+    """The same units as clusters: on Fisher's z the interval is √((C + 1) / (C − 1)) as wide, here √(13 / 11)."""
+    counts = np.array([4, 1, 2, 5])
+    alone = Units(np.eye(4) * 5, np.full(4, 5.0), counts, False, np.zeros(4))
+    pseudo = Pseudo(np.full(4, 3 / 8))
+
+    def kappa(totals: Array) -> Array:
+        return coefficients.cohen_kappa(totals.reshape(*totals.shape[:-1], 2, 2))
+
+    value = float(kappa(counts.astype(float)))
+    widths = [
+        np.ptp(np.arctanh(bayesian(kappa, units, pseudo, value, 11.0, 0.95, 2_000, 0)))
+        for units in (alone, replace(alone, clustered=True))
+    ]
+    assert widths[1] / widths[0] == pytest.approx(math.sqrt(13 / 11))
 
 
 def test_rounding_is_no_spread_whatever_the_value() -> None:

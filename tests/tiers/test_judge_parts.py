@@ -240,6 +240,15 @@ class TestRivals:
         assert lost.difference.verdict is Verdict.WORSE
         assert lost.difference.difference == pytest.approx(-found[0].difference.difference)
 
+    def test_a_share_ends_where_its_scale_does(self) -> None:
+        """Of six answers one pair of fifteen is out of order: Student's interval would reach beyond 1."""
+        truth = np.arange(6) / 5
+        swapped = truth[[0, 1, 2, 3, 5, 4]]
+        [found] = numbers.rivalries({"near": swapped, "words": truth[::-1]}, "words", truth[::-1], answers(truth), SURE)
+        assert found.concordance.value == pytest.approx(14 / 15)
+        assert found.concordance.high == 1.0
+        assert 0.5 < (found.concordance.low or 0) < 14 / 15
+
     def test_nobody_rated_anything(self) -> None:
         [found] = numbers.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), answers([NAN] * 5), SURE)
         assert math.isnan(found.difference.p)

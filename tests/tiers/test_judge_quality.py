@@ -237,6 +237,8 @@ def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path)
     assert "0.457" in said, "160 / 350"
     assert "more often than by guessing" in said
     assert "25.0% may change" in drawn(found)
+    probes = views.judges.probes(Page(found)).html(frozenset({"questions"}))
+    assert "metric=place&" in probes, "what was tried leads to the pairs that it was tried on"
 
 
 def test_a_judge_that_only_chooses_is_told_by_its_choices(rated: Path) -> None:

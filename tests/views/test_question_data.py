@@ -20,7 +20,8 @@ from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.scoring import measure
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.views import Page
-from ragbench.views.items import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
+from ragbench.views.items import BLOCK, CHARACTERS, LONGEST, SHORTEST, Parts, parts
+from ragbench.views.items.contents import Detail, Entry, Items
 from tests.report.test_pages_browser_questions import judged
 from tests.views.measurements import measurement
 
@@ -67,6 +68,14 @@ def test_passages_are_kept_once_and_marked_as_relevant() -> None:
     assert all_parts["texts-0"][place] == texts["c15"]
     assert where == "c15 · a: rank 3 · b: rank 3"
     assert len(all_parts["texts-0"]) == len(set(texts.values()))
+
+
+def test_what_an_entry_leads_to_is_no_text_that_is_searched() -> None:
+    """[text, meta, anchor]: a question beside whose similar question lies must not be found by that one's address."""
+    near = Detail(sections=[("Near", [Entry("Like it", "0.9", 1)])])
+    items = Items("Questions", ("one", "two"), ("First?", "Second?"), (), (), lambda _place: near)
+    searched = Parts(items, ("a",)).search()["own"]
+    assert searched[0] == "Near\nLike it\n0.9"
 
 
 @pytest.mark.parametrize(("language", "title"), [("en", "Statements and verdicts"), ("ru", "Утверждения и вердикты")])
