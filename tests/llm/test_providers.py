@@ -14,8 +14,8 @@ from ragbench.core.settings import Settings
 from ragbench.core.settings.endpoints import PRESETS, PresetName
 from ragbench.core.types import Status
 from ragbench.llm import Client, Completion, Decoding, MemoryJournal
-from tests.chat_server import ChatServer, Raw
-from tests.llm_shapes import request
+from tests.llm.chat_server import ChatServer, Raw
+from tests.llm.llm_shapes import request
 
 GOOD = {"score": 3, "reason": ""}
 WORDS = json.dumps(GOOD)
