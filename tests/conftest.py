@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -161,6 +162,14 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     settings.load.cache_clear()
     yield
     settings.load.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _path_of_this_test_only() -> Iterator[None]:
+    """A project that a test has joined to the path, or that a patch of the path has brought back, leaves it again."""
+    before = [*sys.path]
+    yield
+    sys.path[:] = before
 
 
 @pytest.fixture(autouse=True)

@@ -33,6 +33,7 @@ MADE_LATER = {
     "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
     "ragbench.core.terminal": "one class of characters",
+    "ragbench.core.settings.mistakes": "words of a key's name, in other keys' names",
     "ragbench.llm.reply": "whole words side by side, of why a reply ended",
     "ragbench.llm.mechanism": "the names of parameters, which stand there",
     "ragbench.data.beir": "the name of a split, in the names of files",
