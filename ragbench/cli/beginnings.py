@@ -402,11 +402,11 @@ def _holds_a_set(path: Path) -> bool:
 
 
 def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:
-    """The columns of a table by its first row, and that row. Raises DatasetError where there is none."""
+    """The columns of a table by its first row, and that row. Raises ValueError where there is none."""
     known = Columns()
     place, row = next(read_rows(path, keep_empty=True, held=False, left_out=LeftOut()), (path.name, {}))
     if not row:
-        raise ValueError(f"{path.name}: holds no rows; at least one is expected")
+        raise ValueError(f"{path.name}: none of its rows holds anything")
     for _ in known.answers(row, place):
         pass
     return known, row

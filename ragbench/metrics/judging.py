@@ -204,6 +204,7 @@ def pairwise_accuracy(table: Choices) -> float:
     over="set",
     formula="pairs on which both orders choose the same answer / pairs with two choices",
     edges="Two ties are the same choice; a pair with a single choice is unmeasured.",
+    differs="In nothing: MT-Bench, too, counts the cases whose result stays when the two answers change places.",
     when=("Whether a judge that chooses between two answers is swayed by their order.",),
 )
 def position_consistency(table: Choices) -> float:

@@ -47,7 +47,7 @@ def parts(
     """
     rows = [
         (_("Formula"), Styled(_(metric.formula), look="formula") if metric.formula else ""),
-        (_("Scale"), whole_scale(metric, _)),
+        (_("Scale"), scale(metric, _)),
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
         (_("Several references"), _(metric.several) if metric.several else ""),
@@ -71,7 +71,7 @@ def parts(
     return Section([(Text(metric.meaning(_, _.language), "rb-sense"), told, asked)], look="rb")
 
 
-def whole_scale(metric: Metric, _: Translator) -> str:
+def scale(metric: Metric, _: Translator) -> str:
     """From where to where values can lie."""
     low, high = metric.bounds
     if low is None and high is None:
@@ -219,7 +219,7 @@ def said(own: Mapping[str, Any], _: Translator) -> str:
     """What a project declares of a metric beside its meaning, in a line; empty for one of the house as it is."""
     parts = []
     if "scale" in own:
-        parts.append(_("scale: {scale}", scale=scale(own["scale"], _)))
+        parts.append(_("scale: {scale}", scale=criterion_scale(own["scale"], _)))
         parts.append(_("higher is better") if own["higher_is_better"] else _("lower is better"))
         parts.append(_("the judge is shown: {fields}", fields=", ".join(own["shown"])))
     if own.get("examples"):
@@ -234,7 +234,7 @@ def said(own: Mapping[str, Any], _: Translator) -> str:
     return "; ".join(parts)
 
 
-def scale(given: Any, _: Translator) -> str:
+def criterion_scale(given: Any, _: Translator) -> str:
     """A criterion's scale in words."""
     if isinstance(given, str):
         return _("yes or no")
