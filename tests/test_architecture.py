@@ -513,9 +513,11 @@ def facts_read(nodes: Iterable[ast.AST]) -> set[str]:
 def test_every_fact_that_is_read_is_declared_with_its_type() -> None:
     from ragbench.core.facts import Facts
     from ragbench.extras.runs.run_facts import RunFacts
+    from ragbench.extras.standards.agents_page import AgentFacts
     from ragbench.extras.sweeps.ablation import SweepFacts
 
-    declared = {*Facts.__annotations__, *RunFacts.__annotations__, *SweepFacts.__annotations__}
+    own = (RunFacts, SweepFacts, AgentFacts)
+    declared = set(Facts.__annotations__).union(*(facts.__annotations__ for facts in own))
     read = {module.name: facts_read(module.nodes) for module in this_house().modules}
     assert {name: keys - declared for name, keys in read.items() if keys - declared and name not in OWN_FACTS} == {}
     assert len(set().union(*read.values()) & declared) > 60

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from ragbench.core.facts import Facts, Told
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import Metric
 from ragbench.core.types import Sample
@@ -27,7 +28,6 @@ MEASURED: Mapping[str, str] = {
     "topic_adherence": "reference_topics", **EFFORT,
 }  # fmt: skip
 """What is measured where nothing is named, each where any sample has this field; the first is the primary one."""
-UNASKED = "unasked"
 WRONG, MESSAGES = "first_wrong", "messages"
 """Tables: of every run with reference calls its first wrong step; and the messages of every run that is listed."""
 
@@ -44,7 +44,7 @@ class AgentsRequest(RagMetricsRequest):
 def agents(request: AgentsRequest) -> Measurement:
     """Score runs of agents, rows with messages and tool calls: goals, calls, subjects, turns, money.
 
-    A judge that stops answering takes with it only what it was asked for: the fact UNASKED says which metrics, and why.
+    A judge that stops answering takes with it only what it was asked for: the fact `unasked` says which, and why.
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     answers = answers_of(request)
@@ -63,6 +63,12 @@ def agents(request: AgentsRequest) -> Measurement:
     return replace(made, extra={**made.extra, **{name: table for name, table in tables.items() if len(table)}})
 
 
+class AgentFacts(Facts, total=False):
+    """unasked: the `metrics` that no judge was asked for, and the `reason`."""
+
+    unasked: Told
+
+
 def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
     """By all of the metrics; where no judge answers, by those that need none, if there are any."""
     try:
@@ -74,7 +80,8 @@ def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metr
             raise
         given = request.model_copy(update={"primary": "" if request.primary in judged else request.primary})
         made = scored(given, answers, others)
-        return replace(made, facts={**made.facts, UNASKED: {"metrics": judged, "reason": kept(reason_of(error))}})
+        facts: AgentFacts = {**made.facts, "unasked": {"metrics": judged, "reason": kept(reason_of(error))}}
+        return replace(made, facts=facts)
 
 
 def _wrong(sample: Sample) -> Iterable[tuple[Any, ...]]:

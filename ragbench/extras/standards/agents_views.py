@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from ragbench.core.language import Translator
 from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
-from ragbench.extras.standards.agents_page import EFFORT, UNASKED, WRONG
+from ragbench.extras.standards.agents_page import EFFORT, WRONG, AgentFacts
 from ragbench.metrics.explanation import reason_in
 from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
@@ -100,7 +100,7 @@ def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]
 @view("agent_unasked")
 def unasked(material: Material, present: frozenset[str]) -> Content:
     """Which metrics nobody was asked for, because no judge answered, and why."""
-    _, told = material.text, material.facts.get(UNASKED)
+    _, told = material.text, cast(AgentFacts, material.facts).get("unasked")
     if not told:
         return ()
     said = _("Not measured, because no judge answered: {metrics}. {reason}",
