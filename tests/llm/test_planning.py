@@ -28,6 +28,7 @@ from ragbench.core.trust import UntrustedError
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
+from ragbench.store.pruning import Choice, Pruning
 from ragbench.systems import make
 from ragbench.systems.work import Demand, Estimate, Task, Work
 from tests.cli.command_line import ragbench
@@ -176,6 +177,15 @@ class TestAskedAgain:
         assert planning.experience(journal, "never asked", "m").again is None
 
 
+@pytest.fixture
+def unasked(project: Path) -> None:
+    """The project's judges are asked by nobody before: what the journal knows of a name is the experience of all."""
+    with Store.open(load()) as store:
+        for name in ("one", "two"):
+            Pruning(store.engine, Choice(judge=name)).delete()
+
+
+@pytest.mark.usefixtures("unasked")
 @pytest.mark.slow
 def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(project: Path) -> None:
     with ChatServer(answer=judged_project.reply).running() as server:
@@ -214,6 +224,7 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
         assert later.splitlines() == page.splitlines()
 
 
+@pytest.mark.usefixtures("unasked")
 @pytest.mark.slow
 def test_a_budget_that_will_not_do_is_said_and_a_notebook_that_fails_too(project: Path) -> None:
     notebook = str(judged_project.make(project, "http://127.0.0.1:9/v1"))
