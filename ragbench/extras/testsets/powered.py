@@ -99,40 +99,43 @@ def estimates(
     judge beside them.
     """
     graded = Graded.of(pool, questions, judgements, level=level)
-    both = [name for name in graded.labelled if name in {*graded.judged}]
-    rest = [name for name in graded.judged if name not in {*graded.labelled}]
+    labelled, judged = {*graded.labelled}, {*graded.judged}
+    both = [name for name in graded.labelled if name in judged]
+    rest = [name for name in graded.judged if name not in labelled]
     if len(both) < FEWEST or not rest:
         raise DatasetError(
             f"people and the judge graded all of the pool for {len(both)} questions, and the judge alone for "
             f"{len(rest)}: at least {FEWEST} and 1 are needed; `ragbench pool NAME --judge JUDGE`, then --sheet FILE "
             "--again --limit 50"
         )
-    chances = {record.question: record for record in drawing if record.question in {*graded.judged}}
-    if not any(record.chosen and record.chance < 1 and name in {*both} for name, record in chances.items()):
+    chances = {record.question: record for record in drawing if record.question in judged}
+    chosen = [name for name, record in chances.items() if record.chosen and name in labelled]
+    if not any(chances[name].chance < 1 for name in chosen):
         chances = {}
+    drawn_with = answered(chances, {*chosen})
     powered = []
     alone: Ends
     judge: Ends
-    for system, label, values in _columns(made, pool.depth):
-        if not chances:
-            people, on_them, on_rest = (values(both, graded.by_people), values(both, graded.by_judge),
-                                        values(rest, graded.by_judge))  # fmt: skip
-            estimate = stats.prediction_powered(people, on_them, on_rest, bounds=(0, 1), seed=seed)
-            machine, plain = np.concatenate([on_them, on_rest]), float(people.mean())
-            alone, judge = (estimate.intervals.get(name, (None, None)) for name in ("people", "judge"))
-        else:
-            machine = values([*chances], graded.by_judge)
-            chosen = [name for name, record in chances.items() if record.chosen and name in {*both}]
-            known = dict(zip(chosen, values(chosen, graded.by_people), strict=True))
-            labels = np.array([known.get(name, np.nan) for name in chances])
-            drawn_with = answered(chances, {*chosen})
-            estimate, unaided = (
-                stats.active_estimate(labels, told, drawn_with, bounds=(0, 1), seed=seed)
-                for told in (machine, np.zeros(len(machine)))
-            )
-            bare = stats.estimate(machine, bounds=(0, 1), seed=seed)
-            plain, alone, judge = unaided.value, (unaided.low, unaided.high), (bare.low, bare.high)
-        powered.append(Powered(system, label, estimate, plain, alone, float(machine.mean()), judge))
+    for system, values in _systems(made, pool.depth):
+        by_judge = values([*chances] if chances else [*both, *rest], graded.by_judge)
+        by_people = values(chosen if chances else both, graded.by_people)
+        for label, machine in by_judge.items():
+            people = by_people[label]
+            if not chances:
+                on_them, on_rest = machine[: len(both)], machine[len(both) :]
+                estimate = stats.prediction_powered(people, on_them, on_rest, bounds=(0, 1), seed=seed)
+                plain = float(people.mean())
+                alone, judge = (estimate.intervals.get(name, (None, None)) for name in ("people", "judge"))
+            else:
+                known = dict(zip(chosen, people, strict=True))
+                labels = np.array([known.get(name, np.nan) for name in chances])
+                estimate, unaided = (
+                    stats.active_estimate(labels, told, drawn_with, bounds=(0, 1), seed=seed)
+                    for told in (machine, np.zeros(len(machine)))
+                )
+                bare = stats.estimate(machine, bounds=(0, 1), seed=seed)
+                plain, alone, judge = unaided.value, (unaided.low, unaided.high), (bare.low, bare.high)
+            powered.append(Powered(system, label, estimate, plain, alone, float(machine.mean()), judge))
     return powered
 
 
@@ -156,31 +159,36 @@ def doubts(
         for least in range(max(1, level - 1), min(HIGHEST, level + 1) + 1)
     ]
     names = sorted({name for reading in readings for name in reading.judged})
-    apart = np.zeros(len(names))
-    columns = list(_columns(made, pool.depth))
-    for _system, _label, values in columns:
-        by_reading = np.full((len(readings), len(names)), np.nan)
-        for row, reading in enumerate(readings):
-            own = [place for place, name in enumerate(names) if name in {*reading.judged}]
-            by_reading[row, own] = values([names[place] for place in own], reading.by_judge)
-        apart += np.nanmax(by_reading, axis=0) - np.nanmin(by_reading, axis=0)
-    return dict(zip(names, (apart / max(len(columns), 1)).tolist(), strict=True))
+    places = {name: place for place, name in enumerate(names)}
+    owned = [np.array([places[name] for name in reading.judged], dtype=int) for reading in readings]
+    apart, count = np.zeros(len(names)), 0
+    for _system, values in _systems(made, pool.depth):
+        by_reading = [values(reading.judged, reading.by_judge) for reading in readings]
+        for label in by_reading[0] if by_reading else ():
+            read = np.full((len(readings), len(names)), np.nan)
+            for row, (own, columns) in enumerate(zip(owned, by_reading, strict=True)):
+                read[row, own] = columns[label]
+            apart, count = apart + np.nanmax(read, axis=0) - np.nanmin(read, axis=0), count + 1
+    return dict(zip(names, (apart / max(count, 1)).tolist(), strict=True))
 
 
-def _columns(made: Measurement, depth: int) -> Iterator[tuple[str, str, Callable[[Sequence[str], Grades], Array]]]:
-    """(system, metric, what gives its values of questions by grades) of each."""
+def _systems(
+    made: Measurement, depth: int
+) -> Iterator[tuple[str, Callable[[Sequence[str], Grades], Mapping[str, Array]]]]:
+    """Each system with what gives its values of questions by grades: by metric, one a question."""
     metrics = [catalogue()[name] @ depth for name in METRICS]
     rows = made.retrieved[made.retrieved["rank"] <= depth].sort_values("rank")
     for system, mine in rows.groupby("system", sort=False):
         lists = {str(name): list(map(str, chunks)) for name, chunks in mine.groupby("sample")["chunk"]}
-        for metric in metrics:
-            yield str(system), metric.label, partial(_values, lists, metric)
+        yield str(system), partial(_values, lists, metrics)
 
 
-def _values(lists: Mapping[str, list[str]], metric: Metric, names: Sequence[str], grades: Grades) -> Array:
-    """A value a question, 0 where nothing is relevant."""
+def _values(
+    lists: Mapping[str, list[str]], metrics: Sequence[Metric], names: Sequence[str], grades: Grades
+) -> Mapping[str, Array]:
+    """By metric a value a question, 0 where nothing is relevant."""
     ranking = from_lists([lists.get(name, []) for name in names], [grades[name] for name in names])
-    return evaluate(ranking, [metric], without_relevant="zero")[metric.label]
+    return evaluate(ranking, metrics, without_relevant="zero")
 
 
 def _own(question: QuestionRecord, given: set[Pair]) -> dict[str, float]:
