@@ -144,8 +144,7 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
 
     What stands about it goes: what a reasoning model thinks first, marks of channels or of an answer, and a fence, also
     one in prose if it is the only one; bare prose does not. A word of a list may be written in capitals and end like a
-    sentence. NaN, infinities, repeated
-    keys, numbers for words, words for numbers and booleans for either are refused.
+    sentence. NaN, infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
     inner = text.strip().removeprefix("\ufeff")
