@@ -12,7 +12,7 @@ from ragbench.core.metric import Metric
 from ragbench.core.types import Sample
 from ragbench.core.types.reason import kept, reason_of
 from ragbench.extras.standards.agents import calls_of, first_wrong
-from ragbench.llm.errors import ProviderRefused, ProviderUnreachable
+from ragbench.llm.errors import ProviderRefused, ProviderUnreachable, RepliesUnusable
 from ragbench.tiers.answers.rag_metrics import RagMetricsRequest, answers_of, scored, state
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.requests import tier
@@ -44,7 +44,8 @@ class AgentsRequest(RagMetricsRequest):
 def agents(request: AgentsRequest) -> Measurement:
     """Score runs of agents, rows with messages and tool calls: goals, calls, subjects, turns, money.
 
-    A judge that stops answering takes with it only what it was asked for: the fact `unasked` says which, and why.
+    A judge that stops answering, or none of whose replies can be used, takes with it only what it was asked for: the
+    fact `unasked` says which, and why.
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     answers = answers_of(request)
@@ -70,10 +71,10 @@ class AgentFacts(Facts, total=False):
 
 
 def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
-    """By all of the metrics; where no judge answers, by those that need none, if there are any."""
+    """By all of the metrics; where no judge gives a usable answer, by those that need none, if there are any."""
     try:
         return scored(request, answers, metrics)
-    except (ProviderRefused, ProviderUnreachable) as error:
+    except (ProviderRefused, ProviderUnreachable, RepliesUnusable) as error:
         judged = [metric.label for metric in metrics if "judge" in metric.needs]
         others = [metric for metric in metrics if metric.label not in judged]
         if not others:

@@ -99,11 +99,11 @@ def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]
 
 @view("agent_unasked")
 def unasked(material: Material, present: frozenset[str]) -> Content:
-    """Which metrics nobody was asked for, because no judge answered, and why."""
+    """Which metrics nobody was asked for, because no judge gave a usable answer, and why."""
     _, told = material.text, cast(AgentFacts, material.facts).get("unasked")
     if not told:
         return ()
-    said = _("Not measured, because no judge answered: {metrics}. {reason}",
+    said = _("Not measured, because no judge gave a usable answer: {metrics}. {reason}",
              metrics=_.enumeration(list(told["metrics"])), reason=reason_in(told["reason"], _))  # fmt: skip
     return Text(said, "rb-lede")
 
