@@ -19,8 +19,9 @@ from ragbench.tiers.data.persons import Masker
 from ragbench.views.basics.still import _number
 from tests.laws.patterns import ANCHORED, Found, found, texts
 
-WHOLE, PART = 100_000, 25_000
-LIMIT = 0.5
+WHOLE, PART = 20_000, 5_000
+"""A square of so many characters takes seconds, or a tenth of one where each step is a machine's own."""
+LIMIT = 0.1
 """CPU seconds for a text of WHOLE characters."""
 LINEAR = 8
 """So many times the time of a PART the WHOLE may take at most where a slow machine needs more than LIMIT: 4 would be

@@ -16,7 +16,7 @@ from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table
 from ragbench.core.types import Sample
 from ragbench.core.types.reason import kept, reason_of
 from ragbench.extras.standards.agents import calls_of, first_wrong
-from ragbench.llm.errors import ProviderRefused, ProviderUnreachable
+from ragbench.llm.errors import ProviderRefused, ProviderUnreachable, RepliesUnusable
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.answers.rag_metrics import RagMetricsRequest, answers_of, scored, state
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -112,11 +112,11 @@ def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]
 
 @view("agent_unasked")
 def unasked(material: Material, present: frozenset[str]) -> Content:
-    """Which metrics nobody was asked for, because no judge answered, and why."""
+    """Which metrics nobody was asked for, because no judge gave a usable answer, and why."""
     _, told = material.text, cast(AgentFacts, material.facts).get("unasked")
     if not told:
         return ()
-    said = _("Not measured, because no judge answered: {metrics}. {reason}",
+    said = _("Not measured, because no judge gave a usable answer: {metrics}. {reason}",
              metrics=_.enumeration(list(told["metrics"])), reason=reason_in(told["reason"], _))  # fmt: skip
     return Text(said, "rb-lede")
 
@@ -173,7 +173,8 @@ class AgentsRequest(RagMetricsRequest):
 def agents(request: AgentsRequest) -> Measurement:
     """Score runs of agents, rows with messages and tool calls: goals, calls, subjects, turns, money.
 
-    A judge that stops answering takes with it only what it was asked for: the fact `unasked` says which, and why.
+    A judge that stops answering, or none of whose replies can be used, takes with it only what it was asked for: the
+    fact `unasked` says which, and why.
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     answers = answers_of(request)
@@ -199,10 +200,10 @@ class AgentFacts(Facts, total=False):
 
 
 def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metric]) -> Measurement:
-    """By all of the metrics; where no judge answers, by those that need none, if there are any."""
+    """By all of the metrics; where no judge gives a usable answer, by those that need none, if there are any."""
     try:
         return scored(request, answers, metrics)
-    except (ProviderRefused, ProviderUnreachable) as error:
+    except (ProviderRefused, ProviderUnreachable, RepliesUnusable) as error:
         judged = [metric.label for metric in metrics if "judge" in metric.needs]
         others = [metric for metric in metrics if metric.label not in judged]
         if not others:
