@@ -188,8 +188,10 @@ class Beginning:
             asked = [(self._word(path), name) for kind, path, name in self.brought if kind == "questions"]
             if not asked and (self.tables.questions or {}).get("url"):
                 return [*commands, "ragbench run tier1_retrieval -p unit=url"]
-            for path, name in asked or [("FILE", "asked")]:
-                commands.append(f"ragbench load questions {path} --name {name} --chunks-from db:own")
+            commands += [
+                f"ragbench load questions {file} --name {name} --chunks-from db:own"
+                for file, name in asked or [("FILE", "asked")]
+            ]
             return [*commands, f"ragbench run tier1_retrieval{'' if asked else ' -d asked'}"]
         commands, online = [], ["ragbench doctor --online"] if self.services else []
         if self.qrels and self.runs:
