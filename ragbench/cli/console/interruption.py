@@ -79,9 +79,11 @@ def tell_of_killed(reports: Path | None = None) -> None:
     """Record earlier runs in a folder of reports (by default the settings') that were killed, and name them."""
 
     from ragbench.core import settings
-    from ragbench.report.execution import unfinished
+    from ragbench.report.execution import orchestration
 
-    for name, why in unfinished.notice(reports or settings.project_folder() / settings.load().reports_folder).items():
+    for name, why in orchestration.notice(
+        reports or settings.project_folder() / settings.load().reports_folder
+    ).items():
         end = f"could not be recorded: {why}" if why else "is kept as interrupted, with what it had measured"
         terminal.say(f"the run {name} was killed; it {end}", err=True, colour="yellow")
 
