@@ -120,7 +120,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign of ours shows its number
             stream.reconfigure(errors="backslashreplace")
-    terminal.guard()
     try:
         names.refuse_torn(sys.argv[1:])
         _reduced(sys.argv[1:])()
