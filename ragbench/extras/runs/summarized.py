@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ragbench import stats
 from ragbench.core.settings import DifferenceSettings
-from ragbench.core.types import Better, Comparison
+from ragbench.core.types import BY_CONSTRUCTION, Better, Comparison
 from ragbench.metrics import declaration
 from ragbench.store.records import RunRecord, RunValue
 from ragbench.tiers.basics.bands import of_interest
@@ -41,7 +41,7 @@ class Summarized(Beside):
     """One number of the baseline and of another run, of which summaries are compared, or nothing: `why` says so.
 
     why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
-    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
+    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels", "by_construction".
     """
 
     metric: str
@@ -117,6 +117,8 @@ def _one(made: Summarized, sureness: Sureness) -> Summarized:
         return replace(made, why="other_scale")
     if way is None:
         return replace(made, why="describes")
+    if all(value.method == BY_CONSTRUCTION for value in values):
+        return replace(made, why=BY_CONSTRUCTION)
     comparison = _two_samples(made, way, sureness.level)
     return replace(made, comparison=comparison) if comparison is not None else replace(made, why="no_interval")
 
