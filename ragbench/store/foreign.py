@@ -27,11 +27,11 @@ from ragbench.core.settings import ChunkTable, QuestionTable, Settings, SourceSe
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
 from ragbench.store.copying import vector_blocks
+from ragbench.store.database_tables import SCHEMA
 from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect, own_server
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.search import Index, settings_of
-from ragbench.store.tables import SCHEMA
 
 MOST_ROWS = 10_000_000
 OF_VECTORS = ("vector", "halfvec", "sparsevec", "real[]", "double precision[]", "integer[]", "numeric[]")
