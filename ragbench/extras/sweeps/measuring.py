@@ -106,23 +106,30 @@ def measured(
         groups.setdefault(each.search, []).append(each)
     found: dict[str, Outcome] = {}
     works = [_Work(session, whole, tuple(asked), judging, tuple(group)) for group in groups.values()]
-    if jobs > 1 and len(works) > 1:
-        works = _apart(works)
-        with ProcessPoolExecutor(min(jobs, len(works)), get_context("spawn")) as pool:
-            parts: Iterable[Mapping[str, Outcome]] = pool.map(_Work.done, works)
-            for part in parts:
-                found |= part
-                for name, outcome in part.items():
-                    told(name, outcome)
-        return found
+
+    def take(outcomes: Mapping[str, Outcome]) -> None:
+        for name, outcome in outcomes.items():
+            found[name] = outcome
+            told(name, outcome)
+
     from ragbench.systems import once
 
     with session.store() as store:
-        opened = once(store)
-        for work in works:
-            for name, outcome in work.done(store, opened).items():
-                found[name] = outcome
-                told(name, outcome)
+        left = []
+        for work in works:  # for what is kept no process has to start, and to load a model
+            outcomes = work.kept(store)
+            if len(outcomes) == len(work.group):
+                take(outcomes)
+            else:
+                left.append(work)
+        if jobs > 1 and len(left) > 1:
+            with ProcessPoolExecutor(min(jobs, len(left)), get_context("spawn")) as pool:
+                for outcomes in pool.map(_Work.done, _apart(left)):
+                    take(outcomes)
+        else:
+            opened = once(store)
+            for work in left:
+                take(work.done(store, opened))
     return found
 
 
@@ -163,9 +170,8 @@ class _Work:
         if store is None:
             with self.session.store() as own:
                 return self.done(own)
-        known = {each.name: self._kept(store, each) for each in self.group}
-        missing = [each for each in self.group if known[each.name] is None]
-        found = {name: outcome for name, outcome in known.items() if outcome is not None}
+        found = self.kept(store)
+        missing = [each for each in self.group if each.name not in found]
         if missing:
             try:
                 retrieved = self._retrieved(store, opened)
@@ -180,6 +186,11 @@ class _Work:
                 if (about := self._about(each)) is not None and planning.folder() is None:
                     store.arrays(about, found[each.name].arrays)
         return {each.name: found[each.name] for each in self.group}
+
+    def kept(self, store: Store) -> dict[str, Outcome]:
+        """Name → outcome of those that were measured before."""
+        known = {each.name: self._kept(store, each) for each in self.group}
+        return {name: outcome for name, outcome in known.items() if outcome is not None}
 
     def _kept(self, store: Store, each: Configuration) -> Outcome | None:
         about = self._about(each)

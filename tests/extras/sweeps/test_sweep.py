@@ -130,7 +130,9 @@ def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_
 
 
 @pytest.mark.usefixtures("bare")
-def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_folder: Path) -> None:
+def test_what_was_paid_and_embedded_is_not_asked_again(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ChatServer(answer=lambda body: "At nine.").running() as server:
         project(
             tmp_path, database_folder,
@@ -148,6 +150,9 @@ def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_
         after = [json.dumps(one.body, sort_keys=True) for one in server.requests]
         assert len(after) > len(before), "the last configuration asks something"
         assert len(set(after)) == len(after), "nothing is asked twice"
+        monkeypatch.setattr(measuring, "ProcessPoolExecutor", None)
+        again = ablation.run(sweeping, Judging(), jobs=2)
+        assert again.outcomes.keys() == found.outcomes.keys(), "no process starts for what is kept"
         ablation.run(sweeping, Judging())
         assert len(server.requests) == len(after)
     assert not any(outcome.failure for outcome in found.outcomes.values())
