@@ -27,7 +27,7 @@ from ragbench.core.types.reason import Reason, kept, reason_of
 from ragbench.extras.sweeps.grid import Configuration, Grid
 from ragbench.llm import planning
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import answered
