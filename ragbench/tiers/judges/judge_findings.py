@@ -22,7 +22,7 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges import classes, numbers
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.classes import Classes
-from ragbench.tiers.judges.items import LADDER, VARIANTS, Answers, Scale, Temptations
+from ragbench.tiers.judges.items import EQUALS, HALVES_TIE, LADDER, VARIANTS, Answers, Scale, Temptations
 from ragbench.tiers.judges.numbers import Numbers, placed, share
 from ragbench.tiers.judges.probes import Limits, Probe, Tried, effect_table, effects, in_order, probes, trial_table
 
@@ -201,7 +201,7 @@ def _ladder(heard: Heard, tried: Tried, sure: Sureness) -> Numbers:
     if not heard.variants:
         return {}
     shares = {name: tried.scale.share(values) for name, values in heard.variants.items() if name in LADDER}
-    pairs = in_order(shares)
+    pairs = in_order(shares, tried.temptations.equals)
     whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
     values = {**shares, "in_order": whole, "pairs_in_order": pairs}
     clusters = independent(tried.temptations.clusters)
@@ -409,4 +409,5 @@ def tried(said: pd.DataFrame, facts: Facts) -> Tried:
     chosen = said[said["kind"] == "label"] if questions else rows
     pairs = tuple((Sample(str(name)), Sample(str(name))) for name in chosen["sample"])
     scale = Scale(*facts["judge_scale"])
-    return Tried(answers, Temptations(questions, variants, pairs), scale, facts["good"], facts["rival"])
+    temptations = Temptations(questions, variants, pairs, HALVES_TIE if facts["halves_tie"] else EQUALS)
+    return Tried(answers, temptations, scale, facts["good"], facts["rival"])

@@ -216,6 +216,13 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
+        if known.get("halves_tie"):
+            said.append(
+                _(
+                    "The metric asks what passages carry, not how much is said: half of an answer may tie with the "
+                    "whole."
+                )
+            )
         said.append(
             _(
                 "Empty answers have signs but no word; an answer without any sign never reaches a judge and is "
