@@ -13,9 +13,27 @@ from psycopg import sql
 from sqlalchemy import Connection, Engine, Table, delete, func, or_, select, update
 
 from ragbench.store.copying import cursor_of
+from ragbench.store.database_tables import (
+    SCHEMA,
+    run,
+    run_comparison,
+    run_part,
+    run_question,
+    run_reply,
+    run_score,
+    run_value,
+)
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, entitled, plain_json, plain_text
-from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
+from ragbench.store.run_records import (
+    RunPart,
+    RunRecord,
+    RunScores,
+    RunStatus,
+    RunValue,
+    entitled,
+    plain_json,
+    plain_text,
+)
 
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())

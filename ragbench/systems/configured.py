@@ -20,8 +20,7 @@ from ragbench.store import Store
 from ragbench.systems.callables import told
 from ragbench.systems.parts.chunking import Pieces
 from ragbench.systems.parts.dense import DenseRetriever
-from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
-from ragbench.systems.parts.reranking import Reranker, kept_of, reranked
+from ragbench.systems.parts.reranking import HybridRetriever, Reranker, by_ranks, kept_of, reranked
 from ragbench.systems.parts.rewriting import ModelRewriter, Rewriter, Rewritten
 from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
 

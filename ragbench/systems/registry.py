@@ -86,7 +86,7 @@ def _retriever(
 
         return Bm25Retriever(table, dataset, store)
     if table.kind == "hybrid":
-        from ragbench.systems.parts.fusion import HybridRetriever
+        from ragbench.systems.parts.reranking import HybridRetriever
 
         parts = {part: settings.retrievers[part] for part in table.retrievers}
         return HybridRetriever(
@@ -142,6 +142,6 @@ def make_generator(
         from ragbench.systems.callables import FunctionGenerator
 
         return FunctionGenerator(name, table)
-    from ragbench.systems.extractive import ExtractiveGenerator
+    from ragbench.systems.generation import ExtractiveGenerator
 
     return ExtractiveGenerator(name, table)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from ragbench.core.segmentation import sentences, spans
 from ragbench.core.settings.urls import MASK, without_passwords
 from ragbench.data.vocabulary import _OF_SYSTEM
-from ragbench.judge.injections import AT_ONCE, _flags_in
+from ragbench.judge.model_judge import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
 from ragbench.tiers.data.persons import Masker
 from ragbench.views.basics.still import _number
@@ -36,7 +36,7 @@ MADE_LATER = {
     "ragbench.core.terminal": "one class of characters",
     "ragbench.core.settings.mistakes": "words of a key's name, in other keys' names",
     "ragbench.llm.reply": "whole words side by side, of why a reply ended",
-    "ragbench.llm.mechanism": "the names of parameters, which stand there",
+    "ragbench.llm.request": "the names of parameters, which stand there",
     "ragbench.data.beir": "the name of a split, in the names of files",
     "ragbench.extras.testsets.drafting": "words of a quote, and of its passage the spaces between them",
 }

@@ -14,19 +14,18 @@ import pytest
 from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement
-from ragbench.core.types import Question, Sample, Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Question, Sample, Verdict
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
 from ragbench.report.keeping import results
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.findings import Sureness
-from ragbench.tiers.judges import numbers
-from ragbench.tiers.judges import tables as judge_tables
+from ragbench.tiers.judges import judge_findings, numbers
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.classes import classes_of
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
+from ragbench.tiers.judges.judge_findings import Settled
 from ragbench.tiers.judges.probes import Limits, Tried
-from ragbench.tiers.judges.tables import Settled
 from ragbench.views import Page
 from tests.llm.chat_server import ChatServer
 from tests.report.published import Published, same, site_of
@@ -118,8 +117,15 @@ def test_offline(rated: Path) -> None:
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "0.000" in html or "0,000" in html
-    assert "δ = 0.50 on a scale from 1 to 5" in drawn(found)
-    assert "it is the baseline" in drawn(found)
+    english = drawn(found)
+    assert "δ = 0.50 on a scale from 1 to 5" in english
+    assert "it is the baseline" in english
+    assert "Krippendorff&#39;s α, interval scale" in english.partition("Agreement with people&#39;s mean")[2]
+    tested = int((probes["p"].notna()).sum())
+    assert f"effect, {100 * (1 - 2 * 0.05 / tested):.2f}% interval" in english, "words and intervals are one family's"
+    for place in ("first_place", "second_place"):
+        [won] = [one.estimate for one in found.estimates_by("trial") if one.metric == place]
+        assert (won.value, won.low, won.note) == (0.5, None, BY_CONSTRUCTION), "it never ties and never changes"
 
 
 def test_a_page_made_twice_is_the_same_page(rated: Path, tmp_path: Path) -> None:
@@ -482,7 +488,7 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
     people = classes_of(tried.answers, Scale(*how["people_scale"]), ())
     settled = Settled(how["delta"], Rule(), Limits(**how["limits"]), sure, people).on_grades(heard, tried)
     baseline = heard_again(said, how["rival"])
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, settled)
+    placed, tables = judge_findings.found(heard, tried, baseline, labels, settled)
     four = [
         each for one in heard
         for each in numbers.placed(one.name, numbers.specified(one, tried.answers.clusters, how["delta"], sure))

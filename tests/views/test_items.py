@@ -15,8 +15,8 @@ from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.caching import CACHES, NEAREST
 from ragbench.tiers.answers.tier_ux import SIMILARITIES
+from ragbench.tiers.judges.judge_findings import ANSWER_COLUMNS
 from ragbench.tiers.judges.probes import EFFECTS, TRIALS
-from ragbench.tiers.judges.tables import ANSWER_COLUMNS
 from ragbench.tiers.judges.tier_judge_pipeline import DECISIONS
 from ragbench.views import Page
 from ragbench.views.basics.marks import page_id

@@ -26,7 +26,7 @@ from pydantic_settings import (
 
 from ragbench.core import annexes, folders, installation, names
 from ragbench.core.language import Language
-from ragbench.core.settings import metrics, mistakes, urls
+from ragbench.core.settings import metric_tables, mistakes, urls
 from ragbench.core.settings.endpoints import (
     PRESETS,
     Aggregate,
@@ -38,7 +38,7 @@ from ragbench.core.settings.endpoints import (
     WebSettings,
     filled_in,
 )
-from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+from ragbench.core.settings.metric_tables import MetricSettings, MetricsSettings
 from ragbench.core.settings.systems import (
     ChunkerSettings,
     RerankerSettings,
@@ -317,7 +317,7 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        metrics.bands(self)  # refuses the name of a set that there is not
+        metric_tables.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self

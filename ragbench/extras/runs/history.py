@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core import stand_ins
+from ragbench.core.folders import new_folder
+from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
-from ragbench.core.types import Estimate
-from ragbench.extras.runs.changes import changes
-from ragbench.extras.runs.run_facts import RunFacts
+from ragbench.core.types import BY_CONSTRUCTION, Estimate
+from ragbench.extras.runs.changes import RunFacts, changes
 from ragbench.metrics import meant
-from ragbench.store.records import RunRecord, RunValue
+from ragbench.report.pages import sheets
+from ragbench.store.run_records import RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.run.record import with_depths
+from ragbench.views import Page
 
 NAME = "history"
 TOML = "ragbench.toml"
@@ -112,7 +116,8 @@ def rows(made: Measurement) -> list[dict[str, Any]]:
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
     """A number as its run has it, at its place; of how many nobody knows is 0."""
     n, missing = value.n or 0, value.n_unmeasured or 0
-    estimate = Estimate(value.value, value.low, value.high, value.level, value.method, n, missing)
+    method, note = ("none", BY_CONSTRUCTION) if value.method == BY_CONSTRUCTION else (value.method, "")
+    estimate = Estimate(value.value, value.low, value.high, value.level, method, n, missing, note=note)
     return NamedEstimate(value.system, value.metric, estimate, {"run": run, "notebook": value.notebook})
 
 
@@ -236,3 +241,23 @@ def _points(number: int, section: _Section) -> Iterator[tuple[Any, ...]]:
 
 def _date(record: RunRecord) -> str:
     return "" if record.started is None else record.started.strftime("%Y-%m-%d %H:%M")
+
+
+def write(made: Measurement, folder: Path, language: str) -> Path:
+    """Write the page of a history into `folder`, which is replaced as a whole; its index is returned.
+
+    Raises FileExistsError where the folder holds something else.
+    """
+    with new_folder(folder) as new:
+        made.save(new / "parts" / NAME)
+        draw(new, language)
+    return folder / "index.html"
+
+
+def draw(folder: Path, language: str) -> None:
+    """Draw the page from what lies in its folder; the same bytes every time."""
+    _ = translator(language)
+    page = Page(Measurement.load(folder / "parts" / NAME), language=language)
+    block = sheets.Block(sheets.views(page, "history"))
+    html = sheets.html(_, _("How did the numbers go, run by run?"), [block], over=_("History"))
+    sheets.write(folder, "index", html)

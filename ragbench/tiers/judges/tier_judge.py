@@ -32,13 +32,12 @@ from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session, dataset_of
-from ragbench.tiers.judges import asking, items, judgement_files, numbers, probes
+from ragbench.tiers.judges import asking, items, judge_findings, judgement_files, numbers, probes
 from ragbench.tiers.judges import classes as judge_classes
-from ragbench.tiers.judges import tables as judge_tables
 from ragbench.tiers.judges.asking import Heard, Trial, said_by_workers
 from ragbench.tiers.judges.items import NOTHING, Answers, Scale, Temptations
+from ragbench.tiers.judges.judge_findings import Settled
 from ragbench.tiers.judges.probes import Limits, Tried
-from ragbench.tiers.judges.tables import Settled
 from ragbench.tiers.scoring import judge_assignment, measure, own_metrics
 from ragbench.tiers.scoring.judged_metrics import Judging, described
 
@@ -46,6 +45,10 @@ MODES = ("direct", "reasoned")
 FOUR = ("consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness")
 CHOSEN = ("pairwise_accuracy", "position_consistency")
 """What pages say of a judge first: of one that scores answers, and of one that was asked to choose between them."""
+ANSWERED = {"response", "trajectory"}
+"""Fields that hold what was answered."""
+COMPLETE = {"contexts", "reference", "nuggets"}
+"""Fields that an answer is held against: a metric that reads the contexts alone asks nothing of what is not said."""
 Share = Annotated[float, Field(ge=0, le=0.99)]
 
 
@@ -130,16 +133,16 @@ class TierJudgeRequest(Draws):
 def state(evidence: Evidence) -> Findings:
     """The four numbers of every judge, and all that tells whether to believe it, of what it and people said."""
     facts, said, design = evidence.facts, evidence.extra["said"], Design(evidence)
-    heard = [judge for name in design.systems if (judge := judge_tables.heard(said, name)) is not None]
-    tried = judge_tables.tried(said, facts)
+    heard = [judge for name in design.systems if (judge := judge_findings.heard(said, name)) is not None]
+    tried = judge_findings.tried(said, facts)
     named = facts["classes"] and judge_classes.Classes(tuple(facts["classes"]), tuple(facts["class_levels"]))
     limits = Limits(**facts["limits"])
     settled = Settled(facts["delta"], _rule(facts["aggregate"] or "mean"), limits, design.sureness, named or None)
     how = settled.on_grades(heard, tried)
-    baseline = judge_tables.heard(said, facts["rival"])
+    baseline = judge_findings.heard(said, facts["rival"])
     labels = said.loc[said["kind"] == "label", "value"].to_numpy(dtype=float)
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
-    faithfulness = judge_tables.single_scores(said, "faithfulness")
+    placed, tables = judge_findings.found(heard, tried, baseline, labels, how)
+    faithfulness = judge_findings.single_scores(said, "faithfulness")
     estimates = tuple(each for judge in heard for each in _leading(judge, labels, tried, how, faithfulness))
     return Findings(estimates, (), placed, {"alpha": how.scales}, tables)
 
@@ -174,6 +177,8 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
     known, names = in_modes(session.settings, names, parted(request.modes))
     answers = items.rated(session.dataset, request.scales[0])
     temptations = items.temptations(session.dataset, request.tempted)
+    if halves_tie := set(measured.fields) & COMPLETE == {"contexts"}:
+        temptations = replace(temptations, equals=items.HALVES_TIE)
     if not answers.samples:
         answers = assorted(temptations)
     if not answers.samples:
@@ -197,6 +202,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
         "modes": list(parted(request.modes)),
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
+        "halves_tie": halves_tie,
         "constructed": not session.dataset.ratings,
         "languages": sorted(
             {sample.language for sample in (*answers.samples, *filter(None, trial.twins)) if sample.language}
@@ -228,6 +234,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
         "faithfulness": None,
         "logged": True,
         "n_tempted": 0,
+        "halves_tie": False,
         "constructed": False,
     }
     return _measurement(session, request, heard, tried, baseline, logged.labels, facts, {})
@@ -243,6 +250,11 @@ def _metric(label: str) -> Metric:
     bounds(metric)
     if metric.grain != "sample" or set(metric.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
+    if metric.better == "lower" or not (metric.is_users or ANSWERED & set(metric.fields)):
+        raise BenchError(
+            f"metric = {label!r}: probes compare better and worse answers: one is needed that reads the answer, and "
+            "whose higher values are better, such as answer_correctness_rating or nugget_score"
+        )
     return metric
 
 
@@ -267,7 +279,7 @@ def _measurement(
     faithfulness: Mapping[str, Sitting],
 ) -> Evidence:
     answers, how = tried.answers, request.settled(tried.answers)
-    tables = judge_tables.listed(heard, tried, baseline, labels, faithfulness)
+    tables = judge_findings.listed(heard, tried, baseline, labels, faithfulness)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for judge in heard for value in judge.answers.scores[:, 0]]
@@ -319,7 +331,7 @@ def _leading(
 ) -> list[NamedEstimate]:
     """The specification's four numbers, or of a judge that chose between answers only those of its choices."""
     if heard.chooses:
-        return numbers.placed(heard.name, judge_tables.chosen(heard, labels, tried, how.sure))
+        return numbers.placed(heard.name, judge_findings.chosen(heard, labels, tried, how.sure))
     clusters = tried.answers.clusters
     estimates = numbers.specified(heard, clusters, how.delta, how.sure)
     if heard.name in faithfulness:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core.counts import lacking
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Content,
@@ -30,6 +29,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
+from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import (

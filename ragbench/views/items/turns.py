@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

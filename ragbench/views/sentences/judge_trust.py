@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core.counts import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import Chip, Content, Number, Part, Phrase, Table, Text, Value, filled, small
 from ragbench.core.types import Estimate
-from ragbench.tiers.basics.verdicts import exact
+from ragbench.core.unidentified import counted
+from ragbench.tiers.basics.verdict_tables import exact
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
@@ -216,6 +216,13 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
+        if known.get("halves_tie"):
+            said.append(
+                _(
+                    "The metric asks what passages carry, not how much is said: half of an answer may tie with the "
+                    "whole."
+                )
+            )
         said.append(
             _(
                 "Empty answers have signs but no word; an answer without any sign never reaches a judge and is "
@@ -444,8 +451,8 @@ def missing(material: Material, why: str) -> str:
 
 
 def statistic(material: Material, name: str, of: str = "") -> str:
-    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats" or "people", which tells its
-    scale."""
+    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats", "people" or their "mean",
+    which tells its scale."""
     _ = material.text
     if name == "krippendorff_alpha":
         scales = {"ordinal": _("Krippendorff's α, ordinal scale"), "interval": _("Krippendorff's α, interval scale")}

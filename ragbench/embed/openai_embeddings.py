@@ -1,0 +1,197 @@
+"""Any endpoint that speaks the OpenAI embeddings protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from ragbench.core.settings import ConfigurationError, EmbedderSettings
+from ragbench.core.types import EmbeddingError, TextKind, Vectors
+from ragbench.core.waves import gather
+from ragbench.embed.texts import check_texts, prefixed
+from ragbench.llm import planning
+from ragbench.llm.errors import Fault
+from ragbench.llm.loop import background_loop, free_loop, run
+from ragbench.llm.reply import refuse_error
+from ragbench.llm.request import estimate_tokens
+from ragbench.llm.service import Caller
+from ragbench.llm.transport import Transport, read_key
+
+MAX_BYTES = 32 * 2**20
+"""Of a response: 64 of the widest vectors that PostgreSQL stores, at 32 bytes a number."""
+FRAMES = 8
+"""Objects, lists and fields of a reply for every text, at most: a vector has four, and 32 MB of them are a gigabyte."""
+OF_THE_TEXTS = ("request", "mechanism", "refused")
+"""Kinds of faults after which other texts, or fewer, may fare better."""
+LONGEST_NAME = 200  # of a model
+_ABOUT_ENCODING = re.compile(r"encoding|base64", re.IGNORECASE)
+
+
+class EndpointEmbedder:
+    """`model` at an address, or of a client of the user's own; the key is in the environment variable that
+    `key_variable` names.
+
+    `dimensions` is asked for only where the settings name it. Redirects are not followed: a key goes to the host that
+    the settings name, and to no other.
+    """
+
+    def __init__(self, name: str, settings: EmbedderSettings) -> None:
+        self.name, self.settings = name, settings
+        try:
+            self._key = read_key(f"embedders.{name}", settings)
+        except ConfigurationError as error:
+            raise EmbeddingError(str(error)) from None
+        asked = settings.dimensions if "dimensions" in settings.model_fields_set else 0
+        self._more: dict[str, Any] = {"dimensions": asked} if asked else {}
+        prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
+        self.identity = f"openai {settings.address} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
+        self._caller = Caller(f"embedders.{name}", settings, self._key, MAX_BYTES)
+        self._encodings: list[dict[str, str]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
+        self.answered_by: Counter[str] = Counter()
+        """How many texts came back with which model's name; of those that this object embedded."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it takes the key of that one's environment."""
+        return EndpointEmbedder, (self.name, self.settings)
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
+        """(texts, width) float32, in as many requests as `batch` and `batch_characters` make of it.
+
+        Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
+        answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
+        """
+        return run(self._embedded(texts, kind), free_loop())
+
+    @property
+    def concurrency(self) -> int:
+        """So many requests are in flight at most, all callers together."""
+        return self.settings.concurrency
+
+    def requests(self, texts: Sequence[str], kind: TextKind) -> int:
+        """In how many requests `embed` would ask for these."""
+        return sum(1 for _ in self._cuts(prefixed(texts, self.settings, kind)))
+
+    def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
+        """What `embed` gives or raises, once it is there."""
+        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(free_loop()))
+
+    async def _embedded(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+        check_texts(texts, self.settings, self.name)
+        if planning.folder() is not None:
+            raise EmbeddingError(f"{self._where()} is not asked by a plan", dead=True)
+        asked = prefixed(texts, self.settings, kind)
+        parts = await gather([self._request(asked[start:stop], start) for start, stop in self._cuts(asked)])
+        widths = {part.shape[1] for part in parts}
+        if len(widths) != 1:
+            raise EmbeddingError(f"{self._where()} gave vectors of differing widths: {sorted(widths)}")
+        return np.concatenate(parts)
+
+    def _cuts(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Where requests begin and end: within `batch` texts and `batch_characters`, or with one text."""
+        start = characters = 0
+        for place, text in enumerate(texts):
+            characters += len(text)
+            full = place - start == self.settings.batch or characters > self.settings.batch_characters
+            if full and place > start:
+                yield start, place
+                start, characters = place, len(text)
+        yield start, len(texts)
+
+    async def _request(self, texts: list[str], start: int) -> Vectors:
+        """The vectors of texts that are asked for together; `start` of the whole stand before them."""
+        from ragbench.store.embeddings import check
+
+        rows, named = self._rows(await self._reply(texts), len(texts))
+        try:
+            vectors = check(rows, texts, self._who())
+        except EmbeddingError as error:
+            places = tuple(start + place for place in error.positions)
+            raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from None
+        if named:
+            self.answered_by[named[:LONGEST_NAME]] += len(texts)
+        return vectors
+
+    async def _reply(self, texts: list[str]) -> bytes:
+        """The body of a good response."""
+        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
+        try:
+            return await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
+        except Fault as fault:
+            raise self._given_up(fault, len(texts)) from None
+
+    async def _post(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
+        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot; then in
+        figures; and with no word of it where it does not know the word."""
+        while True:
+            encoding = self._encodings[0]
+            body = {"model": str(self.settings.model), "input": texts, **encoding, **self._more}
+            try:
+                content = await transport.post("embeddings", body, seconds)
+            except Fault as fault:
+                if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason) or not encoding:
+                    raise
+                if encoding in self._encodings[:-1]:
+                    self._encodings.remove(encoding)
+                continue
+            if b'"embedding"' not in content and b'"error"' in content:
+                refuse_error(content, transport.refusal)
+            return content
+
+    def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
+        said = f"{self._where()} gave no vectors: {fault.reason}"
+        if fault.passes:
+            said += f"; tried {fault.attempts} times (attempts = {self.settings.attempts}, patience_seconds = "
+            said += f"{self.settings.patience_seconds:g}). Run again to go on"
+        elif "more than" in fault.reason and count > 1:
+            said += f" for {count} texts; set embedders.{self.name}.batch below {count}"
+        return EmbeddingError(said, dead=fault.kind not in OF_THE_TEXTS)
+
+    def _rows(self, content: bytes, count: int) -> tuple[list[Any], str]:
+        """What a reply gives as the vectors of so many texts, in the texts' order; the model that it names, or ""."""
+        unreadable = f"{self._where()} gave a reply that cannot be read"
+        if sum(map(content.count, (b"[", b"{", b":"))) > FRAMES * count + 1000:
+            raise EmbeddingError(f"{unreadable}: it is more than one vector a text")
+        try:
+            reply = json.loads(content)
+        except (ValueError, RecursionError):
+            raise EmbeddingError(f"{unreadable}: it is not JSON") from None
+        data = reply.get("data") if isinstance(reply, dict) else None
+        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`")
+        if len(data) != count:
+            raise EmbeddingError(f"{self._where()} gave {len(data)} vectors for {count} texts")
+        places = [item.get("index") for item in data]
+        if not any("index" in item for item in data):
+            places = list(range(count))
+        if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+            raise EmbeddingError(f"{self._where()} numbered its vectors {places[:5]} and so on, not 0 to {count - 1}")
+        named = reply.get("model")
+        rows = [
+            _unpacked(item.get("embedding"))
+            for _, item in sorted(zip(places, data, strict=True), key=lambda pair: pair[0])
+        ]
+        return rows, named if isinstance(named, str) else ""
+
+    def _where(self) -> str:
+        return f"the embedder {self._who()}"
+
+    def _who(self) -> str:
+        return f"{self.name} ({self.settings.model} at {self.settings.address})"
+
+
+def _unpacked(given: Any) -> Any:
+    """The numbers of a packed vector: 32-bit floats, the lowest byte first, in base64; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return np.frombuffer(base64.b64decode(given, validate=True), "<f4")
+    except ValueError:  # not base64, or not of whole numbers
+        return given

@@ -1,0 +1,405 @@
+"""Tables that people bring, read by column, every fault with its cell's place; and who rated what, out of them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.data.cells import plain
+from ragbench.data.files import PACKINGS, DatasetError
+from ragbench.data.rows import NO, TABLES, YES, cut, cut_list, decimal, read_rows
+from ragbench.data.vocabulary import field_of
+
+if TYPE_CHECKING:
+    from ragbench.core.types import Array
+
+
+LABELS = {"id", "metric", "annotator", "value"}
+"""Columns of the files of labels that ragbench writes; an item is what a `system` answered to a question, if named."""
+Item = tuple[str, str]
+MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's unasked
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where a rating stands; None for a column that the file's form tells.
+
+    item, rater, value: "item", "rater" and "value", or what else the vocabulary of fields calls them; of labels "id"
+    with "system", and "annotator"; without a column for raters each of several files is one rater's. metric: of labels
+    on several metrics, the one that is meant. raters: of a table with a column a rater, their columns; where none are
+    named, two columns of the same classes are taken for them.
+    """
+
+    value: str = "value"
+    item: str | None = None
+    rater: str | None = None
+    metric: str | None = None
+    cluster: str | None = None
+    raters: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Who gave which rating to what.
+
+    items, raters: sorted, so that no number depends on the order of rows; raters of an earlier file, and of columns the
+    one that is named first, come first.
+    given: the rating of each pair, None where the cell is empty. groups: one label an item, None without a column.
+    folded: by class the spellings that are one, where there are several: case and white space make no class, and where
+    all of them say yes or no, neither do language and figures. wide: the columns that were taken for raters unasked.
+    """
+
+    items: Sequence[Item]
+    raters: Sequence[str]
+    given: Mapping[tuple[Item, str], Any]
+    groups: Sequence[str | None] | None
+    folded: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    wide: Sequence[str] = ()
+
+    def rows(self, raters: Sequence[str]) -> list[list[Any]]:
+        """(items, raters), None for a rating that was not made."""
+        return [[self.given.get((item, rater)) for rater in raters] for item in self.items]
+
+    @classmethod
+    def read(
+        cls, paths: Sequence[Path], columns: Columns, *, numeric: bool, categories: Sequence[Any] | None
+    ) -> Ratings:
+        """The ratings of all files together.
+
+        numeric: ratings are finite numbers, else texts; categories: the only legal ones. Texts that differ in case,
+        white space or Unicode's ways of writing a letter are one class, written as its category is, else as it is
+        written most often; so are yes, да, 1 and true where all ratings say yes or no. Raises DatasetError naming file,
+        row, column and cell: for another rating, one without item or rater, one of a pair that has one, an item in two
+        groups, labels on several metrics of which none was named, and a table whose raters nothing tells.
+        """
+        tables = [Table.read(path) for path in paths]
+        wide = {} if columns.rater else {table.path: _wide(table, columns) for table in tables}
+        files = [
+            list(_of_columns(table, wide[table.path], columns, numeric, categories))
+            if wide.get(table.path)
+            else _file(table, columns, numeric, categories, alone=len(paths) == 1)
+            for table in tables
+        ]
+        given: dict[tuple[Item, str], Any] = {}
+        places: dict[tuple[Item, str], str] = {}
+        groups: dict[Item, str] = {}
+        raters: dict[str, tuple[int, int, str]] = {}
+        for number, file in enumerate(files):
+            for place, item, rater, cell, group in file:
+                key = item, rater
+                if key in given:
+                    raise DatasetError(
+                        f"{place}: {rater!r} rates {_shown(item)!r} a second time, after {places[key]}; keep one row"
+                    )
+                given[key], places[key] = cell, place
+                named = wide.get(paths[number]) or [rater]
+                raters.setdefault(rater, (number, named.index(rater), rater))
+                if group is not None and groups.setdefault(item, group) != group:
+                    raise DatasetError(
+                        f"{place}, {columns.cluster} = {cut(group)}: {_shown(item)!r} is in {groups[item]!r} "
+                        "elsewhere; an item belongs to one group"
+                    )
+        items = sorted({item for item, _ in given})
+        spelled = {} if numeric else _spelled([cell for cell in given.values() if cell is not None], categories)
+        folded: dict[str, list[str]] = {}
+        for spelling, chosen in spelled.items():
+            folded.setdefault(chosen, []).append(spelling)
+        return cls(
+            items,
+            sorted(raters, key=lambda name: raters[name]),
+            {key: spelled.get(cell, cell) for key, cell in given.items()},
+            [groups.get(item) for item in items] if columns.cluster else None,
+            {chosen: sorted(own) for chosen, own in sorted(folded.items()) if len(own) > 1},
+            () if columns.raters else tuple(dict.fromkeys(name for own in wide.values() for name in own)),
+        )
+
+
+def plain_label(label: str) -> str:
+    """What two spellings of one class have in common: neither case, white space nor a way of writing a letter."""
+    return " ".join(unicodedata.normalize("NFKC", label).split()).casefold()
+
+
+def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str, str]:
+    """By spelling how its class is written: as the category, else as most often, and of those the first by alphabet."""
+    counts = Counter(cells)
+    of = _classes({*cells, *(categories or ())})
+    known = {of[category]: category for category in reversed(categories or ())}
+    for cell in sorted(counts, key=lambda spelling: (-counts[spelling], spelling)):
+        known.setdefault(of[cell], cell)
+    return {cell: known[of[cell]] for cell in sorted(counts)}
+
+
+def _classes(labels: Collection[str]) -> dict[str, str]:
+    """By label its class: yes or no where every label says one of them, and there are both; else its plain form."""
+    folded = {label: plain_label(label) for label in labels}
+    said = {label: "yes" if form in YES else "no" for label, form in folded.items() if form in YES or form in NO}
+    return said if len(said) == len(folded) and {*said.values()} == {"yes", "no"} else folded
+
+
+def _wide(table: Table, columns: Columns) -> Sequence[str]:
+    """The columns of a table with a column a rater: those named, else two that hold the same few classes; none where
+    the table has one row a rating."""
+    if columns.raters:
+        table.require(columns.raters)
+        return columns.raters
+    is_long = table.called("rater") in table.columns
+    if columns.value == Columns.value in table.columns or is_long or columns.metric:
+        return ()
+    own = {columns.item or _item(table), columns.cluster}
+    held = {name: classes for name in table.columns if name not in own and (classes := _few(table, name))}
+    named = columns.value if columns.value in held else None
+    alike = [name for name in held if named is None or held[name] & held[named]]
+    if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
+        return sorted(alike, key=lambda name: name != named)
+    value = columns.value if columns.value in table.columns else table.called("value")
+    if not set(table.columns) >= {_item(table), value}:
+        raise DatasetError(
+            f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
+            "and value; of a table with a column a rater name these, --raters COLUMN,COLUMN"
+        )
+    return ()
+
+
+def _few(table: Table, column: str) -> set[str]:
+    """The classes of a column that may be a rater's; none where it holds many values, or texts."""
+    cells = {plain_label(str(row[column])) for row in table.rows if row.get(column) is not None} - {""}
+    if len(cells) > MOST_CLASSES or any(len(cell) > LONGEST_CLASS for cell in cells):
+        return set()
+    return set(_classes(cells).values())
+
+
+def _item(table: Table) -> str | None:
+    """The column that names what was rated, by its name; None: the rows are numbered."""
+    return "item" if "item" in table.columns else name if (name := table.called("id")) in table.columns else None
+
+
+def _of_columns(
+    table: Table, raters: Sequence[str], columns: Columns, numeric: bool, categories: Sequence[Any] | None
+) -> Iterator[tuple[str, Item, str, Any, str | None]]:
+    """The same as `_file` of a table with a column a rater."""
+    named = columns.item or _item(table)
+    table.require([*filter(None, [columns.item, columns.cluster])])
+    items = table.labels(named) if named else [str(row) for row in range(1, len(table.rows) + 1)]
+    groups = table.labels(columns.cluster) if columns.cluster else [None] * len(items)
+    for rater in raters:
+        cells = _cells(table, rater, numeric, categories)
+        for place, item, cell, group in zip(table.places, items, cells, groups, strict=True):
+            if item is None:
+                raise DatasetError(f"{place}, {named}: is empty; every rating has an item")
+            yield f"{place}, {rater}", (item, ""), rater, cell, group
+
+
+def _file(
+    table: Table, columns: Columns, numeric: bool, categories: Sequence[Any] | None, *, alone: bool
+) -> list[tuple[str, Item, str, Any, str | None]]:
+    """Place, item, rater, rating and group of each row."""
+    is_labels = "item" not in table.columns and set(table.columns) >= LABELS
+    item = columns.item or ("id" if is_labels else _item(table) or "item")
+    rater = columns.rater or ("annotator" if is_labels else table.called("rater"))
+    value = columns.value if columns.value in table.columns or columns.value != "value" else table.called("value")
+    is_file = columns.rater is None and not alone and rater not in table.columns
+    wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
+    table.require([*wanted, *([columns.cluster] if columns.cluster else [])])
+    nothing = [None] * len(table.rows)
+    items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
+    people = [table.name] * len(table.rows) if is_file else table.labels(rater)
+    groups = table.labels(columns.cluster) if columns.cluster else nothing
+    cells = _cells(table, value, numeric, categories)
+    ratings = []
+    for row in _of_metric(table, columns.metric) if is_labels or columns.metric else range(len(table.rows)):
+        rated, who = items[row], people[row]
+        if rated is None or who is None:
+            raise DatasetError(
+                f"{table.places[row]}, {item if rated is None else rater}: is empty; "
+                "every rating has an item and a rater"
+            )
+        ratings.append((table.places[row], (rated, systems[row] or ""), who, cells[row], groups[row]))
+    return ratings
+
+
+def _of_metric(table: Table, metric: str | None) -> list[int]:
+    """The rows of labels on one metric, the only one where none is named."""
+    named = table.labels("metric")
+    legal = sorted(set(filter(None, named)))
+    if metric is None and len(legal) > 1:
+        raise DatasetError(f"{table.path}: holds labels on {', '.join(legal)}; name one with --metric")
+    if metric is not None and metric not in legal:
+        raise DatasetError(f"{table.path}: --metric {metric}: its labels are on {', '.join(legal)}")
+    return [row for row, name in enumerate(named) if metric is None or name == metric]
+
+
+def _cells(table: Table, column: str, numeric: bool, categories: Sequence[Any] | None) -> list[Any]:
+    """The ratings; None where none was made."""
+    cells: list[Any] = list(table.labels(column))
+    if numeric:
+        cells = [None if math.isnan(number) else number for number in table.numbers(column).tolist()]
+    if categories is None:
+        return cells
+    known = {} if numeric else _classes({*categories, *filter(None, cells)})
+    legal = set(categories) if numeric else {known[category] for category in categories}
+    for place, cell in zip(table.places, cells, strict=True):
+        if cell is not None and (cell if numeric else known[cell]) not in legal:
+            said = cut(cell if isinstance(cell, str) else f"{cell:g}")
+            expected = ", ".join(category if isinstance(category, str) else f"{category:g}" for category in categories)
+            raise DatasetError(f"{place}, {column} = {said}: one of {expected} is expected")
+    return cells
+
+
+def _shown(item: Item) -> str:
+    return " ".join(filter(None, item))
+
+
+NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
+FLAGS = {"true": 1.0, "false": 0.0}
+ENDINGS = {*PACKINGS, *TABLES} - {""}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file that hold anything, each with its place.
+
+    columns: by their first place in any row, so that they do not depend on the order of the rows.
+    """
+
+    path: Path
+    places: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    columns: Sequence[str]
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        """A table as `ragbench.data.rows` reads it. Raises DatasetError for what cannot be read, or no rows."""
+        placed_rows = [
+            (place, row) for place, row in read_rows(path, keep_empty=True) if not all(map(_blank, row.values()))
+        ]
+        if not placed_rows:
+            raise DatasetError(f"{path}: holds no rows; a header and at least one row are expected")
+        first: dict[str, int] = {}
+        for _, row in placed_rows:
+            for number, name in enumerate(row):
+                first[name] = min(number, first.get(name, number))
+        columns = sorted(first, key=lambda name: (first[name], name))
+        return cls(path, [place for place, _ in placed_rows], [row for _, row in placed_rows], columns)
+
+    @property
+    def name(self) -> str:
+        """The file's name without its endings."""
+        name = self.path
+        while name.suffix.lower() in ENDINGS:
+            name = name.with_suffix("")
+        return name.name
+
+    def require(self, names: Sequence[str]) -> None:
+        """Raises DatasetError for a column that there is not, with those there are."""
+        if missing := [name for name in names if name not in self.columns]:
+            raise DatasetError(f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}")
+
+    def called(self, field: str) -> str:
+        """The column that is this field of the vocabulary, one with the field's own name first; its name if none is."""
+        there = [name for name in self.columns if field_of(name) == field]
+        return min(there, key=lambda name: name != field, default=field)
+
+    def labels(self, column: str) -> list[str | None]:
+        """Texts, whole numbers as their digits (7.0 too); None for an empty cell."""
+        return [
+            _label(row.get(column), f"{place}, {column}") for place, row in zip(self.places, self.rows, strict=True)
+        ]
+
+    def numbers(self, column: str) -> Array:
+        """Finite numbers, true and false as 1 and 0; NaN where nothing was measured. DatasetError for other cells."""
+        import numpy as np
+
+        cells = zip(self.places, self.rows, strict=True)
+        return np.array([_number(row.get(column), f"{place}, {column}") for place, row in cells])
+
+    def keys(self, column: str) -> dict[str, int]:
+        """The row of each name in a column. Raises DatasetError for an empty name and for one that stands twice."""
+        row_by_name: dict[str, int] = {}
+        for row, name in enumerate(self.labels(column)):
+            if name is None:
+                raise DatasetError(f"{self.places[row]}, {column}: is empty; every row needs its name")
+            if name in row_by_name:
+                raise DatasetError(
+                    f"{self.places[row]}, {column} = {cut(name)}: stands in "
+                    f"{self.places[row_by_name[name]]} too; keep one"
+                )
+            row_by_name[name] = row
+        return row_by_name
+
+
+def numbers_of_both(first: Table, second: Table, taken: Collection[str | None]) -> tuple[list[str], dict[str, str]]:
+    """The columns of numbers of two tables, and every other column with the reason. Raises DatasetError for no column.
+
+    taken: columns that hold something else.
+    """
+    numeric, left_out = [], {}
+    for name in [*first.columns, *(name for name in second.columns if name not in first.columns)]:
+        if name not in taken:
+            faults = [fault for table in (first, second) if (fault := _no_numbers(table, name))]
+            if faults:
+                left_out[name] = "; ".join(faults)
+            else:
+                numeric.append(name)
+    if not numeric:
+        shared = [name for name in first.columns if name in second.columns and name not in taken]
+        raise DatasetError(
+            f"{first.path} and {second.path} share no column of numbers; shared: {', '.join(shared) or 'none'}"
+        )
+    return numeric, left_out
+
+
+def _no_numbers(table: Table, column: str) -> str:
+    """Why a column is none of numbers, whatever the order of the rows; empty if it is one."""
+    if column not in table.columns:
+        return f"{table.path} has no such column"
+    others = sorted(cut(row[column]) for row in table.rows if column in row and not _is_number(row[column]))
+    return (
+        f"{table.path} has no number in {len(others)} of {len(table.rows)} rows, such as {others[0]}" if others else ""
+    )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        _number(cell, "")
+    except DatasetError:
+        return False
+    return True
+
+
+def _blank(cell: Any) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+
+
+def _label(cell: Any, place: str) -> str | None:
+    if _blank(cell):
+        return None
+    if isinstance(cell, list | dict):
+        raise DatasetError(f"{place} = {cut(cell)}: a text or a number is expected")
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return plain(str(cell).strip())
+
+
+def _number(cell: Any, place: str) -> float:
+    if _blank(cell):
+        return math.nan
+    value = math.inf
+    try:
+        if not isinstance(cell, str):
+            value = float(cell)
+        elif (text := cell.strip().casefold()) in NOT_MEASURED:
+            return math.nan
+        elif "_" not in text:
+            value = FLAGS[text] if text in FLAGS else decimal(text)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    if not math.isfinite(value):
+        raise DatasetError(
+            f"{place} = {cut(cell)}: a finite number is expected; leave the cell empty where nothing was measured"
+        )
+    return value
