@@ -69,7 +69,7 @@ class TestPrompts:
         assert long in user
         assert re.findall(r'name="contexts" number="(\d)"', user) == ["1", "2"]
 
-    @pytest.mark.fault("injections", tried="random texts that forge the delimiter", count=100)
+    @pytest.mark.fault("injections", tried="random texts that forge the delimiter", count=25)
     @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3))
     def test_no_text_forges_its_end(self, claim: str, contexts: list[str]) -> None:
         tag = re.search(r"<text-(\w+)", render(SUPPORT, TEXTS, "en", "direct")[1][1])[1]  # type: ignore[index]

@@ -317,7 +317,9 @@ def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypat
     assert all(step.work_total == 12 for step in steps if step.label == "judging")
 
 
-@pytest.mark.parametrize("kind", ["model", "model,lexical", "lexical"])
+@pytest.mark.parametrize(
+    "kind", ["model,lexical", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("model", "lexical"))]
+)
 @pytest.mark.parametrize(
     "page",
     [

@@ -117,8 +117,15 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
 
 
-@pytest.mark.parametrize("systems", [("base", "new"), ("base", "new", "other", "fourth"), ("alone",)])
-@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize(
+    ("systems", "language"),
+    [
+        (("base", "new"), "en"), (("base", "new", "other", "fourth"), "ru"), (("alone",), "en"),
+        *(pytest.param(systems, language, marks=pytest.mark.slow) for systems, language in [
+            (("base", "new"), "ru"), (("base", "new", "other", "fourth"), "en"), (("alone",), "ru"),
+        ]),
+    ],
+)  # fmt: skip
 def test_every_link_leads_somewhere_and_every_id_is_there_once(systems: tuple[str, ...], language: str) -> None:
     text = html(full(systems), *VIEWS, language=language)
     ids = re.findall(r'id="([^"]+)"', text)
