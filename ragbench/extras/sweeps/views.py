@@ -94,15 +94,14 @@ def best(material: Material, present: frozenset[str]) -> Content:
     sentences: list[Phrase] = [
         filled(
             _(
-                "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} {interval} "
-                "corrected for having been chosen for it."
+                "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} corrected "
+                " for having been chosen for it."
             ),
             n=_.integer(len(rows)),
             name=bold(shown(chosen)),
             metric=shown(metric),
             seen=_.number(sweep["seen"], digits),
-            value=bold(_.number(value.value, digits)),
-            interval=_.interval(value.low, value.high, digits),
+            value=Value.of(value, digits),
         )
     ]
     comparison = material.comparison(chosen, metric)
@@ -118,7 +117,7 @@ def best(material: Material, present: frozenset[str]) -> Content:
                 baseline=bold(shown(material.baseline)),
                 seen=_.number(sweep["seen_gain"], digits, signed=True),
                 left=_.number(sweep["gain"], digits, signed=True),
-                interval=_.interval(comparison.low, comparison.high, digits, signed=True),
+                interval=Value(None, comparison.low, comparison.high, digits=digits, signed=True),
                 word=bold(material.verdict(comparison)),
             )
         )

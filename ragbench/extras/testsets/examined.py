@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragbench.core.language import Translator
-from ragbench.core.parts import Content, Number, Table, Text
+from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
 from ragbench.data import Dataset, places
 from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
@@ -81,11 +81,11 @@ def _believed(material: Material) -> Content:
         return ()
     _, told = material.text, json.loads(kept[0]["told"])
     n, others = _.integer(told["n"]), _.integer(told["of_people"])
-    ends = _.interval(told["low"], told["high"], 2)
+    tau = Value(told["tau"], told["low"], told["high"], digits=2)
     lead = _(
         "In the run {run}, drafts ({n}) and other questions ({others}) order its systems by {metric} with a Kendall’s "
-        "τ of {tau} {interval}.",
-        run=told["run"], n=n, others=others, metric=told["metric"], tau=_.number(told["tau"], 2), interval=ends,
+        "τ of {tau}.",
+        run=told["run"], n=n, others=others, metric=told["metric"], tau=spoken(_).phrase(tau),
     )  # fmt: skip
     needed = told["needed"]
     held = (

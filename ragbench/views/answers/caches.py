@@ -28,6 +28,7 @@ from ragbench.core.parts import (
     filled,
     joined,
     small,
+    spoken,
 )
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
@@ -143,8 +144,8 @@ def _line(material: Material, name: str, own: Curve, metric: str) -> dict[str, A
         "y": [round(estimate.value, 6) for _at, estimate in own],
         "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": "dot" if wrong else "solid"},
         "text": [
-            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(estimate.value, 1)} "
-            + _.ends(_percent(material, estimate.low), _percent(material, estimate.high))
+            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: "
+            + spoken(_).phrase(Value.of(estimate, 1, percent=True))
             + (f"<br>{_percents(material, estimate)}" if wrong else "")
             for at, estimate in own
         ],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragbench.core.counts import lacking
-from ragbench.core.parts import Content, Part, Text, filled
+from ragbench.core.parts import Content, Part, Text, Value, filled, spoken
 from ragbench.core.types import Estimate
 from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.tiers.basics.verdicts import interval_names
@@ -275,11 +275,7 @@ def _sentence(material: Material, name: str) -> list[Part]:
 
 
 def _share(material: Material, estimate: Estimate) -> str:
-    _ = material.text
-    value = _.percent(estimate.value)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} {_.ends(_.percent(estimate.low), _.percent(estimate.high))}"
+    return spoken(material.text).phrase(Value.of(estimate, percent=True, bare=True))
 
 
 def _served_wrongly(material: Material, name: str) -> list[str]:
