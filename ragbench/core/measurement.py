@@ -127,6 +127,11 @@ def without_rows(columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns))
 
 
+def columns(row: type) -> list[str]:
+    """The columns of a side table: the keys that its rows declare, in their order."""
+    return list(row.__annotations__)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What a tier measured: all that its findings are made of, and nothing that follows from it.

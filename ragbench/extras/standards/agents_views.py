@@ -11,7 +11,7 @@ from ragbench.core.language import Translator
 from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
 from ragbench.extras.standards.agents_page import EFFORT, WRONG, AgentFacts
 from ragbench.metrics.explanation import reason_in
-from ragbench.views.basics.marks import chip, named, rows_of
+from ragbench.views.basics.marks import Untyped, chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view
@@ -28,7 +28,7 @@ SHOWN = 5
 @view("agent_steps")
 def steps(material: Material, present: frozenset[str]) -> Content:
     """A bar a system of the steps at which runs first go wrong, and what was called there instead."""
-    _, runs = material.text, {name: rows_of(material.kept(WRONG), name) for name in material.systems}
+    _, runs = material.text, {name: rows_of(Untyped, material.kept(WRONG), name) for name in material.systems}
     runs = {name: rows for name, rows in runs.items() if rows}
     if not runs:
         return ()

@@ -13,7 +13,7 @@ from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
 from ragbench.data import Dataset, places
 from ragbench.extras.testsets import believed, candidates
 from ragbench.extras.testsets.candidates import FILTERS
-from ragbench.views.basics.marks import example, rows_of, with_examples
+from ragbench.views.basics.marks import Untyped, example, rows_of, with_examples
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
 
@@ -53,7 +53,7 @@ def parts(material: Material) -> Content:
 
 
 def _filtered(material: Material) -> Content:
-    rows = rows_of(material.kept(DRAFTS))
+    rows = rows_of(Untyped, material.kept(DRAFTS))
     if not rows:
         return ()
     _ = material.text
@@ -76,7 +76,7 @@ def _filtered(material: Material) -> Content:
 
 def _believed(material: Material) -> Content:
     """Whether drafts order systems as other questions do, as it was last said."""
-    kept = rows_of(material.kept(BELIEF))
+    kept = rows_of(Untyped, material.kept(BELIEF))
     if not kept:
         return ()
     _, told = material.text, json.loads(kept[0]["told"])

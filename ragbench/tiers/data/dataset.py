@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic import Field
 
 from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
-from ragbench.core.measurement import Evidence
+from ragbench.core.measurement import Evidence, columns
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
 from ragbench.tiers.basics import requests
@@ -22,8 +22,41 @@ from ragbench.tiers.data.persons import Masker
 if TYPE_CHECKING:
     import pandas as pd
 
-ODDITIES = ("kind", "table", "found", "of")
-ODD_TEXTS = ("kind", "table", "id", "text", "other", "other_text")
+
+class OddityRow(TypedDict):
+    """How many texts of a table are odd in a way, of how many."""
+
+    kind: str
+    table: str
+    found: int
+    of: int | None
+
+
+class OddTextRow(TypedDict):
+    """An odd text, and the other that makes it so."""
+
+    kind: str
+    table: str
+    id: str
+    text: str
+    other: str
+    other_text: str
+
+
+class LengthRow(TypedDict):
+    """How many texts of a table have so many words."""
+
+    table: str
+    words: int
+    texts: int
+
+
+class TongueRow(TypedDict):
+    """How many texts of a table are in a language; empty: too short or unsure to tell."""
+
+    table: str
+    language: str
+    texts: int
 
 
 class DatasetRequest(Request):
@@ -112,8 +145,8 @@ def _frames(examined: Examination, shown: Callable[[str], str]) -> Mapping[str, 
 
     rows = [(oddity.kind, oddity.table, oddity.found, oddity.of) for oddity in examined.oddities]
     return {
-        "oddities": pd.DataFrame(rows, columns=list(ODDITIES)).astype({"found": "Int64", "of": "Int64"}),
-        "odd_texts": pd.DataFrame(list(texts()), columns=list(ODD_TEXTS)),
-        "lengths": pd.DataFrame(list(examined.lengths), columns=["table", "words", "texts"]),
-        "tongues": pd.DataFrame(list(examined.languages), columns=["table", "language", "texts"]),
+        "oddities": pd.DataFrame(rows, columns=columns(OddityRow)).astype({"found": "Int64", "of": "Int64"}),
+        "odd_texts": pd.DataFrame(list(texts()), columns=columns(OddTextRow)),
+        "lengths": pd.DataFrame(list(examined.lengths), columns=columns(LengthRow)),
+        "tongues": pd.DataFrame(list(examined.languages), columns=columns(TongueRow)),
     }

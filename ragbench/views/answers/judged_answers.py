@@ -27,7 +27,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.views.basics.differences import without_judge
-from ragbench.views.basics.marks import chip, measured, named, rows_of, value_of
+from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of, value_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.side_tables import KINDS, Ruling, Rulings, lowest, reason, rows, rulings, stored, word
 from ragbench.views.basics.text import anchor, clean, shown
@@ -234,7 +234,7 @@ def _value(value: Any) -> float:
 @view("corrected")
 def corrected(material: Material, present: frozenset[str]) -> Content:
     """Judged means beside what people would give; see `ragbench.tiers.corrected`. Empty without labels."""
-    rows = rows_of(material.kept("corrected"))
+    rows = rows_of(Untyped, material.kept("corrected"))
     if not rows:
         return ()
     return (_means(material, rows), _differences(material))

@@ -17,7 +17,7 @@ from ragbench.metrics import rulings as ruled
 from ragbench.metrics.explanation import reason_in
 from ragbench.metrics.explanation import spoken as worded
 from ragbench.metrics.rulings import Detail, Ruling, Rulings
-from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
 
@@ -259,7 +259,7 @@ __all__ = ["KINDS", "Ruling", "Rulings", "reason", "rows", "rulings", "stored", 
 def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
     """Judgements by system and sample, in the order in which they were measured."""
     judgements: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in rows_of(material.kept("judgements")):
+    for row in rows_of(Untyped, material.kept("judgements")):
         judgements.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
     return judgements
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragbench.core.parts import Column, Content, Group, Row, Table, Value
 from ragbench.extras.runs.views.unpaired import missing, why
-from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
@@ -16,7 +16,7 @@ from ragbench.views.view import view
 def numbers(material: Material, present: frozenset[str]) -> Content:
     """Every number with its interval, its questions and its unit, and why it must not be compared."""
     _ = material.text
-    kept_rows = rows_of(material.kept("numbers"))
+    kept_rows = rows_of(Untyped, material.kept("numbers"))
     units = {"chunk": _("passages"), "url": _("pages")}
     rows = list[Any]()
     for group in dict.fromkeys((number["notebook"], number["system"]) for number in kept_rows):
@@ -41,7 +41,7 @@ def numbers(material: Material, present: frozenset[str]) -> Content:
 def _topics(material: Material) -> Content:
     """What was retrieved for each topic of questions; nothing of a run that does not say."""
     _ = material.text
-    topics = rows_of(material.kept("topic_coverage"))
+    topics = rows_of(Untyped, material.kept("topic_coverage"))
     if not topics:
         return ()
     heads = (_("topic"), _("questions"), _("distinct passages"), _("pages"))

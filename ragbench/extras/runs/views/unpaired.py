@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import Verdict
 from ragbench.extras.runs.run_facts import run_facts
 from ragbench.tiers.basics.verdicts import planned_of, said_of
-from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
@@ -36,7 +36,7 @@ EXCERPT = 160
 def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    summarized = rows_of(material.kept("summarized"))
+    summarized = rows_of(Untyped, material.kept("summarized"))
     if not summarized:
         return ()
     runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
