@@ -527,6 +527,16 @@ def test_the_law_sees_an_interval(source: str) -> None:
     assert intervals_written(ast.walk(ast.parse(source))) == {1}
 
 
+def test_views_read_tables_whose_columns_are_declared() -> None:
+    """A column that nobody declares is then found by mypy. By name alone read: the tables of judges on trial."""
+    untyped = {
+        module.name
+        for module in this_house().modules
+        if module.room == "views" and any(isinstance(node, ast.Name) and node.id == "Untyped" for node in module.nodes)
+    }
+    assert untyped == {"ragbench.views.basics.marks", "ragbench.views.sentences.judge_trust"}
+
+
 OWN_FACTS = {
     "ragbench.systems.parts.dense": "what a retriever says of itself",
     "ragbench.extras.significance.trec_command": "what is told of judgements",

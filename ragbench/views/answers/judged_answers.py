@@ -26,8 +26,9 @@ from ragbench.core.parts import (
     joined,
     small,
 )
+from ragbench.tiers.scoring.corrections import CorrectedRow
 from ragbench.views.basics.differences import without_judge
-from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of, value_of
+from ragbench.views.basics.marks import chip, measured, named, rows_of, value_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.side_tables import KINDS, Ruling, Rulings, lowest, reason, rows, rulings, stored, word
 from ragbench.views.basics.text import anchor, clean, shown
@@ -234,19 +235,19 @@ def _value(value: Any) -> float:
 @view("corrected")
 def corrected(material: Material, present: frozenset[str]) -> Content:
     """Judged means beside what people would give; see `ragbench.tiers.corrected`. Empty without labels."""
-    rows = rows_of(Untyped, material.kept("corrected"))
+    rows = rows_of(CorrectedRow, material.kept("corrected"))
     if not rows:
         return ()
     return (_means(material, rows), _differences(material))
 
 
-def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
+def _means(material: Material, rows: Sequence[CorrectedRow]) -> Content:
     _ = material.text
     heads = (_("mean"), _("judge alone"), _("corrected by people"), _("people alone"), _("labels"), _("correlation"),
              _("worth in labels"))  # fmt: skip
     body = []
     for row in rows:
-        system, metric = str(row["system"]), str(row["metric"])
+        system, metric = row["system"], row["metric"]
         seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
         judge, both, people = (
             None if estimate is None else measured(material, estimate, metric) for estimate in seen.values()
@@ -263,7 +264,7 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
             _(
                 "{labels} of {items}",
                 labels=_.integer(combined.n if combined else 0),
-                items=_.integer(int(row["items"])),
+                items=_.integer(row["items"]),
             ),
             Number(row["correlation"], 2),
             Number(combined.n_effective if combined else None, 0),

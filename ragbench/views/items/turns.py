@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
 from ragbench.tiers.answers.caching import NearestRow
 from ragbench.tiers.answers.tier_ux import SimilarityRow, TurnRow
 from ragbench.tiers.basics.verdicts import statuses
-from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, Untyped, rows_of
+from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
@@ -83,10 +84,8 @@ class _Talks:
         self.ids = [*asked, *talks]
         self.places = {name: place for place, name in enumerate(self.ids)}
         scores = material.measurement.scores
-        self.lost = {
-            (str(row["system"]), str(row["metric"]), str(row["sample"])): str(row["status"])
-            for row in rows_of(Untyped, scores[scores["status"] != Status.OK.value])
-        }
+        lost = scores[scores["status"] != Status.OK.value]
+        self.lost: dict[Any, str] = dict(lost.set_index(["system", "metric", "sample"])["status"].items())
 
     def hit(self, row: Row) -> bool:
         """Whether the cache serves."""
