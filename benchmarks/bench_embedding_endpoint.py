@@ -68,7 +68,7 @@ def serve(latency: float) -> None:
 def embed(url: str, name: str, texts: int, concurrency: int, encoding: str, folder: str) -> None:
     """Embed the collection, once a line comes in; print what it took."""
     from ragbench.core.settings import DatabaseSettings, EmbedderSettings, Settings
-    from ragbench.embed.endpoint import EndpointEmbedder
+    from ragbench.embed.openai_embeddings import EndpointEmbedder
     from ragbench.store import Store
 
     known = EmbedderSettings(kind="openai", model=name, base_url=f"{url}/v1", concurrency=concurrency)

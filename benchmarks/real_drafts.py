@@ -6,7 +6,7 @@ Five systems (`real_systems`) retrieve ten passages for people's questions, for 
 written by a scripted model, which puts some words of a sentence after a common beginning, and whose quotes stand in the
 passage; a language model would do better, and is not here. Kendall's τ-b of the systems' MRR with its interval, the
 differences of level, of words and of overlap, and how many questions the order takes
-(`ragbench.extras.testsets.believed`).
+(`ragbench.extras.testsets.examined`).
 QUESTIONS: drafted of each kind, 240 by default.
 """
 
@@ -25,7 +25,7 @@ from ragbench.core.metric import parse
 from ragbench.core.types import Answer, Array, Prompt, Question
 from ragbench.data import QuestionRecord
 from ragbench.data.records import ChunkRecord
-from ragbench.extras.testsets import believed, drafting, kinds, known_items
+from ragbench.extras.testsets import drafting, examined, kinds, known_items
 from ragbench.extras.testsets.prompts import Checked, Drafted, Quote, Recalled, Ruling
 from ragbench.metrics import catalogue
 from ragbench.metrics.evaluation import evaluate
@@ -96,11 +96,11 @@ def main(data: Path, folder: Path, number: int = 240) -> None:
             kinds_of = {"drafted": questions_of(drafts, language),
                         "known items": questions_of(known_items.draft(chunks, number), language)}  # fmt: skip
             people = values(dataset, dataset.questions, store)
-            print(f"\nxquad:{language}  people {len(dataset.questions)}: {believed.wording(dataset.questions, texts)}")
+            print(f"\nxquad:{language}  people {len(dataset.questions)}: {examined.wording(dataset.questions, texts)}")
             for name, questions in kinds_of.items():
-                belief = believed.compared(values(dataset, questions, store), people)
+                belief = examined.compared(values(dataset, questions, store), people)
                 print(f"{name} {belief.n}: tau {belief.tau:.2f} [{belief.low:.2f}, {belief.high:.2f}], order holds "
-                      f"from {belief.needed} questions; {believed.wording(questions, texts)}")  # fmt: skip
+                      f"from {belief.needed} questions; {examined.wording(questions, texts)}")  # fmt: skip
                 for system in belief.systems:
                     print(f"  {system:9} {belief.drafted[system]:.3f}  people's {belief.people[system]:.3f}  "
                           f"{belief.levels[system]:+.3f}")  # fmt: skip

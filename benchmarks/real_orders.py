@@ -26,7 +26,7 @@ from ragbench.core import segmentation
 from ragbench.core.settings import GeneratorSettings
 from ragbench.core.types import Chunk, Question, Sample
 from ragbench.judge import words
-from ragbench.systems.extractive import ExtractiveGenerator
+from ragbench.systems.generation import ExtractiveGenerator
 
 READ = 5
 RESAMPLES = 1000

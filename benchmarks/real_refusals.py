@@ -42,7 +42,7 @@ from ragbench.core import segmentation
 from ragbench.core.settings import GeneratorSettings
 from ragbench.core.types import Hit
 from ragbench.judge.words import fold
-from ragbench.systems.extractive import NOTHING, fits, share
+from ragbench.systems.generation import NOTHING, fits, share
 from ragbench.systems.refusals import SIGNS, Recognised, Rule, is_refusal
 from tests.systems import written_refusals
 
@@ -153,7 +153,7 @@ class Case:
 
 def signals(question: str, texts: Sequence[str], similarity: float) -> dict[str, float]:
     """fit: of the best sentence. lead: how much better it fits than the best sentence of the mean other passage.
-    share: see `ragbench.systems.extractive.share`. similarity: of the nearest passage's vector to the question's."""
+    share: see `ragbench.systems.generation.share`. similarity: of the nearest passage's vector to the question's."""
     sentences = fits(question, texts)
     best = [max((s.fit for s in sentences if s.place[0] == rank), default=0.0) for rank in range(len(texts))]
     ranked = sorted(best, reverse=True) or [0.0]

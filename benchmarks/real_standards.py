@@ -28,8 +28,7 @@ from pydantic import BaseModel
 from ragbench import stats
 from ragbench.core.metric import parse
 from ragbench.core.types import Answer, Chunk, Estimate, Judge, Prompt, Sample
-from ragbench.extras.standards.agreement import by_run_and_topic
-from ragbench.extras.standards.nugget_lists import Topic, made
+from ragbench.extras.standards.nugget_lists import Topic, by_run_and_topic, made
 from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue
 

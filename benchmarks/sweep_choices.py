@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from ragbench import stats
 from ragbench.core.types import Verdict
-from ragbench.extras.sweeps import winner
+from ragbench.extras.sweeps.effects import behind_best, winner
 
 Numbers = NDArray[np.float64]
 CONFIGURATIONS, RESAMPLES, PARTINGS = 48, 500, 50
@@ -76,7 +76,7 @@ def simulated(name: str, simulations: int) -> str:
     spread = []
     for seed in range(simulations):
         values, truth = scale(latent(rng, clusters, shared), better)
-        found = winner.winner(values, clusters=labels, bounds=bounds, partings=PARTINGS, resamples=RESAMPLES, seed=seed)
+        found = winner(values, clusters=labels, bounds=bounds, partings=PARTINGS, resamples=RESAMPLES, seed=seed)
         assert found.value.low is not None
         assert found.value.high is not None
         mean = float(truth[found.place])
@@ -90,7 +90,7 @@ def simulated(name: str, simulations: int) -> str:
         naive = stats.compare(
             values[:, 0], values[:, found.place], clusters=labels, bounds=bounds, resamples=1_000, seed=seed
         )
-        behind = winner.behind_best(values, clusters=labels, resamples=RESAMPLES, seed=seed)
+        behind = behind_best(values, clusters=labels, resamples=RESAMPLES, seed=seed)
         spread.append(values.reshape(-1, size, CONFIGURATIONS).mean(axis=1)[:, 1].std(ddof=1))
         rows.append(
             (

@@ -21,7 +21,7 @@ from typing import Any
 import nbformat
 
 from ragbench.core.language import LANGUAGES, translator
-from ragbench.report.pages import assembly, prose
+from ragbench.report.pages import notebook_pages, prose
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views.basics.still import drawn
 from ragbench.views.view import NUMBERS, called
@@ -70,7 +70,7 @@ def file(name: str, language: str, ending: str) -> Path:
 
 def _drawn(run: Path, language: str) -> str:
     """The pictures of one language, and the part of the gallery that shows them."""
-    _, measured = translator(language), assembly.Measurements(run)
+    _, measured = translator(language), notebook_pages.Measurements(run)
     site = run if language == LANGUAGES[0] else run / language
     lines: list[str] = []
     with _browser() as seen:
@@ -79,13 +79,13 @@ def _drawn(run: Path, language: str) -> str:
             address = site / f"{INDEX if name == OVERVIEW else name}.html"
             over, question = prose.title(notebook, _, name)
             title = f"{over} · {question}" if over else question
-            calls = assembly.views(notebook)
+            calls = notebook_pages.views(notebook)
             shots = seen(address, name, [view for call in calls if (view := str(call["view"])) in BY_STYLE], language)
             lines += [f"## {title}", "", f"`ragbench run {name}`", ""]
             lines += [_image(title, name, "png"), ""]
             times = Counter[str]()
             for call in calls:
-                view, shown = str(call["view"]), assembly.view(call, measured, language)
+                view, shown = str(call["view"]), notebook_pages.view(call, measured, language)
                 times[view] += 1
                 own = f"{name}-{view}" + (f"-{times[view]}" if times[view] > 1 else "")
                 if view in shots:

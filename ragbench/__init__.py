@@ -246,9 +246,9 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from ragbench.tiers.basics import requests
     from ragbench.tiers.basics.findings import check_baseline, leading
     from ragbench.tiers.scoring import judge_assignment
-    from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judge_assignment import kept_replies
     from ragbench.tiers.scoring.measure import Asked, applicable, live_line, measure, planned
+    from ragbench.tiers.scoring.table_sources import sample_of
 
     if not fits(requests.Limit, options["limit"]):
         raise ValueError(f"limit = {options['limit']!r}: a whole number from 1 or None is expected")

@@ -24,7 +24,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench.cli import database, doctor, gate, init, lab, load, metrics, run, score, trust
+from ragbench.cli import db, doctor, gate, init, lab, load, metrics, run, score
+from ragbench.cli.console import consent
 from ragbench.core import annexes, folders, names, terminal
 from ragbench.core.endings import Ending
 
@@ -77,9 +78,9 @@ application.command("score")(score.score)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
-application.command("trust")(trust.trust)
+application.command("trust")(consent.trust)
 application.add_typer(load.application, name="load")
-application.add_typer(database.application, name="db")
+application.add_typer(db.application, name="db")
 for _name in annexes.offered("commands"):
     if isinstance(_command := annexes.taken("commands", _name), typer.Typer):
         application.add_typer(_command, name=_name)
@@ -119,7 +120,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign of ours shows its number
             stream.reconfigure(errors="backslashreplace")
-    terminal.guard()
     try:
         names.refuse_torn(sys.argv[1:])
         _reduced(sys.argv[1:])()

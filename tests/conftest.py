@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
-        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=60)
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=25)
         hypothesis.settings.load_profile("unhurried")
 
 

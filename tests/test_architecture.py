@@ -360,7 +360,7 @@ DOOR = {
     "ragbench.core.folders": "it is the door",
     "ragbench.core.progress": "how far a run is, for as long as it runs",
     "ragbench.store.server": "the server's own files, in a folder that gets its name when it is whole",
-    "ragbench.report.execution.unfinished": "a file that is locked while it is written",
+    "ragbench.report.execution.orchestration": "a file that is locked while it is written",
 }
 WITHIN = {
     "ragbench.extras.runs.packs:_put": "into a packed file that is made by the door",
@@ -370,7 +370,7 @@ WITHIN = {
     "ragbench.data.remotes:brought": "which copy a run reads, for as long as it runs",
     "ragbench.data.remotes:_write": "at a URL",
     "ragbench.extras.cluster.address:started": "what workers say, in a folder that goes with them",
-    "ragbench.extras.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
+    "ragbench.extras.labelling.annotation:_take": "a temporary copy of what was handed over, to be read",
 }
 
 
@@ -539,7 +539,7 @@ def test_views_read_tables_whose_columns_are_declared() -> None:
 
 OWN_FACTS = {
     "ragbench.systems.parts.dense": "what a retriever says of itself",
-    "ragbench.extras.significance.trec_command": "what is told of judgements",
+    "ragbench.extras.significance.command": "what is told of judgements",
     "ragbench.tiers.retrieval.tier0_embeddings": "what is told of an embedder",
     "ragbench.tiers.answers.tier_ux": "what is told of an embedder",
     "ragbench.tiers.judges.deciders": "what is told of a judge",
@@ -571,7 +571,7 @@ def facts_read(nodes: Iterable[ast.AST]) -> set[str]:
 
 def test_every_fact_that_is_read_is_declared_with_its_type() -> None:
     from ragbench.core.facts import Facts
-    from ragbench.extras.runs.run_facts import RunFacts
+    from ragbench.extras.runs.changes import RunFacts
     from ragbench.extras.standards.agents_page import AgentFacts
     from ragbench.extras.sweeps.ablation import SweepFacts
 

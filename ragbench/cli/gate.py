@@ -37,10 +37,10 @@ def hold(folder: Path) -> Ending:
     from ragbench.cli.console import outputs
     from ragbench.core import settings, stand_ins
     from ragbench.report.keeping import results
-    from ragbench.report.pages import assembly
+    from ragbench.report.pages import notebook_pages
     from ragbench.tiers.run import gates as room
 
-    kept = assembly.Measurements(folder)
+    kept = notebook_pages.Measurements(folder)
     measured = {name: kept[name] for name in kept.names()}
     decision = room.decide(measured, settings.load())
     results.write_json(folder / JSON, {**decision.as_json(), **results.stood_in(measured)})

@@ -9,7 +9,7 @@ import typer
 
 from ragbench.cli.console import consent, options
 from ragbench.core import terminal
-from ragbench.core.reading import GOALS
+from ragbench.core.metric_reading import GOALS
 
 if TYPE_CHECKING:
     from ragbench.core.metric import Metric
@@ -75,7 +75,7 @@ def metrics(
         import inspect
 
         from ragbench.core.language import translator
-        from ragbench.core.settings import metrics
+        from ragbench.core.settings import metric_tables
         from ragbench.tiers.basics import bands
         from ragbench.views.about import metric_page as own
         from ragbench.views.basics import interpretation
@@ -95,7 +95,7 @@ def metrics(
         for title, text in told.items():
             if text:
                 terminal.prose(f"{title}: {text}")
-        band = bands.band_for(metrics.bands(known_settings), metric.label)
+        band = bands.band_for(metric_tables.bands(known_settings), metric.label)
         held = (
             {}
             if band is None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragbench.core.language import Translator
     from ragbench.core.parts import Table
     from ragbench.report import RunResult, Step
-    from ragbench.report.pages.assembly import Measurements
+    from ragbench.report.pages.notebook_pages import Measurements
 
 
 def run(
@@ -172,9 +172,9 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     from ragbench.cli.console import outputs
     from ragbench.core import answered_by, raised, stand_ins, unidentified
     from ragbench.core.language import translator
-    from ragbench.report.pages import assembly
+    from ragbench.report.pages import notebook_pages
 
-    measured = assembly.Measurements(result.folder)
+    measured = notebook_pages.Measurements(result.folder)
     standing(measured, translator("en")).say()
     outputs.left_out(result.left_out)
     outputs.journaled(result.folder)
@@ -216,7 +216,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     Without rows where nothing was measured.
     """
     from ragbench.core.parts import Column, Table, Value, spoken
-    from ragbench.tiers.basics import verdicts
+    from ragbench.tiers.basics import verdict_tables
     from ragbench.tiers.run.overview import NAME
     from ragbench.views.about.run_summary import Overview, answers, cost
     from ragbench.views.basics.material import Material, digits_of
@@ -232,11 +232,11 @@ def standing(measured: Measurements, _: Translator) -> Table:
         for system, e in overview.numbers[str(page["name"])][metric].items():
             c = overview.comparison(page, system, metric)
             by = overview.judged_by(page, metric)
-            word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
-            value = Value.of(e, why=verdicts.exact(e, _))
+            word = ", ".join(filter(None, (verdict_tables.said(c, _), by))) if c is not None else ""
+            value = Value.of(e, why=verdict_tables.exact(e, _))
             rows.append((overview.short(page), metric, system, value, word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))
-            if why := verdicts.doubted(e, _):
+            if why := verdict_tables.doubted(e, _):
                 unsure.append(f"{overview.short(page)}: {metric} {system}: {why}")
     columns = (
         Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),

@@ -133,12 +133,12 @@ def score(
     from ragbench.tiers.basics.choices import parted
     from ragbench.tiers.basics.findings import check_baseline, leading
     from ragbench.tiers.basics.requests import Draws
-    from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judge_assignment import kept_replies
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.ledger import is_large, surveyed
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.result import MOST
+    from ragbench.tiers.scoring.table_sources import sample_of
 
     if plan:
         context.with_resource(trust.planned())
@@ -224,7 +224,7 @@ def score(
         from ragbench.report import assemble
         from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
         from ragbench.tiers.basics.session import told
-        from ragbench.tiers.scoring.answer_tables import of_samples
+        from ragbench.tiers.scoring.table_sources import of_samples
 
         answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
         answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})

@@ -1,12 +1,15 @@
-"""What hangs on the core and can be taken off: each package below `ragbench.extras` says in OFFERS what it offers.
+"""What is imported when it is first asked for: names that a room offers, and the annexes, which can be taken off.
 
 An annex is found by being there. Without its folder what it offers is not offered, and nothing else changes.
+
+A room says under TYPE_CHECKING what its names are, for whoever reads types, and here where they lie.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -50,3 +53,24 @@ def notebooks() -> dict[str, Path]:
     """The notebooks that annexes bring, by name: each lies in the folder of its annex."""
     folder = Path(__file__).parents[1] / "extras"
     return {name: folder / place.split(".")[2] / f"{name}.ipynb" for name, place in offered("notebooks").items()}
+
+
+def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """A room's `__all__`, `__getattr__` and `__dir__`, by which Python finds names that it does not hold yet (PEP 562).
+
+    room: the package's dotted name. places: the module below it that each name is of; "" where it is a module itself.
+    The second raises AttributeError for a name that is not among them.
+    """
+
+    def found(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        place = places[name]
+        attribute = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
+        setattr(sys.modules[room], name, attribute)
+        return attribute
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[room]), *places})
+
+    return sorted(places), found, names

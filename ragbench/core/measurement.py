@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core import folders, stand_ins, terminal, unidentified
-from ragbench.core.counts import alone, counted
 from ragbench.core.facts import Facts
 from ragbench.core.folders import write, write_by
 from ragbench.core.language import translator
@@ -23,6 +22,7 @@ from ragbench.core.parts import Value, spoken
 from ragbench.core.settings.secrets import exact_masker, excerpt, masked, masked_table
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types import reason as reasons
+from ragbench.core.unidentified import alone, counted
 
 if TYPE_CHECKING:
     import pandas as pd

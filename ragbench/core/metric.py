@@ -25,11 +25,11 @@ from typing import Any, Literal, get_type_hints
 import numpy as np
 
 from ragbench.core.expectations import fits, legal
-from ragbench.core.reading import GOALS as GOALS
-from ragbench.core.reading import Peer as Peer
-from ragbench.core.reading import Purpose as Purpose
-from ragbench.core.reading import Reading as Reading
-from ragbench.core.reading import Stretch as Stretch
+from ragbench.core.metric_reading import GOALS as GOALS
+from ragbench.core.metric_reading import Peer as Peer
+from ragbench.core.metric_reading import Purpose as Purpose
+from ragbench.core.metric_reading import Reading as Reading
+from ragbench.core.metric_reading import Stretch as Stretch
 from ragbench.core.types import Better, Prompt
 
 Grain = Literal["ranking", "sample", "turns", "table"]

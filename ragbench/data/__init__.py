@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragbench.core.rooms import offers
+from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.data import answer_tables, beir, decision_sets, dialogue_sets, documents, question_sets, squad

@@ -24,7 +24,7 @@ def make(
     Raises EmbeddingError for settings that cannot give vectors.
     """
     if settings.given is not None:
-        from ragbench.embed.objects import ObjectEmbedder
+        from ragbench.embed.own_embedders import ObjectEmbedder
 
         return ObjectEmbedder(name, settings.given, settings.batch)
     if settings.kind == "auto":
@@ -37,7 +37,7 @@ def make(
 
         return HashingEmbedder(name, settings, corpus, keep)
     if settings.kind == "navec":
-        from ragbench.embed.means import NavecEmbedder
+        from ragbench.embed.wheels import NavecEmbedder
 
         return NavecEmbedder(name, settings, corpus)
     if settings.kind in ("sentence_transformers", "minilm"):
@@ -46,12 +46,12 @@ def make(
         return ModelEmbedder(name, settings)
     if settings.kind == "database":
         from ragbench.core import settings as configuration
-        from ragbench.embed.tables import TableEmbedder
+        from ragbench.embed.own_embedders import TableEmbedder
 
         known = configuration.load()
         queries = settings.queries and partial(query_encoder, name, settings.queries, settings=known)
         return TableEmbedder(name, str(settings.database), known, queries or None)
-    from ragbench.embed.endpoint import EndpointEmbedder
+    from ragbench.embed.openai_embeddings import EndpointEmbedder
 
     return EndpointEmbedder(name, settings)
 

@@ -4,12 +4,11 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core.rooms import offers
+from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.judge.again import Again, Asking, Overheard, Reworded
     from ragbench.judge.lexical import LexicalJudge, WordReader
-    from ragbench.judge.model import ModelJudge
+    from ragbench.judge.model_judge import ModelJudge
     from ragbench.judge.opening import (
         OFFLINE_JUDGES,
         OpenJudges,
@@ -21,28 +20,28 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         open_judges,
         own_judge,
     )
-    from ragbench.judge.pairwise import Choice, Duel, compare
+    from ragbench.judge.pairwise import Again, Asking, Choice, Duel, Overheard, Reworded, compare
     from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
 
 _PLACES = {
     "AGGREGATES": "panel",
-    "Again": "again",
-    "Asking": "again",
+    "Again": "pairwise",
+    "Asking": "pairwise",
     "Attendance": "panel",
     "Attended": "panel",
     "Choice": "pairwise",
     "Duel": "pairwise",
     "Influence": "panel",
     "LexicalJudge": "lexical",
-    "ModelJudge": "model",
+    "ModelJudge": "model_judge",
     "OFFLINE_JUDGES": "opening",
     "OpenJudges": "opening",
-    "Overheard": "again",
+    "Overheard": "pairwise",
     "OwnJudge": "opening",
     "Panel": "panel",
     "PlanningJudge": "opening",
     "Rehearsed": "opening",
-    "Reworded": "again",
+    "Reworded": "pairwise",
     "Rule": "panel",
     "WordReader": "lexical",
     "asks_nobody": "opening",

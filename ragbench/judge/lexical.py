@@ -19,8 +19,8 @@ from ragbench.core.settings import OFFLINE
 from ragbench.core.types import Answer, Prompt, Shape, Status
 from ragbench.core.types.reason import Reason
 from ragbench.judge import words
-from ragbench.judge.memo import Memo
-from ragbench.judge.model import Texts
+from ragbench.judge.model_judge import Texts
+from ragbench.judge.words import Memo
 
 if TYPE_CHECKING:
     from ragbench.core.types import LexicalReader

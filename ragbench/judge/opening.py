@@ -19,12 +19,12 @@ from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, S
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Judge, Prompt, Shape
 from ragbench.judge.lexical import LexicalJudge
-from ragbench.judge.model import ModelJudge, Texts
+from ragbench.judge.model_judge import ModelJudge, Texts
 from ragbench.llm import Budget, Journal, Outlook, Rehearsal, Replies, Tally, Usage, open_budget
 from ragbench.llm.planning import Experience
 
 if TYPE_CHECKING:  # what asks a model is imported where one will be asked
-    from ragbench.judge.model import ModelJudge
+    from ragbench.judge.model_judge import ModelJudge
 
 
 class PlanningJudge:
@@ -169,7 +169,7 @@ def _planning(models: Sequence[OwnJudge], journal: Journal | None, language: str
 def _asking(
     models: Sequence[OwnJudge], journal: Journal | None, language: str, tally: Tally, budget: Budget
 ) -> list[ModelJudge]:
-    from ragbench.judge.model import ModelJudge
+    from ragbench.judge.model_judge import ModelJudge
     from ragbench.llm import Client, FunctionEndpoint
 
     def client(own_judge: OwnJudge) -> Client:
@@ -217,10 +217,10 @@ def own_judge(
             raise ValueError("judge: client goes with a model, not with a function")
         if both := {"base_url", "provider", "key_variable"} & set(table):
             raise ValueError(f"judge: {min(both)} goes with an address, and a client has its own")
-        from ragbench.llm import official
+        from ragbench.llm import transport
 
         try:
-            table["base_url"] = str(official.checked(client).base_url).rstrip("/")
+            table["base_url"] = str(transport.checked(client).base_url).rstrip("/")
         except ValueError as error:
             raise ValueError(f"judge: client: {error}") from None
     if function is not None and not callable(function):

@@ -17,9 +17,8 @@ from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Turns
-from ragbench.llm.mechanism import Asked
 from ragbench.llm.reply import MalformedError, read
-from ragbench.llm.request import UNSENT, Request, in_words, key_of
+from ragbench.llm.request import UNSENT, Asked, Request, in_words, key_of
 from ragbench.llm.transport import read_key
 
 BLOCK = 32

@@ -22,9 +22,8 @@ from ragbench.llm.budget import Amount, Budget, Price, Tally
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket, line_of
-from ragbench.llm.mechanism import Asked, Dialect, is_cut_off
 from ragbench.llm.reply import Reply, parse_envelope, storable
-from ragbench.llm.request import Request, estimate_tokens
+from ragbench.llm.request import Asked, Dialect, Request, estimate_tokens, is_cut_off
 from ragbench.llm.transport import Transport, loaded, own_client, patiently
 
 SILENT = ("timeout", "connection")

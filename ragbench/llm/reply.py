@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.types.reason import Reason, clause
 from ragbench.llm.errors import Fault
-from ragbench.llm.mechanism import Asked
+from ragbench.llm.request import Asked
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000

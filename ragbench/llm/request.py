@@ -1,15 +1,18 @@
-"""One question to a model, as it is meant: messages, shape and decoding, free of any endpoint's ways."""
+"""One question to a model, as it is meant, and the ways in which an endpoint can be asked it, best first."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
+
+from ragbench.core.answered_by import SHAPE, SYSTEM
 
 UNSENT = "unsent"
 """In a request that is kept: what of it was left out when it was sent, which is no part of what was meant."""
@@ -118,3 +121,155 @@ def estimate_tokens(text: str) -> int:
     """
     plain = len(text.encode("ascii", "ignore"))
     return 1 + round(plain / 4 + (len(text) - plain) * 0.4)
+
+
+Mechanism = Literal["json_schema", "json_object", "tool", "text"]
+LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
+IGNORED_AFTER, LOST_AFTER = 2, 5
+"""So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
+_ABOUT_SHAPES = re.compile(
+    r"response_format|json_object|json[ _-]?(mode|output|schema)|structured|tool_choice|tool use|\btools?\b|"
+    r"function call|schema|grammar|guided|no endpoints found",
+    re.IGNORECASE,
+)
+_ABOUT_ROLES = re.compile(
+    r"\b(system|developer)\b[^.\n]{0,20}\b(roles?|messages?|prompts?|instructions?)\b|"
+    r"\broles?\b[^.\n]{0,40}\b(system|alternate)\b|"
+    r"\bsystem\W{0,3}\bis not one of\b",
+    re.IGNORECASE,
+)
+_ABOUT_LENGTH = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
+"""Of this one question, whatever parameters it names besides."""
+_CUT_OFF = re.compile(r"could not finish the message because max_tokens", re.IGNORECASE)
+"""How a model of OpenAI's says by HTTP 400 that it thought to the end of its tokens."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a request was put, so that what is learnt from its end is learnt of this way alone.
+
+    meant: what of it an endpoint may refuse, by its name; without: what of that was left out.
+    """
+
+    mechanism: Mechanism | None
+    length_parameter: str
+    meant: frozenset[str]
+    without: frozenset[str]
+
+    @property
+    def unsent(self) -> str:
+        """What was left out, as the journal keeps it."""
+        shape = {SHAPE} if self.mechanism not in (None, LADDER[0]) else set()
+        return " ".join(sorted(self.without | shape))
+
+
+@dataclass
+class Dialect:
+    """What one endpoint and model understand, learnt from their refusals and their replies.
+
+    mechanism: the present rung of the ladder. fixed: it was configured, and is never left. length_parameter:
+    `max_tokens`, or the name by which newer models call it. without: parameters that are not sent, "system" for the
+    role, and rungs that are never tried.
+    """
+
+    mechanism: Mechanism = "json_schema"
+    fixed: bool = False
+    length_parameter: str = "max_tokens"
+    without: frozenset[str] = frozenset()
+    _unheard: int = 0
+    _ever_heard: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.fixed and self.mechanism in self.without:
+            self._step_down()
+
+    def asked(self, request: Request) -> Asked:
+        """How a request is put now."""
+        meant = {*request.decoding.as_json(), *(SYSTEM for role, _ in request.messages if role == SYSTEM)}
+        mechanism = None if request.shape is None else self.mechanism
+        return Asked(mechanism, self.length_parameter, frozenset(meant), self.without & meant)
+
+    def body(self, model: str, request: Request) -> dict[str, Any]:
+        """The chat-completions request as JSON values."""
+        messages = [{"role": role, "content": text} for role, text in request.messages]
+        if SYSTEM in self.without:
+            messages = _without_system(messages)
+        known = request.decoding.as_json()
+        decoding = {name: value for name, value in known.items() if name not in self.without}
+        if self.length_parameter != "max_tokens" and "max_tokens" in decoding:
+            decoding[self.length_parameter] = decoding.pop("max_tokens")
+        body: dict[str, Any] = {"model": model, "messages": messages, **decoding}
+        if request.shape is None:
+            return body
+        schema = schema_of(request.shape)
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", request.shape.__name__)[:64]
+        if self.mechanism == "json_schema":
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": name, "strict": True, "schema": schema},
+            }
+        elif self.mechanism == "tool":
+            body["tools"] = [{"type": "function", "function": {"name": name, "strict": True, "parameters": schema}}]
+            body["tool_choice"] = {"type": "function", "function": {"name": name}}
+        else:
+            if self.mechanism == "json_object":
+                body["response_format"] = {"type": "json_object"}
+            messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{in_words(request.shape)}"}
+        return body
+
+    def learn(self, reason: str, asked: Asked) -> bool:
+        """Leave out, rename or step down after a refusal that names what it refuses; whether a second try makes sense.
+
+        asked: how the refused request was put; another call may have learnt the same meanwhile.
+        """
+        if _ABOUT_LENGTH.search(reason):
+            return False
+        sent = asked.meant - asked.without
+        if asked.length_parameter == "max_tokens" and "max_tokens" in sent and "max_completion_tokens" in reason:
+            self.length_parameter = "max_completion_tokens"
+            return True
+        named = [name for name in sent - {SYSTEM} if _names(reason, name, asked)]
+        if not named and SYSTEM in sent and _ABOUT_ROLES.search(reason):
+            named = [SYSTEM]
+        if named:
+            self.without |= frozenset(named)
+            return True
+        if asked.mechanism is None or not _ABOUT_SHAPES.search(reason) or self.fixed:
+            return False
+        return asked.mechanism != self.mechanism or self._step_down()
+
+    def heard(self, asked: Asked, is_readable: bool) -> None:
+        """Learn of a first reply whether the asking is heard: some endpoints take a schema and ignore it."""
+        if asked.mechanism != self.mechanism or self.fixed:
+            return
+        self._unheard = 0 if is_readable else self._unheard + 1
+        self._ever_heard = self._ever_heard or is_readable
+        if self._unheard >= (LOST_AFTER if self._ever_heard else IGNORED_AFTER):
+            self._step_down()
+
+    def _step_down(self) -> bool:
+        lower = [rung for rung in LADDER[LADDER.index(self.mechanism) + 1 :] if rung not in self.without]
+        if not lower:
+            return False
+        self.mechanism, self._unheard, self._ever_heard = lower[0], 0, False
+        return True
+
+
+def is_cut_off(reason: str) -> bool:
+    """Whether a refusal means that the reply did not fit into its tokens, so that more of them would do."""
+    return _CUT_OFF.search(reason) is not None
+
+
+def _names(reason: str, parameter: str, asked: Asked) -> bool:
+    named = asked.length_parameter if parameter == "max_tokens" else parameter
+    return re.search(rf"(?<![A-Za-z_]){named}(?![A-Za-z_])", reason) is not None
+
+
+def _without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The same said by the user: rules before the first question."""
+    rules = [message["content"] for message in messages if message["role"] == "system"]
+    others = [dict(message) for message in messages if message["role"] != "system"]
+    if not others:
+        return [{"role": "user", "content": "\n\n".join(rules)}]
+    others[0]["content"] = "\n\n".join((*rules, others[0]["content"]))
+    return others

@@ -28,7 +28,7 @@ def _imported() -> None:
 
 def declaration(label: str) -> Metric | None:
     """How the metric of a label is declared; None for a label that the catalogue does not know."""
-    catalogue()
+    _imported()
     try:
         return parse(label)
     except (ValueError, TypeError):

@@ -284,3 +284,29 @@ def _is_whole(scale: Any) -> bool:
 def _inert(text: str) -> str:
     """A text of a user's with no place in it that a prompt would fill."""
     return SLOT.sub(r"{ \1 }", text)
+
+
+TOLD = ("grain", "bounds", "better", "fields", "source", "formula", "edges", "unit", "levels", "meanings", "own")
+
+
+def told(metric: Metric) -> dict[str, Any]:
+    """A project's own metric as JSON values: for `recalled`."""
+    prompts = {prompt.name: dict(prompt.texts) for prompt in metric.prompts}
+    return {
+        "name": metric.name,
+        "summary": metric.summary,
+        "prompts": prompts,
+        **{key: getattr(metric, key) for key in TOLD},
+    }
+
+
+def recalled(known: Mapping[str, Any]) -> Metric:
+    """The metric that `told` told of; it can be shown, and not be measured."""
+
+    def gone(sample: Any) -> Any:
+        raise ValueError(f"{known['name']} is kept to be shown only")
+
+    gone.__name__ = gone.__qualname__ = str(known["name"])
+    gone.__doc__ = str(known["summary"])
+    kept: dict[str, Any] = {key: tuple(value) if isinstance(value := known[key], list) else value for key in TOLD}
+    return Metric(gone, **kept)

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core import answered_by, raised, unidentified
-from ragbench.core.counts import brackets, missing
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Column, Group, P, Table, Value, markdown_of
 from ragbench.core.parts import spoken as style_of
 from ragbench.core.stand_ins import caveat, of
+from ragbench.core.unidentified import brackets, missing
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.report import papers
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import session
-from ragbench.tiers.basics.verdicts import decision, exact
+from ragbench.tiers.basics.verdict_tables import decision, exact
 from ragbench.tiers.run.gates import ALONE
 from ragbench.views import Page
 from ragbench.views.basics.material import Material

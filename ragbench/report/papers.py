@@ -21,7 +21,7 @@ from ragbench.core.stand_ins import caveat, of
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.findings import PRIMARY, merged, said
-from ragbench.tiers.basics.verdicts import beyond, doubted, interval_name, lacking
+from ragbench.tiers.basics.verdict_tables import beyond, doubted, interval_name, lacking
 from ragbench.views import Page
 from ragbench.views.about.method import test_names
 from ragbench.views.basics.material import Material

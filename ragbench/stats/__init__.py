@@ -14,7 +14,6 @@ from ragbench.stats.comparisons import (
 )
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within, quantile
 from ragbench.stats.families import adjust, benjamini_hochberg, compare_many, holm, jointly
-from ragbench.stats.jackknife import distinct, pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import active_estimate, chances, prediction_powered, prediction_powered_comparison
@@ -25,12 +24,20 @@ from ragbench.stats.raters import (
     spearman,
 )
 from ragbench.stats.repeats import VarianceSplit, variance_split
-from ragbench.stats.samples import MetricComparison, Paired, Source, cells
-from ragbench.stats.sets import SetValues, set_draws, set_estimate, set_hypothesis
+from ragbench.stats.set_statistics import (
+    SetValues,
+    distinct,
+    pairwise_mean,
+    pairwise_std,
+    set_draws,
+    set_estimate,
+    set_hypothesis,
+)
 from ragbench.stats.signs import binomial_test, rank_test_p
 from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
+from ragbench.stats.values import MetricComparison, Paired, Source, cells
 from ragbench.stats.verdicts import gaps, reach, with_margin, withheld, withheld_by_gaps
 
 __all__ = [

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ragbench.core.types import Array
-from ragbench.stats.samples import Codes, check_word, exact_mean
 from ragbench.stats.sums import Statistic
+from ragbench.stats.values import Codes, check_word, exact_mean
 
 Weighting = Literal["identity", "linear", "quadratic"]
 

@@ -19,7 +19,8 @@ from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, width_of
 from ragbench.stats.intervals import Interval, Mean, mean_of, normal_p, tango, tango_score
 from ragbench.stats.missing import Flags, Scales, bounded, ends, is_binary, scale_of_pair
-from ragbench.stats.samples import (
+from ragbench.stats.signs import EXACT, MCNEMAR, MCNEMAR_EXACT, doubt, leans, rank_test_p, tested, warn_of_ranks
+from ragbench.stats.values import (
     Codes,
     Labels,
     MetricComparison,
@@ -32,8 +33,6 @@ from ragbench.stats.samples import (
     check_resamples,
     units_of,
 )
-from ragbench.stats.signs import EXACT, MCNEMAR, MCNEMAR_EXACT, rank_test_p, tested, warn_of_ranks
-from ragbench.stats.skew import doubt, leans
 from ragbench.stats.verdicts import by_signs
 
 Test = Literal["randomization", "wilcoxon", "sign"]

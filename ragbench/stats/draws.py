@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.core.types import Array
-from ragbench.stats.samples import Units, cells, weighted_sum
+from ragbench.stats.values import Units, cells, weighted_sum
 
 BLOCK = 1 << 18
 """Numbers held at once: small enough for the processor's cache."""

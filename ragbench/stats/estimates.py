@@ -17,17 +17,8 @@ from ragbench.core.types import Array, Estimate
 from ragbench.core.types.reason import Reason
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import FEWEST_FOR_BCA, SKEWED, Interval, Mean, mean_of
-from ragbench.stats.samples import (
-    Codes,
-    Labels,
-    as_codes,
-    as_values,
-    check_level,
-    check_resamples,
-    check_word,
-    units_of,
-)
-from ragbench.stats.skew import doubt_of_mean
+from ragbench.stats.signs import doubt_of_mean
+from ragbench.stats.values import Codes, Labels, as_codes, as_values, check_level, check_resamples, check_word, units_of
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
 Bounds = tuple[float, float]

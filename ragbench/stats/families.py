@@ -28,9 +28,8 @@ from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.estimates import Bounds
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Labels, Units, as_codes, as_values, check_better, units_of
-from ragbench.stats.signs import share_beyond
-from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
+from ragbench.stats.signs import MOST_TOGETHER, leans, ratios_together, share_beyond
+from ragbench.stats.values import Labels, Units, as_codes, as_values, check_better, units_of
 from ragbench.stats.verdicts import agreeing, decided, weighed
 
 MAX_T, NORMAL_MAX_T = "max-T", "max-T by normal sums"

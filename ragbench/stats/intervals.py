@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ragbench.core.types import Array
 from ragbench.stats.draws import MOST_UNITS, mean_draws
-from ragbench.stats.samples import Units, weighted_sum
+from ragbench.stats.values import Units, weighted_sum
 
 Interval = tuple[float, float]
 

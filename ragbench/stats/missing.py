@@ -31,8 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.types import Array, Comparison
 from ragbench.stats.estimates import Bounds, limits_of
-from ragbench.stats.samples import Units, as_values, exact_mean
-from ragbench.stats.skew import leans
+from ragbench.stats.signs import leans
+from ragbench.stats.values import Units, as_values, exact_mean
 
 Flags = NDArray[np.bool_]
 Scales = Bounds | Mapping[str, Bounds | None] | None

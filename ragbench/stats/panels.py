@@ -26,8 +26,8 @@ from ragbench.stats.raters import (
     shared,
     two_valued,
 )
-from ragbench.stats.samples import Codes, Labels, as_codes, check_word, exact_mean, units_of
 from ragbench.stats.sums import Pseudo, resample_units
+from ragbench.stats.values import Codes, Labels, as_codes, check_word, exact_mean, units_of
 
 
 def krippendorff_alpha(

@@ -12,7 +12,7 @@ from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, closed, estimate, limits_of, width_of, within
 from ragbench.stats.intervals import Interval
-from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
+from ragbench.stats.values import Labels, as_codes, as_values, check_better, check_level
 from ragbench.stats.verdicts import decided, on_scale, weighed
 
 Flags = NDArray[np.bool_]

@@ -14,7 +14,8 @@ from ragbench.core.types import Array, Estimate
 from ragbench.stats import coefficients
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import estimate
-from ragbench.stats.samples import (
+from ragbench.stats.sums import Pseudo, Statistic, resample_units
+from ragbench.stats.values import (
     Codes,
     Labels,
     Units,
@@ -26,7 +27,6 @@ from ragbench.stats.samples import (
     exact_mean,
     units_of,
 )
-from ragbench.stats.sums import Pseudo, Statistic, resample_units
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 NUMBERS = ("interval", "ratio")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.core.types import Array
-from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.values import Labels, as_codes, units_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ragbench.core.types import Array, Better
 from ragbench.stats.comparisons import compare
 from ragbench.stats.intervals import bonett, normal_quantile, wilson
 from ragbench.stats.power import POWER
-from ragbench.stats.samples import Codes, Labels, as_codes, as_values
+from ragbench.stats.values import Codes, Labels, as_codes, as_values
 from ragbench.stats.verdicts import Spread
 
 FEWEST_DRAWS = 100

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragbench.core.types import Better, Comparison
 from ragbench.stats.intervals import normal_quantile, t_quantile
 from ragbench.stats.power import POWER, sample_size
-from ragbench.stats.samples import check_better, check_level
+from ragbench.stats.values import check_better, check_level
 from ragbench.stats.verdicts import on_scale, verdict_of, weighed
 
 Bounds = tuple[float | None, float | None]

@@ -19,7 +19,8 @@ from ragbench.stats.comparisons import Hypothesis, units_at
 from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.estimates import Bounds, width_of, within
 from ragbench.stats.missing import anything, bounded
-from ragbench.stats.samples import (
+from ragbench.stats.signs import doubt, tested
+from ragbench.stats.values import (
     Labels,
     Units,
     as_codes,
@@ -31,8 +32,6 @@ from ragbench.stats.samples import (
     units_of,
     weighted_sum,
 )
-from ragbench.stats.signs import tested
-from ragbench.stats.skew import doubt
 from ragbench.stats.verdicts import by_signs
 
 Statistic = Callable[[Array], Array]

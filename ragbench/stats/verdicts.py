@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from ragbench.core.types import Better, Comparison, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
-from ragbench.stats.samples import Labels, Units, as_codes, as_values, units_of
 from ragbench.stats.signs import MCNEMAR, MCNEMAR_EXACT
+from ragbench.stats.values import Labels, Units, as_codes, as_values, units_of
 
 OPEN = 1e-9
 """Of an interval that is cut at 0, which it does not hold: its end there, as a share of the difference. Every printed

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragbench.core.rooms import offers
+from ragbench.core.annexes import offers
 from ragbench.core.types import EmbeddingError
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types

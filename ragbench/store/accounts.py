@@ -12,8 +12,8 @@ from typing import Any
 import psycopg
 
 from ragbench.llm.journal import Parts, Told
+from ragbench.store.database_tables import SCHEMA
 from ragbench.store.journal_connections import Connection, Lanes
-from ragbench.store.tables import SCHEMA
 
 KEPT_DAYS = 7
 """What a run has spent is forgotten so long after its last step."""

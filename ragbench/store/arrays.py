@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.store.copying import cursor_of
+from ragbench.store.database_tables import SCHEMA, array_set
 from ragbench.store.errors import told_plainly
-from ragbench.store.tables import SCHEMA, array_set
 
 Arrays = Mapping[str, NDArray[Any]]
 BLOCK = 2**23

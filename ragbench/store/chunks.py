@@ -15,8 +15,8 @@ from sqlalchemy.dialects.postgresql import insert
 from ragbench.core.names import is_torn
 from ragbench.core.types import Chunk
 from ragbench.store.copying import cursor_of
+from ragbench.store.database_tables import SCHEMA, chunk, dataset
 from ragbench.store.errors import StoreError
-from ragbench.store.tables import SCHEMA, chunk, dataset
 
 COLUMNS = ("dataset_id", "position", "id", "text", "text_hash", "url", "title", "section")
 

@@ -18,10 +18,10 @@ from sqlalchemy import URL, Connection, Engine, text
 
 from ragbench.core.folders import whole
 from ragbench.store.copying import cursor_of
+from ragbench.store.database_tables import SCHEMA, VERSION, array_block, array_set, collection, version
 from ragbench.store.engine import make_schema, of_version, version_of, written
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.server import installation
-from ragbench.store.tables import SCHEMA, VERSION, array_block, array_set, collection, version
 
 OF_THE_MOMENT = ("spending", "spending_told", "endpoint")
 """What processes hold while they run is nothing on another machine."""

@@ -37,8 +37,8 @@ from ragbench.store.copying import (
     vector_blocks,
     vector_rows,
 )
+from ragbench.store.database_tables import SCHEMA, embedder
 from ragbench.store.errors import told_plainly
-from ragbench.store.tables import SCHEMA, embedder
 
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector

@@ -16,8 +16,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragbench.core.settings import DatabaseSettings
 from ragbench.core.settings.urls import MASK
+from ragbench.store.database_tables import SCHEMA, VERSION, metadata, version
 from ragbench.store.errors import StoreError, told_plainly, went_away
-from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
 ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less

@@ -14,10 +14,10 @@ from sqlalchemy import Engine, func, select, text
 from ragbench.core.types import JournalSize
 from ragbench.store.accounts import Accounts
 from ragbench.store.copying import cursor_of
+from ragbench.store.database_tables import SCHEMA, journal, journal_use
 from ragbench.store.errors import told_plainly
 from ragbench.store.journal_connections import COLUMNS, RECORD, Lanes, rows_as_json
 from ragbench.store.pruning import SIZE
-from ragbench.store.tables import SCHEMA, journal, journal_use
 
 Row = Mapping[str, Any]
 BATCH = 500

@@ -20,8 +20,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from ragbench.store.database_tables import SCHEMA, journal
 from ragbench.store.errors import StoreError, told_plainly, went_away
-from ragbench.store.tables import SCHEMA, journal
 
 Connection = psycopg.AsyncConnection[Any]
 Row = Mapping[str, Any]

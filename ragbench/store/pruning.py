@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
+from ragbench.store.database_tables import SCHEMA, journal
 from ragbench.store.errors import told_plainly
-from ragbench.store.tables import SCHEMA, journal
 
 UNDER_WAY = datetime.timedelta(days=1)
 """Younger replies may be those of a run that is under way, and not yet known to be used."""

@@ -20,8 +20,8 @@ from sqlalchemy import Connection, Engine, select, text
 from ragbench.core.types import Array, Vectors
 from ragbench.store.chunks import ids
 from ragbench.store.copying import cursor_of, joined, read_numbers, vector_rows
+from ragbench.store.database_tables import SCHEMA, collection
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.tables import SCHEMA, collection
 
 IndexKind = Literal["exact", "hnsw", "ivfflat"]
 BATCH = 256  # questions per round trip

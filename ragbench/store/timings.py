@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.core.settings import BESIDE
 from ragbench.core.types import Array
+from ragbench.store.database_tables import timing
 from ragbench.store.errors import DisturbedClockError, told_plainly
-from ragbench.store.tables import timing
 
 Readings = Mapping[str, Array]
 DIGITS = 6

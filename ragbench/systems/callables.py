@@ -35,8 +35,7 @@ from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
 from ragbench.llm.loop import run
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
-from ragbench.systems.items import ItemReader
-from ragbench.systems.passages import Passages
+from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
 QUESTIONS = ("question", "query", "input", "text")

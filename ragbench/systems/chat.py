@@ -19,8 +19,7 @@ from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.planning import Rehearsal
 from ragbench.llm.reply import without_thought
-from ragbench.systems.extractive import ExtractiveGenerator
-from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
+from ragbench.systems.generation import BaseGenerator, ExtractiveGenerator, Generation, GenerationError, Progress, Task
 from ragbench.systems.refusals import REFUSALS
 
 PROMPT = "answer"

@@ -15,8 +15,7 @@ from ragbench.data import Dataset, DatasetError, trec
 from ragbench.data.files import parse_json, read_lines, read_text
 from ragbench.data.rows import cut, flag
 from ragbench.systems.generation import Generation
-from ragbench.systems.items import ItemReader
-from ragbench.systems.passages import Passages
+from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
 
 SHOWN = 5  # question ids that are named

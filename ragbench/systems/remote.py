@@ -28,8 +28,7 @@ from ragbench.llm.reply import storable
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
 from ragbench.systems.generation import Generation
-from ragbench.systems.items import ItemReader
-from ragbench.systems.passages import Passages
+from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
 MOST_MS = 24 * 3600 * 1000

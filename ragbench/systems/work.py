@@ -12,7 +12,7 @@ from ragbench import embed
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import Embedder, Question, TextKind
 from ragbench.data import Dataset
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.embed.texts import content_hash
 from ragbench.llm import Outlook
 from ragbench.store import Store

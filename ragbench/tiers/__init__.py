@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragbench.core import metric as _metric
-from ragbench.core.rooms import offers
+from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.tiers.answers.rag_metrics import rag_metrics as rag_metrics

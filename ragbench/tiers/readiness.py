@@ -477,7 +477,7 @@ def _answered_before(settings: Settings) -> Callable[[Probe], bool]:
 
 
 def _has_vectors(store: Store, name: str, settings: Settings) -> bool:
-    from ragbench.embed.endpoint import EndpointEmbedder
+    from ragbench.embed.openai_embeddings import EndpointEmbedder
 
     embedder = settings.embedders[name]
     if embedder.kind != "openai":
@@ -556,7 +556,7 @@ def _ask_generator(name: str, settings: GeneratorSettings) -> str | None:
 
 
 def _ask_embedder(name: str, settings: EmbedderSettings) -> str | None:
-    from ragbench.embed.endpoint import EndpointEmbedder
+    from ragbench.embed.openai_embeddings import EndpointEmbedder
 
     embedder = EndpointEmbedder(name, settings.model_copy(update=SHORT))
     embedder.embed([QUESTION])

@@ -34,7 +34,6 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, {**here, **variables}):
         patch.setattr(sys, "argv", ["ragbench", *words])
         patch.setattr(sys, "stdin", io.StringIO())
-        patch.setattr("ragbench.core.terminal.guard", lambda: None)  # of hooks, which are the whole process's
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
             code = _code()
     settings.load.cache_clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,48 @@ def test_a_signal_that_a_library_makes_an_error_of_ends_in_one_sentence(number: 
     done = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr == "\ninterrupted; what models have answered is kept. To go on: ragbench\n"
+
+
+WHERE_NOTHING_CAN_BE_RAISED = """
+import os, signal, sys, time, weakref
+from ragbench.__main__ import application
+from ragbench.cli.console import interruption
+
+class Finder:
+    def find_spec(self, *module: object) -> None:
+        sys.meta_path.remove(self)
+        signal.getsignal({number})({number}, sys._getframe(1))
+
+@application.command()
+def tidied() -> None:
+    lock = {{0}}
+    reference = weakref.ref(lock, lambda gone: os.kill(os.getpid(), {number}))
+    del lock
+    time.sleep(20)
+
+@application.command()
+def imported() -> None:
+    sys.meta_path.insert(0, Finder())
+    import this
+    time.sleep(20)
+
+interruption.program()
+"""
+
+
+@pytest.mark.parametrize(("command", "printed"), [("tidied", ""), ("imported", "The Zen of Python, by Tim Peters")])
+@pytest.mark.parametrize("number", [int(number) for number in interruption.CODES])
+def test_a_signal_is_not_lost_where_nothing_can_be_raised(
+    number: int, command: str, printed: str, tmp_path: Path
+) -> None:
+    """In a weak reference's callback, whose errors Python only prints, and among the locks of imports."""
+    script = tmp_path / "tidied.py"
+    script.write_text(WHERE_NOTHING_CAN_BE_RAISED.format(number=number), encoding="utf-8")
+    words = [sys.executable, str(script), command]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=15)
+    assert (done.returncode, done.stdout.partition("\n")[0]) == (interruption.CODES[signal.Signals(number)], printed)
+    said = "interrupted; what models have answered is kept. To go on: ragbench"
+    assert done.stderr == f"\n{said} {command}\n"
 
 
 def test_an_error_without_a_signal_is_told_whole(tmp_path: Path) -> None:

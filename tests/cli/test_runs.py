@@ -25,7 +25,7 @@ from ragbench.core.types import Status
 from ragbench.extras.planning import next_study
 from ragbench.report import articles
 from ragbench.report.keeping import kept, results
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import NOTHING, Sureness, find
 from ragbench.tiers.basics.session import told
@@ -463,7 +463,7 @@ def test_the_next_study_is_planned_from_a_run(project: Path) -> None:
     assert done.exit_code == 0, done.output
     one = next(each.comparison for each in made.comparisons if each.metric == "mrr")
     said = " ".join(done.stdout.split())
-    groups = verdicts.groups_planned(one)
+    groups = verdict_tables.groups_planned(one)
     assert f"{one.questions_needed:,} questions in {groups:,} groups are needed; 60 questions in 15 groups" in said
     assert "a correlation of" in said
     assert "`ragbench run`" in said

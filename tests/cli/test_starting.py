@@ -89,7 +89,6 @@ def test_one_command_alone_is_built_and_says_what_it_says_among_all(
     made, get_command = [], typer.main.get_command
     monkeypatch.setattr("typer.main.get_command", lambda one: made.append(get_command(one)) or made[-1])
     monkeypatch.setattr(sys, "argv", ["ragbench", *words.split()])
-    monkeypatch.setattr("ragbench.core.terminal.guard", lambda: None)  # of hooks, which are the whole process's
     said = []
     for call in (main, application):
         with pytest.raises(SystemExit):

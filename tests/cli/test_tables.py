@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from ragbench import stats
 from ragbench.__main__ import application
 from ragbench.extras.labelling import sheet
-from ragbench.extras.labelling.labelled_items import Item
+from ragbench.extras.labelling.sheet import Item
 
 Write = Callable[[pandas.DataFrame, Path], None]
 

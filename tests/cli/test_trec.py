@@ -14,7 +14,7 @@ from ragbench.core.language import translator
 from ragbench.core.parts import Style
 from ragbench.core.types import Comparison, Verdict
 from ragbench.data import trec
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 from tests.cli.command_line import invoke, one_line
 
 call = partial(invoke, "trec")
@@ -160,7 +160,7 @@ def comparison(verdict: Verdict, **more: Any) -> Comparison:
 
 
 def words(one: Comparison) -> list[str]:
-    return Style().written(verdicts.comparisons([("m", one)], translator("en"), 4))[0][1:]
+    return Style().written(verdict_tables.comparisons([("m", one)], translator("en"), 4))[0][1:]
 
 
 def test_a_comparison_in_words() -> None:

@@ -18,7 +18,7 @@ from ragbench.core.language import translator
 from ragbench.core.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.llm import Client, MemoryJournal, Request, run
 from ragbench.llm.reply import LONGEST_NAME
 from ragbench.store import Store

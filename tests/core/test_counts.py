@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import stats, views
-from ragbench.core.counts import brackets, counted, missing
 from ragbench.core.language import translator
 from ragbench.core.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate
 from ragbench.core.metric import parse
 from ragbench.core.types import Estimate, Sample, Score, Status
+from ragbench.core.unidentified import brackets, counted, missing
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.report.keeping import results

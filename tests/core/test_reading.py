@@ -18,8 +18,8 @@ from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.metric import GOALS, Metric, Purpose, Reading, Stretch, metric, parse
-from ragbench.core.reading import Met
-from ragbench.core.settings import Band, Settings, metrics
+from ragbench.core.metric_reading import Met
+from ragbench.core.settings import Band, Settings, metric_tables
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import bands
@@ -320,7 +320,7 @@ def test_stretches_in_words() -> None:
 
 def test_sets_that_ship_say_nothing_else_of_what_they_name() -> None:
     """Wherever a set names a metric its own bands stay unsaid, by every name the set uses."""
-    for known in metrics.SETS.values():
+    for known in metric_tables.SETS.values():
         for label in known:
             found = bands.band_for(known, label)
             assert found is not None

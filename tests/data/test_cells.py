@@ -20,7 +20,7 @@ from ragbench.core.settings import Settings
 from ragbench.data import DatasetError, normalise
 from ragbench.data.cells import MAX_CHARACTERS, MAX_VALUES, Forms, held
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.tiers.scoring.answer_tables import find_answers
+from ragbench.tiers.scoring.table_sources import find_answers
 from tests.small_project import write_lines
 
 TEXTS = [

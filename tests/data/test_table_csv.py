@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragbench.core.language import translator
 from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import Estimate
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 
 
 def read(table: Table, *, raw: bool = False) -> list[list[str]]:
@@ -42,7 +42,7 @@ def test_an_interval_is_a_column_an_end_and_what_is_not_known_is_empty() -> None
 
 def test_the_table_of_estimates_is_read_again_digit_by_digit() -> None:
     one = Estimate(1 / 3, 0.1, 2 / 3, 0.95, "bca", 48, 12, floor=0.25, ceiling=0.5)
-    table = verdicts.estimates(("system", "metric"), [(("base", "mrr"), one)], translator("en"))
+    table = verdict_tables.estimates(("system", "metric"), [(("base", "mrr"), one)], translator("en"))
     head, row = read(table)
     found = dict(zip(head, row, strict=True))
     assert [float(found[name]) for name in ("value", "interval low", "interval high")] == [1 / 3, 0.1, 2 / 3]

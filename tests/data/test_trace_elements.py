@@ -17,6 +17,7 @@ from ragbench.data import DatasetError
 from ragbench.data import rows as tables
 from ragbench.data.files import LeftOut, normalise
 from ragbench.data.rows import read_rows
+from ragbench.data.vocabulary import is_content
 from ragbench.extras.traces import reading
 
 VALUES = st.recursive(
@@ -24,7 +25,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
     max_leaves=8,
 )
-NAMES = st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS)
+NAMES = st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS and not is_content(name))
 OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), min_size=1, max_size=6)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
-from ragbench.extras.traces import opentelemetry, reading, tables
+from ragbench.extras.traces import reading, tables
 from ragbench.extras.traces.assembly import Steps
-from ragbench.extras.traces.formats import FORMATS
+from ragbench.extras.traces.formats import FORMATS, parts
 from ragbench.extras.traces.spans import Passage, Span, Trace
 
 FILES = Path(__file__).parent / "trace_files"
@@ -91,7 +91,8 @@ def test_a_trace_in_error_stays_a_question_and_says_why(name: str) -> None:
 
 def test_spans_of_otlp_keep_their_parents() -> None:
     lines = (FILES / "opentelemetry-openinference.jsonl").read_text(encoding="utf-8").splitlines()
-    spans = [part.spans[0] for text in lines[:3] for part in opentelemetry.parts(json.loads(text), "")]
+    records = [json.loads(text) for text in lines[:3]]
+    spans = [part.spans[0] for record in records for part in parts(FORMATS[0], record, "") if isinstance(part, Trace)]
     assert [(span.kind, span.id[-1], (span.parent or "-")[-1]) for span in spans] == [
         ("retrieve", "3", "2"), ("generate", "4", "2"), ("other", "2", "-"),
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from docs.works import linked
 from ragbench.cli.metrics import markdown
 from ragbench.core.language import Translator, translator
 from ragbench.core.metric import GOALS, Metric
-from ragbench.core.settings import metrics
+from ragbench.core.settings import metric_tables
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring import own_metrics
 from ragbench.views.basics import interpretation
@@ -154,7 +154,7 @@ def told(one: Metric, _: Translator = ENGLISH) -> Iterator[tuple[str, str]]:
 
 def bands(one: Metric, _: Translator = ENGLISH) -> Iterator[str]:
     """What the sets that ship call good and excellent, by the names that they call the metric."""
-    for name, known in metrics.SETS.items():
+    for name, known in metric_tables.SETS.items():
         for label, band in known.items():
             if label.partition("@")[0] in (one.name, one.published):
                 good, best = _.exact(band.good), _.exact(band.excellent)

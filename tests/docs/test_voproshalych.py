@@ -17,14 +17,14 @@ from ragbench import data, tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
-from ragbench.extras.live.inquiry import ask
+from ragbench.extras.live.typed_questions import ask
 from ragbench.extras.runs import past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
-from ragbench.store.records import RunRecord
+from ragbench.store.runs import RunRecord
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.answers.tier_ux import of_history
 from ragbench.tiers.basics.session import dataset_of

@@ -18,7 +18,7 @@ from ragbench.metrics.cache import Nearest, Serving
 from ragbench.metrics.decisions import cell
 from ragbench.metrics.embedding_space import measure
 from ragbench.metrics.judging import Choices, Sitting
-from ragbench.metrics.sources import Usage
+from ragbench.metrics.source_use import Usage
 from tests.docs import metrics_page
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge

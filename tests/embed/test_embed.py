@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Embedder
 from ragbench.embed import hashing, make
-from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.store import EmbeddingError, Store
 from tests.embed.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
 

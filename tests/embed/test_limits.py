@@ -10,13 +10,13 @@ import pytest
 
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError
-from ragbench.embed.endpoint import MAX_BYTES, EndpointEmbedder
+from ragbench.embed.openai_embeddings import MAX_BYTES, EndpointEmbedder
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import answering, packed
 
 PROGRAM = """
 import sys
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError
 try:

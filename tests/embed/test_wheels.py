@@ -17,7 +17,7 @@ from ragbench import embed
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError
-from ragbench.embed import means, wheels
+from ragbench.embed import wheels
 from tests.cli.command_line import ragbench
 from tests.small_project import add
 
@@ -70,7 +70,7 @@ def test_the_identity_of_means_is_of_the_corpus_and_a_vector_of_no_order() -> No
 
 def test_the_common_component_is_of_all_blocks_of_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made("navec", RUSSIAN).embed(RUSSIAN)
-    monkeypatch.setattr(means, "BLOCK", 1)
+    monkeypatch.setattr(wheels, "BLOCK", 1)
     np.testing.assert_allclose(made("navec", RUSSIAN).embed(RUSSIAN), whole, atol=1e-6)
 
 

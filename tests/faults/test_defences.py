@@ -25,7 +25,7 @@ from ragbench.core import settings
 from ragbench.core.settings import ConfigurationError, Settings, secrets, urls
 from ragbench.data import remotes
 from ragbench.data.remotes import RemoteError
-from ragbench.extras.cluster import worker_identity
+from ragbench.extras.cluster import worker_pool
 from ragbench.llm import ModelError
 from ragbench.store import Source, Store, StoreError, server
 from ragbench.store.engine import connect
@@ -239,7 +239,7 @@ def test_a_module_without_sources_is_a_part_of_the_passport(tmp_path: Path) -> N
     (tmp_path / "words.py").write_text("found = 1\n", encoding="utf-8")
     py_compile.compile(str(tmp_path / "words.py"), cfile=str(tmp_path / "words.pyc"), doraise=True)
     (tmp_path / "words.py").unlink()
-    assert {path.name for path in worker_identity.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
+    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
 
 
 @pytest.mark.parametrize(
@@ -248,4 +248,4 @@ def test_a_module_without_sources_is_a_part_of_the_passport(tmp_path: Path) -> N
 def test_a_module_that_does_not_parse_is_a_part_of_the_passport(tmp_path: Path, code: str) -> None:
     (tmp_path / "style.py").write_text("import broken\n", encoding="utf-8")
     (tmp_path / "broken.py").write_text(code, encoding="utf-8")
-    assert {path.name for path in worker_identity.of_module("style", tmp_path)} == {"style.py", "broken.py"}
+    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "broken.py"}

@@ -22,7 +22,7 @@ from ragbench.core.types import Chunk, Prompt, Sample, Score, Status
 from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.extras.runs import past_runs
 from ragbench.judge import ModelJudge
-from ragbench.judge.model import render
+from ragbench.judge.model_judge import render
 from ragbench.llm import Client, run
 from ragbench.metrics import catalogue, ranking_arrays
 from ragbench.metrics.decisions import Cell, cell, decision_of

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from ragbench.core import settings, terminal
 from ragbench.core.settings import secrets
 from ragbench.core.types import EmbeddingError
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.extras.publishing import publish
 from ragbench.llm import MemoryJournal, ModelError, journal, run

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragbench.core.types import Answer, Prompt, Score, Shape, Status
-from ragbench.judge.model import render, suspected_injections
+from ragbench.judge.model_judge import render, suspected_injections
 from ragbench.llm.reply import MalformedError, read
 
 Texts = Mapping[str, "str | Sequence[str]"]

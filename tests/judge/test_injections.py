@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.core.language import translator
-from ragbench.judge.injections import HIDDEN, MEASURED, Measured, flags_in
-from ragbench.judge.model import render, suspected_injections
+from ragbench.judge.model_judge import HIDDEN, MEASURED, Measured, flags_in, render, suspected_injections
 from ragbench.tiers.scoring import parts
 from tests.judge import written_injections as written
 from tests.judge.judge_prompts import SUPPORT, TEXTS, with_judge

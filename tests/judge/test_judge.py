@@ -20,7 +20,7 @@ from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Status
 from ragbench.core.waves import gather
 from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
-from ragbench.judge.model import render
+from ragbench.judge.model_judge import render
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.llm import Client, run, submit
 from ragbench.llm.loop import OBJECTS
@@ -104,7 +104,7 @@ class TestAsking:
     def test_whatever_a_judge_is_told_otherwise_misses_the_journal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from dataclasses import replace
 
-        from ragbench.judge import model
+        from ragbench.judge import model_judge
 
         def key(prompt: Prompt = SUPPORT, language: str = "en", **more: Any) -> str:
             texts = {**TEXTS, **more.pop("texts", {})}
@@ -117,7 +117,7 @@ class TestAsking:
             key(replace(SUPPORT, version=SUPPORT.version + 1)), key(replace(SUPPORT, texts=words)),
             key(replace(SUPPORT, shape=Claims)), key(max_tokens=7), key(temperature=0.5), key(seed=3),
         ]  # fmt: skip
-        monkeypatch.setattr(model, "VERSION", model.VERSION + 1)
+        monkeypatch.setattr(model_judge, "VERSION", model_judge.VERSION + 1)
         keys.append(key())
         assert len(set(keys)) == len(keys)
         assert key() == keys[-1]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.judge.memo import ENTRY_BYTES, Memo
+from ragbench.judge.words import ENTRY_BYTES, Memo
 
 ONE = ENTRY_BYTES + sys.getsizeof("a") + 8
 

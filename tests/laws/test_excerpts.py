@@ -19,8 +19,8 @@ from ragbench.extras.publishing import tracking
 from ragbench.extras.runs import packs
 from ragbench.llm import endpoint
 from ragbench.metrics import vectors
-from ragbench.systems import callables, items, remote
-from ragbench.tiers.basics import verdicts
+from ragbench.systems import callables, passages, remote
+from ragbench.tiers.basics import verdict_tables
 from tests.laws import sources
 
 KEY = "sk-Qz7Wm2Xv9Lp4Rt8Yk3Nb6Hd"
@@ -48,7 +48,7 @@ def _vectors(said: str) -> str:
     def embed(texts: object, *, kind: str) -> object:
         raise RuntimeError(said)
 
-    return " ".join(verdicts.frequent(vectors.embedded(embed, ["a"], "query").faults.values()))  # type: ignore[arg-type]
+    return " ".join(verdict_tables.frequent(vectors.embedded(embed, ["a"], "query").faults.values()))  # type: ignore[arg-type]
 
 
 def _model(said: str) -> str:
@@ -68,11 +68,11 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "a function that judges": lambda said: endpoint._told(RuntimeError(said)),
     "a listener": _listener,
     "a reply that is not JSON": remote._beginning,
-    "an item that is none": items._shown,
+    "an item that is none": passages._shown,
     "storage": _storage,
     "an embedder": _vectors,
     "a model that does not load": _model,
-    "reasons of a page": lambda said: " ".join(verdicts.frequent([said])),
+    "reasons of a page": lambda said: " ".join(verdict_tables.frequent([said])),
     "a packed run": lambda said: packs.excerpt(RuntimeError(said), 200),
     "a tracker": lambda said: tracking._short({"said": said}),
 }
@@ -112,7 +112,7 @@ def test_an_excerpt_is_one_line_masked_first(
 MASKING = {"excerpt", "hide", "mask", "sha256"}
 SHORT = 20
 """A cut below so many characters is of a list, or of a word of one's own."""
-ALLOWED = {("data/documents.py", "LONGEST_TITLE"), ("extras/labelling/panel.py", "MOST_NOTE")}
+ALLOWED = {("data/documents.py", "LONGEST_TITLE"), ("extras/labelling/annotation.py", "MOST_NOTE")}
 """What a user's own file is called, and what somebody writes of a label: data, which are masked where they are kept."""
 
 

@@ -21,7 +21,7 @@ from ragbench.core.types.reason import Reason, kept
 from ragbench.llm.budget import Amount, Budget
 from ragbench.metrics.explanation import reason_in
 from ragbench.report import articles, papers
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
 from ragbench.views.basics.differences import Notes
@@ -318,7 +318,7 @@ def test_of_twelve_systems_three_are_read_and_the_others_folded() -> None:
 @pytest.mark.parametrize("style", [Style(), Spoken(language.translator("en"))])
 def test_a_table_has_true_minus_signs_and_no_p_of_0(style: Style) -> None:
     one = Comparison("a", "b", -0.25, -0.375, -0.125, 0.95, "t", 4e-7, "sign flips", 0.00003, Verdict.WORSE, 40)
-    [row] = style.written(verdicts.comparisons([("mrr", one)], language.translator("en")))
+    [row] = style.written(verdict_tables.comparisons([("mrr", one)], language.translator("en")))
     assert "−0.250" in row
     assert not [cell for cell in row if re.search(r"-\d|\b0\.0+$", cell)]
     assert [cell for cell in row if cell.startswith("<")]
@@ -329,7 +329,7 @@ def test_methods_of_intervals_have_names(tongue: str) -> None:
     """In the code each stands as the value of `method`; the column says it as an article would."""
     _ = language.translator(tongue)
     named = [(("x",), Estimate(0.5, 0.25, 0.75, 0.95, code, 9, 0)) for code in sorted(METHODS)]
-    said = set(verdicts.estimates(("a",), named, _).column(_("method")))
+    said = set(verdict_tables.estimates(("a",), named, _).column(_("method")))
     assert METHODS & said == set()
     assert all(" " in one or "-" in one for one in said)
 

@@ -13,14 +13,15 @@ from pydantic import BaseModel
 from ragbench.core.segmentation import sentences, spans
 from ragbench.core.settings.urls import MASK, without_passwords
 from ragbench.data.vocabulary import _OF_SYSTEM
-from ragbench.judge.injections import AT_ONCE, _flags_in
+from ragbench.judge.model_judge import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
 from ragbench.tiers.data.persons import Masker
 from ragbench.views.basics.still import _number
 from tests.laws.patterns import ANCHORED, Found, found, texts
 
-WHOLE, PART = 100_000, 25_000
-LIMIT = 0.5
+WHOLE, PART = 20_000, 5_000
+"""A square of so many characters takes seconds, or a tenth of one where each step is a machine's own."""
+LIMIT = 0.1
 """CPU seconds for a text of WHOLE characters."""
 LINEAR = 8
 """So many times the time of a PART the WHOLE may take at most where a slow machine needs more than LIMIT: 4 would be
@@ -35,7 +36,7 @@ MADE_LATER = {
     "ragbench.core.terminal": "one class of characters",
     "ragbench.core.settings.mistakes": "words of a key's name, in other keys' names",
     "ragbench.llm.reply": "whole words side by side, of why a reply ended",
-    "ragbench.llm.mechanism": "the names of parameters, which stand there",
+    "ragbench.llm.request": "the names of parameters, which stand there",
     "ragbench.data.beir": "the name of a split, in the names of files",
     "ragbench.extras.testsets.drafting": "words of a quote, and of its passage the spaces between them",
 }

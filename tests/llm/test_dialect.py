@@ -13,8 +13,8 @@ from ragbench.core.language import translator
 from ragbench.core.types import Status
 from ragbench.llm import Decoding, MemoryJournal, ProviderRefused, RepliesUnusable
 from ragbench.llm.budget import Replies, Used
-from ragbench.llm.mechanism import Dialect
 from ragbench.llm.reply import MalformedError, read
+from ragbench.llm.request import Dialect
 from tests.llm.chat_server import ChatServer, Raw
 from tests.llm.llm_client import ask, scripted
 from tests.llm.llm_shapes import request

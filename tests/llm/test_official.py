@@ -18,7 +18,7 @@ from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSe
 from ragbench.core.settings.endpoints import PRESETS
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types import EmbeddingError, Status
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
 from ragbench.llm.limiter import line_of
 from tests.llm.chat_server import ChatServer, Raw

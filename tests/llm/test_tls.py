@@ -15,7 +15,7 @@ from tests.llm.chat_server import ChatServer
 
 PROGRAM = """
 import sys
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.llm import ProviderRefused
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from ragbench.core.metric import Metric, parse, registered
 from ragbench.core.types import Chunk, Ranking, Sample, Status
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import cells, evaluate
-from ragbench.metrics.ranking import (
+from ragbench.metrics.evaluation import (
     average_precision,
     bpref,
+    cells,
+    evaluate,
     hit_rate,
     mrr,
     ndcg,

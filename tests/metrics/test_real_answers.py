@@ -61,7 +61,7 @@ def test_the_lexical_judge_goes_with_people_on_faithfulness(answers: Rated) -> N
     assert len(values) == 219
     found = real_answers.against_people(values, answers, "faithfulness")["spearman"]
     assert (found.n, found.n_unmeasured, found.clusters) == (198, 21, 10)
-    assert found.value == pytest.approx(0.544, abs=0.002)
+    assert found.value == pytest.approx(0.5451, abs=0.0005)
     assert found.low is not None
     assert found.high is not None
     assert 0.4 < found.low < found.value < found.high < 0.65
@@ -74,7 +74,7 @@ def test_and_with_their_preferences_less_than_they_with_each_other(preferences: 
     values = real_answers.scored(preferences, ["factual_correctness"])["factual_correctness"]
     found = real_answers.against_people(values, preferences, "overall")["spearman"]
     assert found.n + found.n_unmeasured == 140
-    assert found.value == pytest.approx(0.376, abs=0.002)
+    assert found.value == pytest.approx(0.3760, abs=0.0005)
     people = real_answers.among_people(preferences, "overall")["spearman"]
     assert people == pytest.approx(0.735, abs=0.002)
     assert found.high is not None

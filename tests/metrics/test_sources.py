@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragbench.core.types import Chunk
-from ragbench.metrics.sources import (
+from ragbench.metrics.source_use import (
     Topic,
     TopicCoverage,
     Usage,
@@ -87,7 +87,7 @@ def test_the_number_of_topics_is_chosen_on_a_sample_of_many(monkeypatch: pytest.
     centres = np.array([[0.0, 9.0], [9.0, 0.0], [9.0, 9.0]])
     vectors = np.repeat(centres, 100, axis=0) + rng.normal(size=(300, 2))
     whole = topic_coverage(vectors, [()] * 300, choices=(2, 3, 4))
-    monkeypatch.setattr("ragbench.metrics.sources.COMPARED", 60)
+    monkeypatch.setattr("ragbench.metrics.source_use.COMPARED", 60)
     sampled = topic_coverage(vectors, [()] * 300, choices=(2, 3, 4))
     assert whole.n_topics == sampled.n_topics == 3
     assert sampled.silhouettes != whole.silhouettes

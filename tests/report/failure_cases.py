@@ -367,7 +367,7 @@ CASES: dict[str, Case] = {
     ),
     "several errors of ours at once": Case(
         "a.jsonl holds no answers",
-        "import asyncio\nfrom ragbench.tiers.scoring.answer_tables import of_samples\n"
+        "import asyncio\nfrom ragbench.tiers.scoring.table_sources import of_samples\n"
         "async def one():\n    of_samples([], 'a.jsonl')\n"
         "async with asyncio.TaskGroup() as group:\n    group.create_task(one())\n    group.create_task(one())\n",
     ),

@@ -12,7 +12,7 @@ import nbformat
 
 from ragbench.core.measurement import Measurement
 from ragbench.report.keeping import files, results
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.views import MIME
 from ragbench.views.view import called
 

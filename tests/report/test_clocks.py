@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import Settings
 from ragbench.data import Dataset
-from ragbench.report.execution import run
+from ragbench.report.execution import orchestration
 from ragbench.report.execution.kernel_pool import Round
-from ragbench.report.execution.run import Step, Work
+from ragbench.report.execution.orchestration import Step, Work
 from ragbench.tiers.retrieval.tier1_retrieval import Tier1Request
 
 READS = """
@@ -59,4 +59,4 @@ def test_a_database_that_does_not_answer_is_not_what_ends_a_run() -> None:
     def read(name: str, language: str) -> Dataset:
         raise AssertionError(f"{name} {language}: nobody knows of any data")
 
-    assert run._are_timed(away, [Tier1Request()], read) is False
+    assert orchestration._are_timed(away, [Tier1Request()], read) is False

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragbench.report.keeping import files
-from ragbench.report.pages import assembly
+from ragbench.report.pages import notebook_pages
 from tests.report.visits import DRAWN, Visit, build
 from tests.views.measurements import measurement
 
@@ -151,6 +151,6 @@ def test_the_policy_refuses_what_is_injected(browser: Any, copy: Path) -> None:
 
 def test_the_policy_of_every_page_is_the_same() -> None:
     assert (
-        assembly.POLICY == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        notebook_pages.POLICY == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'"
     )

@@ -17,9 +17,8 @@ import pytest
 
 from ragbench.extras.publishing import publish
 from ragbench.extras.runs import comparison_pages
-from ragbench.extras.runs import history_page as history_page
 from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.history import history
+from ragbench.extras.runs.history import history, write
 from tests import small_project
 from tests.extras.publishing.test_browser import kept_twice
 from tests.report.test_pages_browser_questions import judged
@@ -75,7 +74,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             replace(one, started=datetime.datetime(2026, 1, day, tzinfo=datetime.UTC))
             for day, one in ((1, before), (2, after))
         ]
-        history_page.write(history(days, metrics=["mrr"]), folder / "site" / "history", "ru")
+        write(history(days, metrics=["mrr"]), folder / "site" / "history", "ru")
     return folder / "site"
 
 

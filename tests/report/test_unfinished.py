@@ -15,7 +15,7 @@ import pytest
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.report import run
-from ragbench.report.execution import unfinished
+from ragbench.report.execution.orchestration import MARK, _left, _mark, marked, notice
 from ragbench.report.keeping import files, kept, results
 from tests.cli.command_line import ragbench
 from tests.report import kept_runs
@@ -52,7 +52,7 @@ def killed(project: Path) -> Path:
     """The folder of a run whose process is gone: one of its two notebooks had measured something."""
     folder = project / "reports" / f"{project.name}{files.PARTIAL}"
     measurement(questions=12, notebook="own").save(folder / "parts" / "own")
-    handle = unfinished._mark(folder, BEGUN)
+    handle = _mark(folder, BEGUN)
     assert handle is not None
     handle.close()
     return folder
@@ -68,7 +68,7 @@ def test_a_killed_run_is_noticed_once_with_what_it_had_measured(project: Path, m
     while not (project / "began").exists():
         assert time.monotonic() < end
         time.sleep(0.1)
-    assert unfinished.notice(project / "reports") == {}, "it is under way"
+    assert notice(project / "reports") == {}, "it is under way"
     runner.send_signal(signal.SIGKILL)
     runner.wait(20)
     (partial,) = (project / "reports").glob("*.partial")
@@ -87,9 +87,9 @@ def test_a_killed_run_is_noticed_once_with_what_it_had_measured(project: Path, m
 
 def test_a_run_holds_its_mark_and_takes_it_away_at_its_end(project: Path) -> None:
     folder = files.new_run(project / "reports")
-    with unfinished.marked(folder, BEGUN):
-        assert (folder / unfinished.MARK).is_file()
-        assert unfinished.notice(project / "reports") == {}
+    with marked(folder, BEGUN):
+        assert (folder / MARK).is_file()
+        assert notice(project / "reports") == {}
     assert list(folder.iterdir()) == []
     done = run([notebook(project, "own", "k")], keep=True)
     assert done.exit_code == 0
@@ -98,10 +98,10 @@ def test_a_run_holds_its_mark_and_takes_it_away_at_its_end(project: Path) -> Non
 
 @pytest.mark.fault("parallel-runs", tried="two commands that find a killed run", count=2)
 def test_two_commands_that_look_at_the_same_time_notice_it_once(killed: Path) -> None:
-    with unfinished._left(killed) as left, unfinished._left(killed) as other:
+    with _left(killed) as left, _left(killed) as other:
         assert (left, other) == (True, False)
-    assert list(unfinished.notice(killed.parent).values()) == [""]
-    assert unfinished.notice(killed.parent) == {}
+    assert list(notice(killed.parent).values()) == [""]
+    assert notice(killed.parent) == {}
 
 
 @pytest.mark.fault("database", tried="a server that is away while a killed run is noticed", count=1)
@@ -111,15 +111,15 @@ def test_it_is_noticed_again_where_the_database_was_away(killed: Path, monkeypat
 
     with monkeypatch.context() as patched:
         patched.setattr(kept, "record", away)
-        assert unfinished.notice(killed.parent) == {killed.name.removesuffix(".partial"): "the server is away"}
+        assert notice(killed.parent) == {killed.name.removesuffix(".partial"): "the server is away"}
     assert kept_runs.read_json(killed / results.MANIFEST)["status"] == "interrupted", "the folder says it already"
-    assert list(unfinished.notice(killed.parent).values()) == [""]
+    assert list(notice(killed.parent).values()) == [""]
     assert kept.find(killed.name.removesuffix(".partial")).status == "interrupted"
 
 
 def test_a_mark_that_was_cut_says_when_at_least(killed: Path) -> None:
-    (killed / unfinished.MARK).write_text('{"started": 17', encoding="utf-8")
-    assert list(unfinished.notice(killed.parent).values()) == [""]
+    (killed / MARK).write_text('{"started": 17', encoding="utf-8")
+    assert list(notice(killed.parent).values()) == [""]
     found = kept_runs.read_json(killed / results.MANIFEST)
     assert abs(found["started"] - time.time()) < 600
     assert found["unfinished"] == []
@@ -131,7 +131,7 @@ def test_secrets_do_not_come_into_the_database_by_a_kill(killed: Path, monkeypat
     made = measurement(questions=12, notebook="own", facts={"said": "refused canary-5d41402abc4b"})
     made.save(killed / "parts" / "own")
     settings.load.cache_clear()
-    unfinished.notice(killed.parent)
+    notice(killed.parent)
     record = kept.find(killed.name)
     assert record.parts[0].facts["said"] == "refused ••••"
 

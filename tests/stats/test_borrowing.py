@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from ragbench import stats
 from ragbench.stats.intervals import t_quantile, wilson
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 
 N = 296
 
@@ -139,7 +139,7 @@ def test_equal_means_of_groups_are_not_called_equal_values() -> None:
         assert (one.note, one.method) == ("equal_groups", "wilson")
         difference = stats.compare([0.5] * 20, values, clusters=groups, bounds=(0.0, 1.0))
         assert (difference.note, difference.difference) == ("equal_groups", pytest.approx(0, abs=1e-15))
-        assert not verdicts.is_equal(difference), "no question is equal"
+        assert not verdict_tables.is_equal(difference), "no question is equal"
     same = stats.estimate([0.5] * 20, clusters=groups, bounds=(0.0, 1.0))
     assert same.note == "no_spread"
     found = stats.estimate_systems(

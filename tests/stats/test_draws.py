@@ -14,17 +14,17 @@ from hypothesis.extra import numpy as arrays
 from ragbench import stats
 from ragbench.core.language import translator
 from ragbench.core.types import Comparison, Estimate, Verdict
-from ragbench.stats import draws, families, intervals, samples, signs
-from ragbench.stats.samples import Units, units_of
+from ragbench.stats import draws, families, intervals, signs, values
 from ragbench.stats.sums import influences
+from ragbench.stats.values import Units, units_of
 from ragbench.tiers.basics.findings import said
-from ragbench.tiers.basics.verdicts import interval_names
+from ragbench.tiers.basics.verdict_tables import interval_names
 
 
 @settings(max_examples=30, deadline=None)
 @given(arrays.arrays(np.float64, (25, 3), elements=st.sampled_from([-0.0, 0.0, 0.5, 1.0, 1 / 3])))
 def test_cells_are_the_distinct_rows_with_their_counts(matrix: np.ndarray) -> None:
-    rows, counts = samples.cells(matrix)
+    rows, counts = values.cells(matrix)
     expected, expected_counts = np.unique(matrix + 0.0, axis=0, return_counts=True)
     order = np.lexsort(rows.T[::-1])
     assert np.array_equal(rows[order], expected)
@@ -32,8 +32,8 @@ def test_cells_are_the_distinct_rows_with_their_counts(matrix: np.ndarray) -> No
 
 
 def test_rows_that_meet_in_one_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "_hashes", lambda matrix: np.zeros(len(matrix), dtype=np.uint64))
-    rows, counts = samples.cells(np.array([[1.0], [2.0], [1.0]]))
+    monkeypatch.setattr(values, "_hashes", lambda matrix: np.zeros(len(matrix), dtype=np.uint64))
+    rows, counts = values.cells(np.array([[1.0], [2.0], [1.0]]))
     assert rows[:, 0].tolist() == [1.0, 2.0]
     assert counts.tolist() == [2, 1]
 

@@ -17,7 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ragbench import stats
 from ragbench.core.types import Estimate
-from ragbench.stats.samples import as_codes, units_of
+from ragbench.stats.values import as_codes, units_of
 from tests.stats.random_tables import on_random_tables
 
 

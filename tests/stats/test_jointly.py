@@ -16,8 +16,8 @@ from ragbench import stats
 from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.families import jointly
-from ragbench.stats.samples import units_of
 from ragbench.stats.signs import STUDENTIZED
+from ragbench.stats.values import units_of
 from tests.stats import real_retrieval
 from tests.stats.real_retrieval import PRIMARY, Runs, westfall_young
 

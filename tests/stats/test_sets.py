@@ -11,7 +11,7 @@ import pytest
 from ragbench import stats
 from ragbench.core.types import Verdict
 from ragbench.stats import SetValues
-from ragbench.stats.sets import set_influences
+from ragbench.stats.set_statistics import set_influences
 
 Function = Callable[[list[float]], float]
 DRAWS = 2500

@@ -16,10 +16,20 @@ from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.stats import signs
 from ragbench.stats.draws import mean_draws, unit_draws
-from ragbench.stats.samples import units_of
-from ragbench.stats.signs import STUDENTIZED, flipped
-from ragbench.stats.skew import doubt, is_skewed, leans, may_be_skewed, p_beyond, ratios_together, studentized_p, tie
-from ragbench.tiers.basics import verdicts
+from ragbench.stats.signs import (
+    STUDENTIZED,
+    doubt,
+    flipped,
+    is_skewed,
+    leans,
+    may_be_skewed,
+    p_beyond,
+    ratios_together,
+    studentized_p,
+    tie,
+)
+from ragbench.stats.values import units_of
+from ragbench.tiers.basics import verdict_tables
 
 
 def skewed(n: int = 30, seed: int = 0) -> Array:
@@ -237,15 +247,15 @@ def test_what_is_in_doubt_is_said_beside_the_word_in_both_languages() -> None:
     one = replace(one, doubt=reason)
     english = f"{one.doubt}: the test may err twice as often as it says"
     russian = translator("ru")
-    assert verdicts.doubted(one, translator("en")) == english
-    said = verdicts.doubted(one, russian)
+    assert verdict_tables.doubted(one, translator("en")) == english
+    said = verdict_tables.doubted(one, russian)
     assert said == (
         f"разность растёт с размером группы (корреляция {share.replace('.', ',')}): "
         "критерий может ошибаться вдвое чаще, чем заявлено"
     )
-    assert english in verdicts.beside(one, translator("en"), 3)
-    assert f"mrr: {english}" in verdicts.comparisons([("mrr", one)], translator("en")).notes
-    assert f"mrr: {said}" in verdicts.comparisons([("mrr", one)], russian).notes
+    assert english in verdict_tables.beside(one, translator("en"), 3)
+    assert f"mrr: {english}" in verdict_tables.comparisons([("mrr", one)], translator("en")).notes
+    assert f"mrr: {said}" in verdict_tables.comparisons([("mrr", one)], russian).notes
 
 
 def test_no_doubt_is_said_of_what_is_not_shown() -> None:
@@ -253,7 +263,7 @@ def test_no_doubt_is_said_of_what_is_not_shown() -> None:
     one = stats.compare(np.zeros(len(moved)), moved - moved.mean(), clusters=codes)
     assert one.verdict is Verdict.NOT_SHOWN
     assert one.doubt
-    assert verdicts.doubted(one, translator("en")) == ""
+    assert verdict_tables.doubted(one, translator("en")) == ""
 
 
 def test_few_differences_that_lean_a_little_are_in_doubt() -> None:
@@ -300,10 +310,10 @@ def test_a_mean_that_few_values_decide_says_so_on_every_output() -> None:
     one, even = stats.estimate(values, resamples=500), stats.estimate(rng.normal(size=30), resamples=500)
     assert (one.doubt, even.doubt) == ("few values decide the mean, and they are skewed", "")
     english = f"{one.doubt}: the interval may miss the true value twice as often as it says"
-    assert verdicts.doubted(one, translator("en")) == english
-    russian = verdicts.doubted(one, translator("ru"))
+    assert verdict_tables.doubted(one, translator("en")) == english
+    russian = verdict_tables.doubted(one, translator("ru"))
     assert russian.startswith("среднее решают немногие значения")
-    assert f"latency: {english}" in verdicts.estimates(("metric",), [(("latency",), one)], translator("en")).notes
+    assert f"latency: {english}" in verdict_tables.estimates(("metric",), [(("latency",), one)], translator("en")).notes
     assert stats.estimate((values > 1).astype(float), bounds=(0, 1), resamples=500).doubt == "", "a scale with ends"
 
 
@@ -322,7 +332,7 @@ def test_a_mean_of_values_at_an_end_of_the_scale_says_that_few_tell_how_far_the_
     pairs = np.repeat(np.arange(50), 2)
     assert stats.estimate([0.5, *ends[1:]], bounds=(0, 1), clusters=pairs, resamples=300).doubt == "", "Student's"
     one = stats.estimate([0.5, *ends], bounds=(0, 1), resamples=300)
-    assert verdicts.doubted(one, translator("ru")) == (
+    assert verdict_tables.doubted(one, translator("ru")) == (
         "почти все значения лежат на одном конце шкалы: интервал может не содержать истинного значения вдвое чаще, чем "
         "заявлено"
     )

@@ -15,8 +15,8 @@ from sacrebleu.significance import PairedTest
 from ragbench import stats
 from ragbench.core.types import Array, Verdict
 from ragbench.stats import coefficients
-from ragbench.stats.samples import Units
 from ragbench.stats.sums import Pseudo, bayesian
+from ragbench.stats.values import Units
 from tests.stats.random_tables import on_random_tables
 
 WORDS = np.array(

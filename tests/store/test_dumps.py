@@ -15,15 +15,15 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 from typer.testing import CliRunner
 
-from ragbench.cli.database import application
+from ragbench.cli.db import application
 from ragbench.core import settings as settings_room
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk
 from ragbench.store import Store, StoreError, dumps, server
+from ragbench.store.database_tables import VERSION, metadata
 from ragbench.store.engine import connect, written
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import RunRecord, Runs
-from ragbench.store.tables import VERSION, metadata
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.store.test_journal import row
 

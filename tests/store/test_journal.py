@@ -149,7 +149,7 @@ class TestTravel:
 
         from ragbench.core import settings as settings_room
         from ragbench.extras.runs.journal_command import application
-        from ragbench.store.tables import journal as table
+        from ragbench.store.database_tables import journal as table
 
         monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
         rows = [row("travel", n, text="Привет\n\u2028") for n in range(1203)]

@@ -99,13 +99,19 @@ def test_runs_are_listed_newest_first(runs: Runs) -> None:
 def test_a_deleted_run_leaves_nothing(runs: Runs, store: Store) -> None:
     from sqlalchemy import func, select
 
-    from ragbench.store import tables
+    from ragbench.store import database_tables
 
     runs.record(record("gone"))
     assert runs.delete("gon") == "gone"
     with pytest.raises(StoreError, match="no run 'gone'"):
         runs.find("gone")
-    children = (tables.run_part, tables.run_value, tables.run_comparison, tables.run_question, tables.run_score)
+    children = (
+        database_tables.run_part,
+        database_tables.run_value,
+        database_tables.run_comparison,
+        database_tables.run_question,
+        database_tables.run_score,
+    )
     with store.engine.connect() as connection:
         for table in children:
             count = connection.scalar(select(func.count()).select_from(table).where(table.c.run_id == "gone"))

@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 
 from ragbench.core.settings import DatabaseSettings, EmbedderSettings, Settings
 from ragbench.core.types import Chunk, Vectors
-from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall_against_exact
 from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
+from ragbench.store.database_tables import VERSION, metadata
 from ragbench.store.search import nearest_in_blocks, nearest_of_all
-from ragbench.store.tables import VERSION, metadata
 from tests.embed.servers import embeddings_server, vector_of
 
 

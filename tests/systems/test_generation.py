@@ -19,7 +19,7 @@ from ragbench.llm import MemoryJournal, ProviderRefused
 from ragbench.systems import Generation, GenerationError, Task, chat, make_generator, within
 from ragbench.systems.callables import FunctionGenerator, FunctionSystem
 from ragbench.systems.chat import ChatGenerator
-from ragbench.systems.extractive import ExtractiveGenerator, fits, share
+from ragbench.systems.generation import ExtractiveGenerator, fits, share
 from ragbench.systems.logged import LoggedSystem
 from ragbench.systems.refusals import REFUSALS, is_refusal
 from ragbench.systems.retrieval import RetrievalError

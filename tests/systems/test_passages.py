@@ -18,9 +18,8 @@ from ragbench.core.settings import ChunkerSettings
 from ragbench.core.types import Chunk, Piece
 from ragbench.data import load
 from ragbench.systems.callables import adapted
-from ragbench.systems.items import ItemReader
 from ragbench.systems.parts.chunking import cut
-from ragbench.systems.passages import How, Passages, letters
+from ragbench.systems.passages import How, ItemReader, Passages, letters
 
 DATA = Path(__file__).parents[2] / "data"
 CAMPUS = {name: load(f"campus:{name}", DATA) for name in ("en", "ru")}

@@ -20,7 +20,7 @@ from ragbench.store import Store, StoreError
 from ragbench.systems import System, make, steps
 from ragbench.systems.parts import bm25
 from ragbench.systems.parts.bm25 import Bm25Retriever, tokens
-from ragbench.systems.parts.fusion import HybridRetriever, by_ranks, by_scores
+from ragbench.systems.parts.reranking import HybridRetriever, by_ranks, by_scores
 from ragbench.systems.retrieval import Found
 from tests.systems.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
 

@@ -13,7 +13,7 @@ from ragbench import views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.metric import parse
-from ragbench.core.settings import Band, GateSettings, Settings, metrics
+from ragbench.core.settings import Band, GateSettings, Settings, metric_tables
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import bands
@@ -25,7 +25,7 @@ from ragbench.views.basics import interpretation
 from tests import small_project
 from tests.views.measurements import measurement
 
-VOPROSHALYCH = metrics.bands(Settings(), "voproshalych")
+VOPROSHALYCH = metric_tables.bands(Settings(), "voproshalych")
 
 
 def made(*numbers: tuple[str, float, float, float], notebook: str = "tier1_retrieval") -> Measurement:
@@ -47,7 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_threshold_is_of_a_metric_of_the_catalogue_on_its_scale() -> None:
     catalogue()
-    for name, known in metrics.SETS.items():
+    for name, known in metric_tables.SETS.items():
         for metric in known:
             found = bands.band_for(known, metric)
             assert found is not None, f"{name}: {metric} has no band on the scale {parse(metric).bounds}"

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from ragbench import tiers, views
 from ragbench.cli.load import application
 from ragbench.data import ChunkRecord, Dialogue, PastQuestion, QuestionRecord
-from ragbench.tiers.data import copies, examination, persons
+from ragbench.tiers.data import copies, dataset, persons
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.examination import Examination, Oddity, examine, forms, found_first, pleasantry, tongue
+from ragbench.tiers.data.dataset import Examination, Oddity, examine, forms, found_first, pleasantry, tongue
 from ragbench.views import Page
 from tests.small_project import write_lines
 
@@ -296,7 +296,7 @@ def test_of_many_texts_the_language_of_a_drawn_part_is_told(monkeypatch: pytest.
     russian = "Быстрая коричневая лиса прыгает через ленивую собаку у берега реки сегодня"
     rows = [ChunkRecord(id=f"c{n}", text=f"{english if n % 4 else russian} {n}") for n in range(40)]
     assert looked(chunks=rows).languages == (("passages", "en", 30), ("passages", "ru", 10))
-    monkeypatch.setattr(examination, "MOST_TOLD", 12)
+    monkeypatch.setattr(dataset, "MOST_TOLD", 12)
     data = SimpleNamespace(chunks=rows, questions=[], dialogues=[], history=[])
     parts = [examine(data, "en", seed=seed) for seed in (0, 0, 1)]
     counts = [{code: count for _, code, count in one.languages} for one in parts]

@@ -16,7 +16,7 @@ from ragbench.core.measurement import NamedEstimate
 from ragbench.metrics.embedding_space import MEASURES, Geometry
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.findings import Sureness
-from ragbench.tiers.retrieval import tier0_embeddings, topics
+from ragbench.tiers.retrieval import sources, tier0_embeddings
 from tests.report.published import Published, site_of
 from tests.small_project import write_lines
 from tests.views.measurements import value, values
@@ -230,24 +230,24 @@ def test_resampling_vectors_would_lose_dimensions() -> None:
 def test_clusters_part_what_lies_apart_and_words_name_them() -> None:
     rng = np.random.default_rng(6)
     centres = np.eye(3)[np.repeat([0, 1, 2], [12, 8, 5])]
-    labels = topics.clusters(centres + rng.normal(scale=0.05, size=centres.shape), seed=0)
+    labels = sources.clusters(centres + rng.normal(scale=0.05, size=centres.shape), seed=0)
     assert labels.tolist() == [0] * 12 + [1] * 8 + [2] * 5, "numbered by size"
     texts = [f"what about {('rent', 'exams', 'trains')[label]} now" for label in labels]
-    assert [words[0] for words in topics.typical_words(texts, labels)] == ["rent", "exams", "trains"]
-    assert not {"what", "about", "now"} & {word for words in topics.typical_words(texts, labels) for word in words}
+    assert [words[0] for words in sources.typical_words(texts, labels)] == ["rent", "exams", "trains"]
+    assert not {"what", "about", "now"} & {word for words in sources.typical_words(texts, labels) for word in words}
 
 
 def test_words_of_one_text_alone_and_of_too_many_texts_come_last() -> None:
     """Of 24 texts `rent` and `trains` stand in more than 3, `nothing` and `once` in one; by share, `rent` would be
     .75 · ln(.76 / .06) = 1.90, `nothing` and `once` .25 · ln(.26 / .01) = .81, `fee` .5 · ln(.51 / .01) = 1.97."""
     texts = ["rent fee once", "rent fee", "rent", "nothing", "rent", *["trains"] * 19]
-    found = topics.typical_words(texts, np.array([0] * 4 + [1] * 20))
+    found = sources.typical_words(texts, np.array([0] * 4 + [1] * 20))
     assert found == [["fee", "rent", "nothing", "once"], ["trains", "rent"]]
 
 
 def test_central_rows_come_first() -> None:
     vectors = np.array([[1.0, 0.3], [1.0, 0.0], [1.0, -0.25], [0.0, 1.0]])
-    assert topics.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]
+    assert sources.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])

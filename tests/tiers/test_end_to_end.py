@@ -14,7 +14,7 @@ from ragbench import tiers, views
 from ragbench.core import settings, stand_ins
 from ragbench.core.measurement import Measurement
 from ragbench.tiers import BenchError
-from ragbench.tiers.scoring.answer_tables import find_answers
+from ragbench.tiers.scoring.table_sources import find_answers
 from tests.llm.chat_server import ChatServer
 from tests.small_project import write_lines
 from tests.tiers import answer_project

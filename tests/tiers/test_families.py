@@ -29,7 +29,7 @@ from ragbench.stats import verdicts
 from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Group, Sureness, adjusted, compared, find, headed, leading, said
-from ragbench.tiers.basics.verdicts import comparisons
+from ragbench.tiers.basics.verdict_tables import comparisons
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.views import Page
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragbench.core.types import Answer, Prompt, Sample, Status
-from ragbench.judge.again import Again, scale_turned
+from ragbench.judge.pairwise import Again, scale_turned
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metrics.claims import CLAIMS
 from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy

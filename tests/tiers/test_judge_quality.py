@@ -20,13 +20,12 @@ from ragbench.metrics.judging import Sitting
 from ragbench.report.keeping import results
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.findings import Sureness
-from ragbench.tiers.judges import numbers
-from ragbench.tiers.judges import tables as judge_tables
+from ragbench.tiers.judges import judge_findings, numbers
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.classes import classes_of
 from ragbench.tiers.judges.items import Answers, Scale, Temptations
+from ragbench.tiers.judges.judge_findings import Settled
 from ragbench.tiers.judges.probes import Limits, Tried
-from ragbench.tiers.judges.tables import Settled
 from ragbench.views import Page
 from tests.llm.chat_server import ChatServer
 from tests.report.published import Published, same, site_of
@@ -482,7 +481,7 @@ def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated
     people = classes_of(tried.answers, Scale(*how["people_scale"]), ())
     settled = Settled(how["delta"], Rule(), Limits(**how["limits"]), sure, people).on_grades(heard, tried)
     baseline = heard_again(said, how["rival"])
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, settled)
+    placed, tables = judge_findings.found(heard, tried, baseline, labels, settled)
     four = [
         each for one in heard
         for each in numbers.placed(one.name, numbers.specified(one, tried.answers.clusters, how["delta"], sure))

@@ -17,9 +17,9 @@ from ragbench.llm import run
 from ragbench.tiers.answers import rag_metrics
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.scoring import answer_tables, measure
-from ragbench.tiers.scoring.answer_tables import of_samples
+from ragbench.tiers.scoring import measure, table_sources
 from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 
 ROWS = 60
@@ -147,4 +147,4 @@ def test_answers_of_such_a_run_are_not_taken_for_all(few: None, tmp_path: Any) -
     found = measured(samples())
     found.save(tmp_path / "parts" / "rag_metrics")
     with pytest.raises(BenchError, match=r"keeps the answers to \d+ of 60 questions"):
-        answer_tables._of_run(str(tmp_path), tmp_path)
+        table_sources._of_run(str(tmp_path), tmp_path)

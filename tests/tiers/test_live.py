@@ -13,9 +13,9 @@ import pytest
 from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.embed import hashing
-from ragbench.extras.live import inquiry
-from ragbench.extras.live.inquiry import ask
+from ragbench.extras.live import typed_questions
 from ragbench.extras.live.responses import WIDTH
+from ragbench.extras.live.typed_questions import ask
 from ragbench.tiers import BenchError
 from tests.cli.command_line import ragbench
 from tests.llm.chat_server import ChatServer
@@ -120,7 +120,7 @@ def test_a_question_of_the_data_set_brings_its_log_and_its_labels() -> None:
 
 
 def test_what_is_costly_is_kept_until_settings_or_data_change(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inquiry, "_DESK", inquiry.Desk())
+    monkeypatch.setattr(typed_questions, "_DESK", typed_questions.Desk())
     fitted: list[int] = []
     fit = hashing.HashingEmbedder._fit
     monkeypatch.setattr(

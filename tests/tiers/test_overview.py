@@ -21,7 +21,7 @@ from ragbench.core.types.reason import Reason, kept
 from ragbench.report import articles
 from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers import BenchError
 from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page

@@ -13,9 +13,9 @@ import ragbench as rb
 from ragbench.core import metric as declarations
 from ragbench.core import settings
 from ragbench.core.metric import parse, parted
-from ragbench.core.settings import ConfigurationError, metrics
+from ragbench.core.settings import ConfigurationError, metric_tables
 from ragbench.core.types import Status
-from ragbench.metrics import catalogue, records
+from ragbench.metrics import catalogue, criterion
 from ragbench.tiers.scoring import own_metrics
 from tests.cli.command_line import one_line, ragbench
 from tests.llm.chat_server import ChatServer
@@ -150,7 +150,7 @@ def test_tables_are_in_the_catalogue_and_follow_the_settings(
     assert parse("faithfulness").label == "faithfulness(variant=ragas)"
     assert parse("faithfulness").names == ("faithfulness(variant=ragas)", "faithfulness")
     assert parse("faithfulness(variant=specification)").label == "faithfulness(variant=specification)"
-    assert metrics.bands(settings.load())["politeness"].good == 0.4
+    assert metric_tables.bands(settings.load())["politeness"].good == 0.4
     server.requests.clear()
     found = rb.score(ROWS, ["politeness", "aspect_critique"])
     assert {row.score.judge for row in found.rows if row.metric.name == "politeness"} == {"second"}
@@ -189,7 +189,7 @@ def test_tables_are_in_the_catalogue_and_follow_the_settings(
         ('[metrics]\nmodules = ["hollow"]', "it declares no metric; put @metric(source=…)"),
         (
             '[metrics]\nmodules = ["taken"]',
-            "mrr is declared in ragbench.metrics.ranking and in taken: choose",
+            "mrr is declared in ragbench.metrics.evaluation and in taken: choose",
         ),
     ],
 )
@@ -206,7 +206,7 @@ def test_wrong_tables_are_refused_before_anything_is_asked(table: str, said: str
         with pytest.raises(ConfigurationError) as raised:
             asked()
         assert said in str(raised.value)
-    assert parse("mrr").function.__module__ == "ragbench.metrics.ranking"
+    assert parse("mrr").function.__module__ == "ragbench.metrics.evaluation"
 
 
 LABELS = [
@@ -322,9 +322,9 @@ def test_rankings_by_a_function_of_ones_own(project: Path) -> None:
 
 def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> None:
     made = rb.criterion("Is it polite?", name="was_polite", scale=[1, 5], higher_is_better=False)
-    told = json.loads(json.dumps(records.told(made)))
+    told = json.loads(json.dumps(criterion.told(made)))
     declarations.withdraw("was_polite")
-    known = records.recalled(told)
+    known = criterion.recalled(told)
     assert (known.label, known.bounds, known.better) == ("was_polite", (1.0, 5.0), "lower")
     assert known.meaning(str, "ru") == "Is it polite?"
     assert "was_polite" not in declarations.registered()

@@ -26,7 +26,7 @@ from ragbench.tiers import BenchError
 from ragbench.tiers.answers.rag_metrics import PEOPLE, RagMetricsRequest, correlations, side_by_side
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.session import dataset_of
-from ragbench.tiers.scoring.answer_tables import digest, find_answers
+from ragbench.tiers.scoring.table_sources import digest, find_answers
 from tests.small_project import write_lines
 from tests.views.measurements import measurement, placed
 

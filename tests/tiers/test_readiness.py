@@ -23,7 +23,7 @@ from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import Lack, Need, Needed, dataset_of, number, read
 from ragbench.tiers.readiness import Parts
-from ragbench.tiers.scoring.answer_tables import AnswerTable
+from ragbench.tiers.scoring.table_sources import AnswerTable
 from tests.cli.command_line import ragbench
 from tests.embed.servers import embeddings_server
 from tests.llm.chat_server import ChatServer

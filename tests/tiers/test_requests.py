@@ -20,7 +20,7 @@ from ragbench.core.types.reason import Reason
 from ragbench.data.records import Decision, PastQuestion
 from ragbench.llm.errors import BudgetSpent
 from ragbench.metrics.explanation import reason_in
-from ragbench.report.execution.run import Work
+from ragbench.report.execution.orchestration import Work
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.requests import Request, legal

@@ -20,11 +20,10 @@ from ragbench.core.settings import load as settings_of_project
 from ragbench.core.types import Verdict
 from ragbench.extras.runs import changes
 from ragbench.extras.runs.changes import said
-from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.summarized import labels
+from ragbench.extras.runs.compared import compare_runs, labels
 from ragbench.metrics import declaration
 from ragbench.report.keeping import kept, results
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
+from ragbench.store.runs import RunPart, RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import bands, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness

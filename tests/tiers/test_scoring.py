@@ -24,7 +24,7 @@ from ragbench.data.samples import samples_of
 from ragbench.embed import hashing
 from ragbench.embed.hashing import HashingEmbedder
 from ragbench.judge import LexicalJudge
-from ragbench.judge.memo import Shelf
+from ragbench.judge.words import Shelf
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.tiers.scoring import measure as measuring
 from ragbench.tiers.scoring.measure import Asked, measure

@@ -24,9 +24,9 @@ from ragbench.core.metric import withdraw
 from ragbench.core.settings import ConfigurationError, DifferenceSettings
 from ragbench.core.types import Comparison, Sample, Score, Status, Verdict
 from ragbench.core.types.reason import Reason
-from ragbench.extras.significance import command, trec_command
+from ragbench.extras.significance import command
 from ragbench.report import articles
-from ragbench.tiers.basics import bands, verdicts
+from ragbench.tiers.basics import bands, verdict_tables
 from ragbench.tiers.basics.session import chosen, told
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
@@ -37,7 +37,7 @@ from tests.views.measurements import measurement
 
 application = typer.Typer()
 application.command("significance")(command.significance)
-application.command("trec")(trec_command.trec)
+application.command("trec")(command.trec)
 
 
 def few(groups: int = 7) -> Comparison:
@@ -55,14 +55,17 @@ def page() -> Measurement:
 
 def test_the_words() -> None:
     english, russian = translator("en"), translator("ru")
-    assert verdicts.said(few(), english) == "cannot be shown with 7 groups"
-    assert verdicts.said(few(), russian) == "нельзя показать на 7 группах"
-    assert verdicts.needed(few(), english) == "8 independent groups or more are needed before a difference can be shown"
+    assert verdict_tables.said(few(), english) == "cannot be shown with 7 groups"
+    assert verdict_tables.said(few(), russian) == "нельзя показать на 7 группах"
+    assert (
+        verdict_tables.needed(few(), english)
+        == "8 independent groups or more are needed before a difference can be shown"
+    )
     alone = stats.compare([0] * 5, [1] * 5)
-    assert verdicts.said(alone, english) == "cannot be shown with 5 questions"
-    assert verdicts.needed(alone, english) == "6 questions or more are needed before a difference can be shown"
-    assert verdicts.needed(stats.compare([0] * 6, [1] * 6), english) == ""
-    assert {verdicts.word(each, english) for each in Verdict} == {each.value for each in Verdict}
+    assert verdict_tables.said(alone, english) == "cannot be shown with 5 questions"
+    assert verdict_tables.needed(alone, english) == "6 questions or more are needed before a difference can be shown"
+    assert verdict_tables.needed(stats.compare([0] * 6, [1] * 6), english) == ""
+    assert {verdict_tables.word(each, english) for each in Verdict} == {each.value for each in Verdict}
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])
@@ -71,12 +74,14 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
     shown = Page(page, language=language)
     for view in (views.comparison.answer(shown), views.comparison.table(shown)):
         html = str(view.html())
-        assert verdicts.said(few(), text) in html
-        assert verdicts.needed(few(), text)[1:] in html
+        assert verdict_tables.said(few(), text) in html
+        assert verdict_tables.needed(few(), text)[1:] in html
         assert "would have been shown" not in html
         assert "хватило бы" not in html
-    assert verdicts.said(few(), text) in str(views.about.overview(Page(over({"tier": page}), language=language)).html())
-    assert verdicts.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
+    assert verdict_tables.said(few(), text) in str(
+        views.about.overview(Page(over({"tier": page}), language=language)).html()
+    )
+    assert verdict_tables.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
 
 
 WITHHELD = Reason("{part} of {whole} pairs unmeasured", part=24, whole=60)
@@ -108,7 +113,7 @@ def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_
             views.about.overview(overview).html(),
             articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
             articles.latex_table(made, text),
-            repr(verdicts.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
+            repr(verdict_tables.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
         ]
         assert [str(output).count(said) > 0 for output in outputs] == [True] * len(outputs), language
 
@@ -212,7 +217,7 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
     planned = found.comparisons[0].comparison
     assert planned == stats.with_margin(one, 0.04)
     assert found.placed[0] == replace(found.comparisons[0], where={"slice": "all"})
-    text = verdicts.planned(planned, translator("en"))
+    text = verdict_tables.planned(planned, translator("en"))
     assert planned.questions_needed is not None
     number = f"{planned.questions_needed:,}"
     assert text.endswith(f"of interest, 0.04, about {number} questions are needed; there were 60")
@@ -223,7 +228,9 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
         articles.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
     ):
         assert f"interest, 0.04 (there were 60 questions): mrr {number}" in written
-    table = verdicts.comparisons([("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en"))
+    table = verdict_tables.comparisons(
+        [("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en")
+    )
     assert table.column("needed") == [planned.questions_needed, None]
     assert any("show a difference of 0.04, the smallest of interest" in note for note in table.notes)
     row = found.comparisons[0].summary()
@@ -320,16 +327,16 @@ def test_counts_of_better_leave_out_what_does_not_matter() -> None:
 
 def test_what_as_many_questions_as_are_needed_show_is_not_said_to_need_more() -> None:
     english = translator("en")
-    assert verdicts.planned_of(0.05, 100, 100, english) == (
+    assert verdict_tables.planned_of(0.05, 100, 100, english) == (
         "the smallest difference of interest, 0.05, would likely have been shown"
     )
-    assert verdicts.planned_of(0.05, 100, 99, english) == (
+    assert verdict_tables.planned_of(0.05, 100, 99, english) == (
         "to show the smallest difference of interest, 0.05, about 100 questions are needed; there were 99"
     )
-    assert verdicts.decision(0.05, 100, 100, english) == (
+    assert verdict_tables.decision(0.05, 100, 100, english) == (
         "so many questions would likely decide it for a value 0.05 from the limit"
     )
-    assert verdicts.decision(0.05, 100, 99, english) == (
+    assert verdict_tables.decision(0.05, 100, 99, english) == (
         "for a value 0.05 from the limit, about 100 questions decide; there were 99"
     )
 
@@ -339,13 +346,16 @@ def test_groups_are_planned_as_large_as_they_are() -> None:
     one = stats.compare(np.tile([0.0, 1.0], 40), np.tile([1.0, 0.0], 40), clusters=np.repeat(np.arange(20), 4))
     enough = replace(one, margin=0.05, questions_needed=80)
     assert (enough.n, enough.clusters) == (80, 20)
-    assert (verdicts.groups_planned(enough), verdicts.groups_planned(replace(one, questions_needed=84))) == (20, 21)
+    assert (
+        verdict_tables.groups_planned(enough),
+        verdict_tables.groups_planned(replace(one, questions_needed=84)),
+    ) == (20, 21)
     uneven = replace(one, n=115, clusters=20, questions_needed=558)  # 97 groups of 5.75, rounded up to whole questions
-    assert verdicts.groups_planned(uneven) == 97
-    assert verdicts.planned(enough, translator("en")) == (
+    assert verdict_tables.groups_planned(uneven) == 97
+    assert verdict_tables.planned(enough, translator("en")) == (
         "the smallest difference of interest, 0.05, would likely have been shown"
     )
-    assert verdicts.planned(replace(one, margin=0.05, questions_needed=84), translator("en")) == (
+    assert verdict_tables.planned(replace(one, margin=0.05, questions_needed=84), translator("en")) == (
         "to show the smallest difference of interest, 0.05, about 21 independent groups are needed (84 questions); "
         "there were 20"
     )
@@ -354,7 +364,7 @@ def test_groups_are_planned_as_large_as_they_are() -> None:
 def test_where_no_pair_was_measured_no_end_is_said() -> None:
     one = stats.compare([math.nan] * 4, [math.nan] * 4, bounds=(0.0, 1.0))
     assert (one.n, one.n_dropped) == (0, 4)
-    assert verdicts.lacking(replace(one, least=-1.0, most=1.0), translator("en"), 3) == ""
+    assert verdict_tables.lacking(replace(one, least=-1.0, most=1.0), translator("en"), 3) == ""
 
 
 @pytest.mark.parametrize(
@@ -363,7 +373,7 @@ def test_where_no_pair_was_measured_no_end_is_said() -> None:
 )
 def test_what_would_have_been_shown_names_whose_questions_it_took(method: str, who: str) -> None:
     one = stats.compare(np.tile([0.0, 1.0], 20), np.tile([1.0, 0.0], 20))
-    said = verdicts.beside(replace(one, method=method, minimum_detectable=0.25), translator("en"), 3)
+    said = verdict_tables.beside(replace(one, method=method, minimum_detectable=0.25), translator("en"), 3)
     assert f"with 40 {who}, a difference of 0.250 or more would have been shown" in said
 
 
@@ -379,6 +389,6 @@ def test_only_ends_on_one_side_of_zero_are_not_shown_at_the_nearer_one(least: fl
     one = stats.compare([0.2] * 20 + [math.nan], [0.3] * 10 + [0.35] * 10 + [0.5], bounds=(0.0, 1.0))
     held = replace(stats.withheld(one, WITHHELD), least=least, most=most, p_worst=0.4)
     assert held.n_dropped == 1
-    assert verdicts.lacking(held, translator("en"), 3) == (
+    assert verdict_tables.lacking(held, translator("en"), 3) == (
         f"with what is unmeasured, the difference lies between {said}"
     )

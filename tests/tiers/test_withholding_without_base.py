@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ragbench import data
 from ragbench.core.types import Chunk, Hit
-from ragbench.systems.items import ItemReader
-from ragbench.systems.passages import Passages
+from ragbench.systems.passages import ItemReader, Passages
 from ragbench.tiers.basics.withholding import Known
 
 SEEN = [{"id": "1", "text": "It opens at 8:00."}, {"text": "Parking is behind the hall."}]

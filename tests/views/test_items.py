@@ -22,8 +22,8 @@ from ragbench.core.measurement import (
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.caching import CacheRow, NearestRow
 from ragbench.tiers.answers.tier_ux import SIMILARITIES
+from ragbench.tiers.judges.judge_findings import ANSWER_COLUMNS
 from ragbench.tiers.judges.probes import EFFECTS, TRIALS
-from ragbench.tiers.judges.tables import ANSWER_COLUMNS
 from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views import Page
 from ragbench.views.basics.marks import page_id

@@ -16,10 +16,10 @@ from ragbench.judge import Rule
 from ragbench.llm import run
 from ragbench.metrics import catalogue
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
-from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
 from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge, claims, entailment

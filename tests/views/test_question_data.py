@@ -18,7 +18,7 @@ from ragbench.llm import run
 from ragbench.report.pages import drawing
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.scoring import measure
-from ragbench.tiers.scoring.answer_tables import of_samples
+from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from ragbench.views.items import BLOCK, CHARACTERS, LONGEST, SHORTEST, Parts, parts
 from ragbench.views.items.contents import Detail, Entry, Items

@@ -21,9 +21,9 @@ from ragbench.llm import run
 from ragbench.metrics import declaration
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.basics.findings import Sureness, find
-from ragbench.tiers.basics.verdicts import statuses
-from ragbench.tiers.scoring.answer_tables import of_samples
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
+from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from ragbench.views.items import parts
 from ragbench.views.sentences.conclusions import finding

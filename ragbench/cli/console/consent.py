@@ -1,4 +1,4 @@
-"""The one question about a folder before it runs its own code, opens what lies elsewhere, or sends: may it?"""
+"""Whether a folder may run its own code, open what lies elsewhere, or send: the one question, and `ragbench trust`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ragbench.core import terminal
 
 if TYPE_CHECKING:
     from ragbench.core.trust import Item
+
 
 Trust = Annotated[bool, typer.Option("--trust", help="Trust this folder, as `ragbench trust` does.")]
 NOTHING = "This project runs no code of its own, opens nothing elsewhere and sends nothing."
@@ -58,3 +59,34 @@ def tell(items: Iterable[Item]) -> None:
         terminal.say(f"  {action}")
     if not items:
         terminal.say(NOTHING)
+
+
+def trust(
+    listed: Annotated[bool, typer.Option("--list", help="Only name the folders that you trust.")] = False,
+    revoked: Annotated[bool, typer.Option("--revoke", help="Trust this project no more.")] = False,
+) -> None:
+    """Trust this project's folder: what it would run, open and send is shown, and nobody asks again, whatever you or
+    others change in it, but before it sends to a host that is not shown here.
+
+    The answer is kept in your state folder, by the folder's path, never in the project. `ragbench init` gives it for
+    the folder that it writes into; in a pipeline the option --trust or RAGBENCH_TRUST=FOLDER does.
+
+    Examples: `ragbench trust`, `ragbench trust --list`, `ragbench trust --revoke`
+    """
+    from ragbench.core import settings, trust
+
+    if listed and revoked:
+        raise typer.BadParameter("--list and --revoke: give one of them")
+    if listed:
+        grants = trust.grants()
+        for project, hosts in grants.items():
+            terminal.say(f"{project}: sends to {', '.join(sorted(hosts)) or 'nobody'}")
+        if not grants:
+            terminal.say("you trust no project yet")
+        return
+    if revoked:
+        terminal.say(f"{settings.project_folder()} {'is trusted no more' if trust.revoke() else 'was not trusted'}")
+        return
+    tell((*trust.named(), *trust.notebooks()))
+    trust.grant()
+    terminal.say(f"Trusted: {settings.project_folder()}")

@@ -10,7 +10,7 @@ import pkgutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from ragbench.core.endings import Ending
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: Ending.INTERRUPTED, signal.SIGTERM: Ending.TERMINATED}
 AGAIN_SECONDS = 0.05
+IMPORTS = "<frozen importlib"
 PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 """Where pydantic has no plugins to find, it does not read what each installed package says of itself."""
 _received: list[int] = []
@@ -35,6 +36,7 @@ def program() -> NoReturn:
     os.environ.setdefault(PLUGINS, "__all__")
     for number in CODES:
         signal.signal(number, _leave)
+    terminal.guard()
     main = pkgutil.resolve_name(PROGRAM)  # by its name, as an installed script does: the house stands above its door
     with resumable():
         try:
@@ -56,7 +58,7 @@ def resumable() -> Iterator[None]:
     """
     _received.clear()
     before = {number: signal.signal(number, _raise) for number in CODES}
-    hook, sys.unraisablehook = sys.unraisablehook, _raise_again
+    hook, sys.unraisablehook = sys.unraisablehook, _raise_again(sys.unraisablehook)
     try:
         yield
     except BaseException as end:
@@ -77,9 +79,11 @@ def tell_of_killed(reports: Path | None = None) -> None:
     """Record earlier runs in a folder of reports (by default the settings') that were killed, and name them."""
 
     from ragbench.core import settings
-    from ragbench.report.execution import unfinished
+    from ragbench.report.execution import orchestration
 
-    for name, why in unfinished.notice(reports or settings.project_folder() / settings.load().reports_folder).items():
+    for name, why in orchestration.notice(
+        reports or settings.project_folder() / settings.load().reports_folder
+    ).items():
         end = f"could not be recorded: {why}" if why else "is kept as interrupted, with what it had measured"
         terminal.say(f"the run {name} was killed; it {end}", err=True, colour="yellow")
 
@@ -117,20 +121,31 @@ def _ignore() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _raise(number: int, frame: Any) -> NoReturn:
+def _raise(number: int, frame: Any) -> None:
+    if frame is not None and frame.f_code.co_filename.startswith(IMPORTS):
+        _send_again(number)  # raised there, it could leave the lock of all imports taken, for which threads would wait
+        return
     _received.append(128 + number)
     raise SystemExit(128 + number)
 
 
-def _raise_again(what: Any) -> None:
+def _raise_again(otherwise: Callable[[Any], object]) -> Callable[[Any], None]:
     """The interpreter drops what is raised while it tidies up an object: the signal is sent once more."""
-    error = what.exc_value
-    if isinstance(error, SystemExit) and isinstance(error.code, int) and error.code in CODES.values():
-        again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), error.code - 128))
-        again.daemon = True
-        again.start()
-    else:
-        sys.__unraisablehook__(what)
+
+    def hook(what: Any) -> None:
+        error = what.exc_value
+        if isinstance(error, SystemExit) and isinstance(error.code, int) and error.code in CODES.values():
+            _send_again(error.code - 128)
+        else:
+            otherwise(what)
+
+    return hook
+
+
+def _send_again(number: int) -> None:
+    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def _say() -> None:

@@ -56,7 +56,7 @@ def _named(table: str, count: int) -> str:
 def _tell_oddities(brought: Brought, language: str) -> None:
     """What is odd, what that does, and the first texts that are so."""
     from ragbench.core.language import translator
-    from ragbench.tiers.data.examination import examine
+    from ragbench.tiers.data.dataset import examine
     from ragbench.views.sentences.data_sets import absent, told
 
     _, looked = translator("en"), examine(brought, language, listed=PREVIEWED)

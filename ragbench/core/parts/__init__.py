@@ -64,9 +64,8 @@ from ragbench.core.parts.cells import (
     within,
 )
 from ragbench.core.parts.latex import Latex
-from ragbench.core.parts.markdown import Markdown
+from ragbench.core.parts.markdown import Markdown, Plain
 from ragbench.core.parts.markdown import markdown as markdown_of
-from ragbench.core.parts.plain import Plain
 from ragbench.core.parts.style import Spoken, Style, spoken
 from ragbench.core.types import Estimate
 

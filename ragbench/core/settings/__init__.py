@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInf
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -24,7 +26,7 @@ from pydantic_settings import (
 
 from ragbench.core import annexes, folders, installation, names
 from ragbench.core.language import Language
-from ragbench.core.settings import metrics, mistakes, urls
+from ragbench.core.settings import metric_tables, mistakes, urls
 from ragbench.core.settings.endpoints import (
     PRESETS,
     Aggregate,
@@ -36,7 +38,7 @@ from ragbench.core.settings.endpoints import (
     WebSettings,
     filled_in,
 )
-from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+from ragbench.core.settings.metric_tables import MetricSettings, MetricsSettings
 from ragbench.core.settings.systems import (
     ChunkerSettings,
     RerankerSettings,
@@ -229,12 +231,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        read = _Read(settings_cls, read_path())
+        read, said = _Read(settings_cls, read_path()), of_environment()
         return (
             init_settings,
-            env_settings,
+            InitSettingsSource(settings_cls, said),
             read,
-            *_of_the_sample(settings_cls, {**read(), **env_settings(), **init_settings()}),
+            *_of_the_sample(settings_cls, {**read(), **said, **init_settings()}),
         )
 
     @field_validator("encoding", mode="after")
@@ -315,7 +317,7 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        metrics.bands(self)  # refuses the name of a set that there is not
+        metric_tables.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
@@ -551,6 +553,12 @@ def held(given: Settings) -> Iterator[None]:
 
 def of_environment() -> dict[str, Any]:
     """What variables say, in the form of tables: it wins over what ragbench.toml says under the same key."""
+    return deepcopy(_said(frozenset(each for each in os.environ.items() if each[0].upper().startswith(PREFIX))))
+
+
+@lru_cache(maxsize=8)
+def _said(_variables: frozenset[tuple[str, str]]) -> dict[str, Any]:
+    """_variables: those of ours, which are read anew where one has changed: it takes longer than all the rest."""
     return EnvSettingsSource(Settings)()
 
 

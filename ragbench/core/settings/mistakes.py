@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ragbench.core import names
 from ragbench.core.expectations import expectation
-from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+from ragbench.core.settings.metric_tables import MetricSettings, MetricsSettings
 from ragbench.core.settings.urls import without_passwords
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from ragbench.core.language import Language
-from ragbench.core.reading import Stretch
+from ragbench.core.metric_reading import Stretch
 
 
 class Table(BaseModel):

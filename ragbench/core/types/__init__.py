@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runt
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types.checked_vectors import EmbeddingError as EmbeddingError
+from ragbench.core.types.checked_vectors import Vectors as Vectors
+from ragbench.core.types.checked_vectors import usable_vectors as usable_vectors
 from ragbench.core.types.dialogue_parts import Citation as Citation
 from ragbench.core.types.dialogue_parts import Message as Message
 from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
-from ragbench.core.types.vectors import EmbeddingError as EmbeddingError
-from ragbench.core.types.vectors import Vectors as Vectors
-from ragbench.core.types.vectors import usable_vectors as usable_vectors
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

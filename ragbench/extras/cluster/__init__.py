@@ -1,3 +1,3 @@
 """Work in parts on a Dask cluster."""
 
-OFFERS = {"pool": {"cluster": "ragbench.extras.cluster.offer"}}
+OFFERS = {"pool": {"cluster": "ragbench.extras.cluster.storage"}}

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ragbench.core import settings
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, EmbeddingError, TextKind, Vectors
-from ragbench.extras.cluster.worker_pool import opened
+from ragbench.extras.cluster.address import check
+from ragbench.extras.cluster.worker_pool import opened, shared
 from ragbench.store import Store, StoreError
 from ragbench.store.database import Find, Place
 from ragbench.store.pool import Counter, Tell, Together, require_same
@@ -119,3 +120,6 @@ def _embedded(common: _Common, texts: Sequence[str], tell: Tell) -> int:
             return store.embed(common.embedder, texts, kind=common.kind, batch=common.batch, progress=counter.advance)
         except EmbeddingError:
             return len(texts) - len(store.missing(common.embedder, texts, common.kind))
+
+
+__all__ = ["check", "elsewhere", "opened", "shared"]

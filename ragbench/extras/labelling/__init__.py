@@ -2,41 +2,41 @@
 
 from typing import TYPE_CHECKING
 
-from ragbench.core.rooms import offers
+from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.extras.labelling.labelled_items import Item as Item
-    from ragbench.extras.labelling.labelled_items import items as items
-    from ragbench.extras.labelling.labelled_items import scale_of as scale_of
-    from ragbench.extras.labelling.panel import Panel as Panel
-    from ragbench.extras.labelling.panel import label as label
-    from ragbench.extras.labelling.panel import widget as widget
+    from ragbench.extras.labelling.annotation import Panel as Panel
+    from ragbench.extras.labelling.annotation import label as label
+    from ragbench.extras.labelling.annotation import widget as widget
     from ragbench.extras.labelling.settling import Agreement as Agreement
     from ragbench.extras.labelling.settling import agreement as agreement
     from ragbench.extras.labelling.settling import settle as settle
     from ragbench.extras.labelling.sheet import Given as Given
+    from ragbench.extras.labelling.sheet import Item as Item
     from ragbench.extras.labelling.sheet import Sheet as Sheet
     from ragbench.extras.labelling.sheet import export_csv as export_csv
     from ragbench.extras.labelling.sheet import import_csv as import_csv
+    from ragbench.extras.labelling.sheet import items as items
+    from ragbench.extras.labelling.sheet import scale_of as scale_of
 
 _PLACES = {
     "Agreement": "settling",
     "Given": "sheet",
-    "Item": "labelled_items",
-    "Panel": "panel",
+    "Item": "sheet",
+    "Panel": "annotation",
     "Sheet": "sheet",
     "agreement": "settling",
     "export_csv": "sheet",
     "import_csv": "sheet",
-    "items": "labelled_items",
-    "label": "panel",
-    "scale_of": "labelled_items",
+    "items": "sheet",
+    "label": "annotation",
+    "scale_of": "sheet",
     "settle": "settling",
-    "widget": "panel",
+    "widget": "annotation",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)
 OFFERS = {
-    "commands": {"review": "ragbench.extras.labelling.review_command:review"},
+    "commands": {"review": "ragbench.extras.labelling.command:review"},
     "front": {
         "label": "ragbench.extras.labelling:label",
         "review": "ragbench.extras.labelling.review:review",

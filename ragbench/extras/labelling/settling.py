@@ -14,9 +14,8 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.metric import grades
 from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Estimate
-from ragbench.extras.labelling.labelled_items import Item, items
-from ragbench.extras.labelling.panel import FOLDER, Other, Panel, chosen_scale, default_path, plain_name, widget
-from ragbench.extras.labelling.sheet import Key, Sheet, key_of, read_given
+from ragbench.extras.labelling.annotation import FOLDER, Other, Panel, chosen_scale, default_path, plain_name, widget
+from ragbench.extras.labelling.sheet import Item, Key, Sheet, items, key_of, read_given
 from ragbench.metrics import declaration
 from ragbench.tiers.scoring.corrections import SETTLED
 

@@ -33,10 +33,10 @@ def ask(
     """
     from ragbench.core import trust
     from ragbench.core.measurement import without_nan
-    from ragbench.extras.live import inquiry
+    from ragbench.extras.live import typed_questions
 
     consent.required(trust.named(), trusted)
-    responses = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
+    responses = typed_questions.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
     if as_json:
         terminal.dump(without_nan(responses.as_json()))
         return

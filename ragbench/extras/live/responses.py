@@ -17,7 +17,7 @@ from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Chunk, Hit, Question
 from ragbench.metrics.explanation import reason_in
 from ragbench.systems import Generation
-from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics import verdict_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +285,11 @@ class Responses:
     def notes(self, _: Translator) -> list[str]:
         """What must be read with it: what failed, counted by reason, and what only stands in for a model."""
         failures = [f"{response.system}: {response.failure}" for response in self.responses if response.failure]
-        return [note for note in (verdicts.told(verdicts.frequent(failures), _), caveat(self.stand_ins, _)) if note]
+        return [
+            note
+            for note in (verdict_tables.told(verdict_tables.frequent(failures), _), caveat(self.stand_ins, _))
+            if note
+        ]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

@@ -64,7 +64,7 @@ def plan_study(
     from ragbench.core.measurement import without_nan
     from ragbench.extras.planning import next_study as room
     from ragbench.report.keeping import kept
-    from ragbench.report.pages.assembly import Measurements
+    from ragbench.report.pages.notebook_pages import Measurements
     from ragbench.tiers.basics import bands
 
     matters = settings.load().smallest_difference

@@ -29,13 +29,13 @@ from ragbench.core.settings import secrets
 from ragbench.data import in_memory
 from ragbench.report import articles, assemble, csv_files
 from ragbench.report.keeping import files, kept, results
-from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
+from ragbench.report.pages.notebook_pages import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.tiers.answers.rag_metrics import measured_scores
 from ragbench.tiers.basics.session import told
 from ragbench.tiers.data.persons import MASK, Masker
-from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.table_sources import of_samples
 
 if TYPE_CHECKING:
     import pandas as pd

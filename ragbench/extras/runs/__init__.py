@@ -2,12 +2,12 @@
 
 OFFERS = {
     "commands": {
-        "compare": "ragbench.extras.runs.compare_command:compare",
-        "history": "ragbench.extras.runs.history_command:history",
+        "compare": "ragbench.extras.runs.command:compare",
+        "history": "ragbench.extras.runs.command:history",
         "journal": "ragbench.extras.runs.journal_command:application",
-        "runs": "ragbench.extras.runs.runs_command:application",
+        "runs": "ragbench.extras.runs.command:application",
     },
     "load": {"history": "ragbench.extras.runs.load_command", "result": "ragbench.extras.runs.load_command"},
     "published": {"sheet": "ragbench.extras.runs.sheet"},
-    "front": {"compare": "ragbench.extras.runs.front:compare"},
+    "front": {"compare": "ragbench.extras.runs.compared:compare"},
 }

@@ -12,7 +12,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Column, Table, Value
 from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
-from ragbench.extras.runs.summarized import LETTERS, names
+from ragbench.extras.runs.compared import LETTERS, names
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
 from ragbench.report.articles import MARK, bounded, markdown, markdown_table
 from ragbench.views.basics.material import digits_of

@@ -24,23 +24,21 @@ from ragbench.core.parts import P
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types.reason import kept
 from ragbench.extras.runs import bare_numbers
-from ragbench.extras.runs.changes import Refusal, said
-from ragbench.extras.runs.run_facts import RunFacts, run_facts
-from ragbench.extras.runs.summarized import LETTERS
+from ragbench.extras.runs.changes import Refusal, RunFacts, run_facts, said
+from ragbench.extras.runs.compared import LETTERS
 from ragbench.report import articles
 from ragbench.report.keeping import files, results
 from ragbench.report.pages import drawing, sheets
 from ragbench.report.pages.sheets import Block
-from ragbench.tiers.basics.verdicts import is_equal
+from ragbench.tiers.basics.verdict_tables import is_equal
 from ragbench.views import Page
 from ragbench.views.basics.text import clean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ragbench.extras.runs.compared import Pairing, RunComparison
-    from ragbench.extras.runs.summarized import Beside, Summarized
-    from ragbench.store.records import RunPart, RunRecord
+    from ragbench.extras.runs.compared import Beside, Pairing, RunComparison, Summarized
+    from ragbench.store.runs import RunPart, RunRecord
 
 OVERALL = "comparison"
 JSON = "comparison.json"

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core import stand_ins
+from ragbench.core.folders import new_folder
+from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
 from ragbench.core.types import Estimate
-from ragbench.extras.runs.changes import changes
-from ragbench.extras.runs.run_facts import RunFacts
+from ragbench.extras.runs.changes import RunFacts, changes
 from ragbench.metrics import meant
-from ragbench.store.records import RunRecord, RunValue
+from ragbench.report.pages import sheets
+from ragbench.store.runs import RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.run.record import with_depths
+from ragbench.views import Page
 
 NAME = "history"
 TOML = "ragbench.toml"
@@ -236,3 +240,23 @@ def _points(number: int, section: _Section) -> Iterator[tuple[Any, ...]]:
 
 def _date(record: RunRecord) -> str:
     return "" if record.started is None else record.started.strftime("%Y-%m-%d %H:%M")
+
+
+def write(made: Measurement, folder: Path, language: str) -> Path:
+    """Write the page of a history into `folder`, which is replaced as a whole; its index is returned.
+
+    Raises FileExistsError where the folder holds something else.
+    """
+    with new_folder(folder) as new:
+        made.save(new / "parts" / NAME)
+        draw(new, language)
+    return folder / "index.html"
+
+
+def draw(folder: Path, language: str) -> None:
+    """Draw the page from what lies in its folder; the same bytes every time."""
+    _ = translator(language)
+    page = Page(Measurement.load(folder / "parts" / NAME), language=language)
+    block = sheets.Block(sheets.views(page, "history"))
+    html = sheets.html(_, _("How did the numbers go, run by run?"), [block], over=_("History"))
+    sheets.write(folder, "index", html)

@@ -9,12 +9,12 @@ import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by nam
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.extras.runs import bare_numbers
+from ragbench.extras.runs.changes import RunFacts, run_facts
 from ragbench.extras.runs.comparison_pages import about
 from ragbench.extras.runs.past_runs import COVERED
-from ragbench.extras.runs.run_facts import RunFacts, run_facts
 from ragbench.report.keeping import files
 from ragbench.report.pages import sheets
-from ragbench.store.records import RunRecord
+from ragbench.store.runs import RunRecord
 from ragbench.views import Page
 
 NAME, TOPICS = "numbers", "topic_coverage"

@@ -18,7 +18,7 @@ from ragbench.extras.runs.foreign_runs import Detail, Result, page_key, read_res
 from ragbench.extras.runs.past_baseline import DIGITS, RESULT, baseline_run
 from ragbench.extras.runs.past_runs import RETRIEVAL, Loaded
 from ragbench.metrics import declaration, ranking_arrays
-from ragbench.store.records import RunPart, RunRecord, RunValue
+from ragbench.store.runs import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness

@@ -4,6 +4,6 @@ OFFERS = {
     "commands": {
         "agree": "ragbench.extras.significance.command:agree",
         "significance": "ragbench.extras.significance.command:significance",
-        "trec": "ragbench.extras.significance.trec_command:trec",
+        "trec": "ragbench.extras.significance.command:trec",
     }
 }

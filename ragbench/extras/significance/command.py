@@ -1,8 +1,9 @@
-"""`ragbench agree` and `ragbench significance`: the statistics alone, for tables that come from elsewhere."""
+"""`ragbench agree`, `ragbench significance`, `ragbench trec`: the statistics alone, for tables of anybody."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,10 +13,12 @@ import typer
 
 from ragbench.cli.console import options
 from ragbench.core import terminal
+from ragbench.extras.significance.assessment import Assessment, Convention, Plan, as_json, asked, assess
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array, Better
-    from ragbench.extras.significance.ratings import Ratings
+    from ragbench.extras.significance.rater_tables import Ratings
+
 
 MOST_PAIRS = 15
 
@@ -96,17 +99,14 @@ def agree(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
-    from ragbench.data.vocabulary import field_of
-    from ragbench.extras.significance.ratings import Columns, Ratings
-    from ragbench.tiers.basics import verdicts
+    from ragbench.extras.significance.rater_tables import Columns, Ratings
+    from ragbench.tiers.basics import verdict_tables
 
     order = _categories(categories, scale)
     numeric = scale.numeric or (
         scale is Scale.ORDINAL and not any(isinstance(category, str) for category in order or ())
     )
-    given = {field_of(name) or name: own for name, own in options.columns(column).items()}
-    if strange := [name for name in given if name not in ("id", "rater", "value", "cluster")]:
-        raise typer.BadParameter(f"--column {strange[0]}: item, rater, value and cluster are fields of ratings")
+    given = _fields(column, tables, ("id", "rater", "value", "cluster"), "item, rater, value and cluster", "ratings")
     value, item, rater = given.get("value", value), given.get("id", item), given.get("rater", rater)
     raters, value = (value, Columns.value) if "," in value else (raters, value)
     wide = tuple(filter(None, map(str.strip, raters.split(","))))
@@ -158,7 +158,7 @@ def agree(
         biased = f"; bias is {people[1]} − {people[0]}" if "bias" in made else ""
         terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
     named = [((name,), statistic) for name, statistic in made.items()]
-    verdicts.estimates(("statistic",), named, translator("en"), 4).say()
+    verdict_tables.estimates(("statistic",), named, translator("en"), 4).say()
 
 
 def significance(
@@ -198,6 +198,7 @@ def significance(
             "column is named after, or 0 and 1 where all values lie between them.",
         ),
     ] = None,
+    column: options.Columns = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -212,10 +213,12 @@ def significance(
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
     from ragbench.data.rows import cut
-    from ragbench.extras.significance.columns import Table, numbers_of_both
-    from ragbench.tiers.basics import findings, verdicts
+    from ragbench.extras.significance.rater_tables import Table, numbers_of_both
+    from ragbench.tiers.basics import findings, verdict_tables
 
     first, second = Table.read(baseline), Table.read(challenger)
+    given = _fields(column, [baseline, challenger], ("id", "cluster"), "id and cluster", "questions with scores")
+    id_column, cluster = given.get("id", id_column), given.get("cluster", cluster)
     if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
         id_column = next(
             (column for column in map(first.called, ("id", "user_input")) if column in second.columns), id_column
@@ -266,7 +269,28 @@ def significance(
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
-    verdicts.comparisons(adjusted.items(), translator("en"), 4).say()
+    verdict_tables.comparisons(adjusted.items(), translator("en"), 4).say()
+
+
+def _fields(
+    column: list[str] | None, tables: Sequence[Path], legal: Sequence[str], named: str, what: str
+) -> dict[str, str]:
+    """Field → column, of --column, and of [columns] where a table has that column. Raises BadParameter for a field that
+    tables of this kind do not have."""
+    from ragbench.core import settings
+    from ragbench.data.vocabulary import field_of, spoken
+    from ragbench.extras.significance.rater_tables import Table
+
+    def field(name: str) -> str:
+        known = field_of(name) or name
+        return "id" if known == "user_input" else known
+
+    given = {field(name): own for name, own in options.columns(column).items()}
+    if strange := [name for name in given if name not in legal]:
+        raise typer.BadParameter(f"--column {spoken(strange[0])}: {named} are fields of {what}")
+    usual = {field(name): own for name, own in settings.load().columns.items() if field(name) in legal}
+    there = {name for path in tables for name in Table.read(path).columns} if usual else set()
+    return {name: own for name, own in usual.items() if {*map(str.strip, own.split(","))} <= there} | given
 
 
 def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -332,3 +356,145 @@ def _pairs(ratings: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str
         agreement = stats.agreement(sides[0], sides[1], **how)
         pairs.append({"raters": list(pair), "statistics": {name: asdict(each) for name, each in agreement.items()}})
     return {"pairs": pairs, "pairs_left_out": len(every) - len(pairs)}
+
+
+def trec(
+    qrels: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="QRELS",
+            help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, or BEIR's, JSON, Parquet.",
+        ),
+    ],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            parser=options.source,
+            metavar="RUN...",
+            help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG, MS MARCO's, JSON, Parquet. First: baseline.",
+        ),
+    ],
+    metrics: Annotated[
+        str,
+        typer.Option("--metrics", "-m", help="Comma-separated, as nDCG@10, P_10, AP(rel=2); all if not given."),
+    ] = "",
+    primary: options.Primary = "",
+    level: Annotated[
+        float | None, typer.Option(help="Smallest grade that counts as relevant where a metric knows only yes and no.")
+    ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Queries that a run lacks count 0 (always so without --compatible).")
+    ] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Also the value of each query.")] = False,
+    json_file: options.JsonFile = None,
+    compatible: Annotated[
+        Convention | None, typer.Option(help="Ties, 32-bit scores and missing queries as trec_eval has them.")
+    ] = None,
+    clusters: Annotated[
+        str, typer.Option(help="Pattern whose group names a query's cluster: '^(.+)_' for 31_1, 31_2.")
+    ] = "",
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare every two runs, not only with the first.")
+    ] = False,
+    confidence: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+) -> None:
+    """Measure runs against judgements, and say which is better and how sure one can be.
+
+    A mean is over all judged queries that have a relevant document; a query that a run lacks counts 0; equal scores
+    go by the RANK column, then by the document's name; later copies of a document are dropped. `--compatible
+    trec_eval` does as trec_eval does.
+
+    Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
+    """
+    from ragbench.cli.console import outputs
+    from ragbench.data import trec as files
+
+    try:
+        plan = Plan(
+            metrics=asked(metrics, level),
+            primary=primary,
+            level=level,
+            compatible=compatible,
+            complete=complete,
+            all_pairs=all_pairs,
+            clusters=options.pattern(clusters, "--clusters"),
+            confidence=confidence,
+            resamples=resamples,
+            seed=seed,
+        )
+        assessment = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
+    except files.TrecError:
+        raise
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    _say_missing(assessment)
+    if not outputs.is_screen(json_file):
+        _print(assessment, per_query)
+    if json_file is not None:
+        outputs.write(json_file, as_json(assessment, per_query=per_query))
+        if not outputs.is_screen(json_file):
+            terminal.say(json_file, err=True)
+
+
+def _say_missing(assessment: Assessment) -> None:
+    """Queries that a run lacks, queries that nobody judged (a run in other names would be a row of zeros), copies."""
+    judged = assessment.facts["queries_judged"]
+    for run in assessment.facts["runs"]:
+        said = [
+            f"was read as {run['form']}" if run["form"] else "",
+            f"lacks {run['queries_missing']} of {judged} judged queries" if run["queries_missing"] else "",
+            f"answers {_of(run['queries_not_judged'], 'query', 'queries')} that nobody judged"
+            if run["queries_not_judged"]
+            else "",
+            f"names documents again in {_of(run['duplicates'], 'line', 'lines')}, which count for nothing"
+            if run["duplicates"]
+            else "",
+        ]
+        if any(said):
+            terminal.say(f"{run['run']} {'; it '.join(filter(None, said))}", err=True, colour="yellow")
+
+
+def _print(assessment: Assessment, per_query: bool) -> None:
+    from ragbench.cli.console.options import counted
+    from ragbench.core.language import DASH, translator
+    from ragbench.tiers.basics import verdict_tables
+
+    if per_query:
+        rows = as_json(assessment, per_query=True)["per_query"]
+        values = [DASH if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
+        terminal.columns(
+            (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
+        )
+    english = translator("en")
+    verdict_tables.estimates(("run", "metric"), assessment.estimates.items(), english, 4).say()
+    facts = assessment.facts
+    groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
+    judged = counted(facts["queries_judged"], "judged query", "judged queries")
+    terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
+    if assessment.judged:
+        _print_judged(assessment)
+    if assessment.comparisons:
+        terminal.say()
+        verdict_tables.comparisons(assessment.comparisons, english, 4).say()
+
+
+def _print_judged(assessment: Assessment) -> None:
+    """What part was judged, and the values if the rest is irrelevant, relevant or left out."""
+    from ragbench.core.language import DASH
+
+    sampled = any(not math.isnan(row[-1]) for row in assessment.judged)
+    titles = ("run", "metric", "judged@k", "unjudged irrelevant", "unjudged relevant", "judged alone", "infAP")
+    width = len(titles) if sampled else len(titles) - 1
+    rows = [
+        (*row[:2], *(DASH if math.isnan(value) else f"{value:.4f}" for value in row[2:]))[:width]
+        for row in assessment.judged
+    ]
+    terminal.say()
+    terminal.table(titles[:width], rows, left=titles[:2])
+
+
+def _of(count: int, singular: str, many: str) -> str:
+    return f"{count:,} {singular if count == 1 else many}"

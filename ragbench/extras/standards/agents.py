@@ -1,4 +1,4 @@
-"""Did an agent do what it was asked, with the right calls, and keep to its subject? Of its messages and tool calls."""
+"""Did an agent do what it was asked, with the right calls, keeping to its subject; and what did it take?"""
 
 from __future__ import annotations
 
@@ -382,3 +382,46 @@ def _scored(made: Sequence[ToolCall], wanted: Sequence[ToolCall], value: float) 
         said.append(sentence("Arguments that are no JSON object: {texts}.", texts=torn))
     detail = {"explanation": said, "statements": lines, "first_wrong": None if wrong is None else wrong + 1}
     return Score(value, reason=spoken(said), detail=detail)
+
+
+OWN, OPEN = "the project's own", (0.0, None)
+NO_MESSAGES = "An agent without messages is unmeasured."
+
+
+def _counted(sample: Sample, count: int) -> Score:
+    return lacking(sample, "trajectory") or Score(float(count))
+
+
+@metric(
+    source=OWN, bounds=OPEN, better="lower", fields=("trajectory",), formula="messages of the agent", edges=NO_MESSAGES,
+    differs="Messages of the agent are counted, not pairs of a question and its answer.",
+    when=("How many steps an agent needs; each is a call of its model.",),
+)  # fmt: skip
+async def agent_turns(sample: Sample) -> Score:
+    """How many messages an agent wrote, those that only call tools among them; fewer are quicker."""
+    return _counted(sample, sum(message.role == "assistant" for message in sample.trajectory or ()))
+
+
+@metric(
+    source=OWN, bounds=OPEN, better="lower", fields=("trajectory",), formula="calls of tools", edges=NO_MESSAGES
+    + " One that calls nothing has 0.",
+    differs="Calls that are repeated count each time.",
+    when=("How many calls of tools an agent needs.",),
+)  # fmt: skip
+async def agent_calls(sample: Sample) -> Score:
+    """How many calls of tools an agent made, right or wrong; fewer are quicker."""
+    return _counted(sample, len(calls_of(sample)))
+
+
+@metric(
+    source=OWN, bounds=OPEN, better="lower", fields=("cost",), formula="what the run cost, as it was logged",
+    edges="A run without a cost is unmeasured: what nobody logged is not free.",
+    differs="Read from the log, not computed from tokens and prices.",
+    when=("What an agent's run costs.",),
+)  # fmt: skip
+async def agent_cost(sample: Sample) -> Score:
+    """What a run cost, in the money of whoever logged it; less is better."""
+    if sample.cost is None:
+        return unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field="cost")).score
+    said = [sentence("Logged cost: {value}.", value=sample.cost)]
+    return Score(sample.cost, reason=spoken(said), detail={"explanation": said})

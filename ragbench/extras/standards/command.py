@@ -46,8 +46,8 @@ def make(
     from ragbench.extras.standards.nuggets import nugget_score
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
-    from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judge_assignment import kept_replies
+    from ragbench.tiers.scoring.table_sources import sample_of
 
     if plan:
         context.with_resource(trust.planned())
@@ -155,7 +155,8 @@ def agree(
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
     from ragbench.core.parts import Value, spoken
-    from ragbench.extras.standards.agreement import by_run_and_topic, read
+    from ragbench.extras.standards.nugget_lists import by_run_and_topic
+    from ragbench.extras.standards.nugget_lists import judged_values as read
 
     found = by_run_and_topic(
         read(judge, metric), read(people, metric), level=level, resamples=resamples, seed=seed

@@ -1,19 +1,21 @@
-"""Three grades that a judge gives: what a nugget has in an answer, and a sentence in the passages that it cites."""
+"""Grades that a judge gives: to nuggets in an answer, to sentences by what they cite, to passages for a question."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.types import LexicalReader, Prompt, Status
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
+from ragbench.judge.relevance import HIGHEST, RELEVANCE, Relevance
 from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import AGAIN, Inquiry
+from ragbench.metrics.inquiry import AGAIN, Inquiry, measured
 
 PART = 0.5
 """Offline, support from which a text is there in part; from the reader's own threshold on it is there in full."""
@@ -109,3 +111,56 @@ def _numbered(grades: Sequence[Any], count: int) -> dict[int, Any]:
     for one in grades:
         said.setdefault(one.number - 1, []).append(one)
     return {place: each[0] for place, each in said.items() if len({one.grade for one in each}) == 1}
+
+
+FIELDS = ("user_input", "contexts")
+FROM = 2
+"""The grade from which UMBRELA counts a passage as relevant."""
+
+
+@metric(
+    source="Upadhyay et al. 2024, arXiv:2406.06519 (UMBRELA)",
+    fields=FIELDS,
+    prompts=(RELEVANCE,),
+    formula="mean over contexts of grade / 3; of=share: contexts of grade 2 or 3 / contexts",
+    edges="Without contexts it is unmeasured. A context without text has grade 0, without a question.",
+    differs=(
+        "A judge grades what one system found, and nothing else: it is a number of these passages, not of all that a "
+        "base holds. Labels by a judge in the place of people's are marked as such wherever they are used."
+    ),
+    when=(
+        "Where nobody has labelled passages, and retrieval is to be compared all the same.",
+        "Before pooling: how much of what is found would a person grade as relevant?",
+    ),
+    purposes=(Purpose("retrieval", "grades each passage without labels"),),
+)
+@measured
+async def relevance_grade(sample: Sample, judge: Judge, *, of: Literal["mean", "share"] = "mean") -> Score:
+    """Mean grade of the retrieved passages, 0 to 3 by a judge, divided by 3; or the share of those from 2 on.
+
+    0 to 1; `detail["chunks"]` keeps the grade of each passage with its reason. One question a passage.
+    """
+    inquiry = Inquiry(sample, judge, *FIELDS)
+
+    async def grade(text: str) -> Relevance:
+        if not text.strip():
+            return Relevance(reason=kept(Reason("there is nothing to read")), grade=0)
+        return await inquiry.ask(RELEVANCE, {"question": sample.user_input or "", "passage": text})
+
+    grades = await gather([grade(text) for text in inquiry.contexts])
+    relevant = sum(one.grade >= FROM for one in grades)
+    value = relevant / len(grades) if of == "share" else sum(one.grade for one in grades) / (HIGHEST * len(grades))
+    explanation = [
+        sentence(
+            "Grades of {whole} contexts: {grades}; {relevant} are 2 or more: {value}.",
+            whole=len(grades), grades=", ".join(str(one.grade) for one in grades), relevant=relevant, value=value,
+        )
+    ]  # fmt: skip
+    lines: list[dict[str, Any]] = [
+        {
+            "chunk": chunk.id, "rank": rank, "verdict": "useful" if one.grade >= FROM else "useless",
+            "reason": one.reason, "grade": one.grade,
+        }
+        for rank, (chunk, one) in enumerate(zip(inquiry.chunks, grades, strict=True), 1)
+    ]  # fmt: skip
+    return inquiry.score(value, explanation, chunks=lines)

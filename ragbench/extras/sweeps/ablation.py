@@ -21,7 +21,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Better, Question, Status
 from ragbench.core.types.reason import read
 from ragbench.embed import wheels
-from ragbench.extras.sweeps import effects, grid, measuring, table, winner
+from ragbench.extras.sweeps import effects, grid, measuring
 from ragbench.extras.sweeps.grid import Configuration, Grid
 from ragbench.extras.sweeps.measuring import Outcome, Told
 from ragbench.tiers.answers.blame import Known, Part, first_failure
@@ -87,7 +87,7 @@ class Sweeping:
         has been asked, embedded or paid then."""
         session = Session.of(request)
         known = wheels.settled(session.settings, session.dataset.language)
-        sweep = table.sweep(request.sweep or table.only(), known)
+        sweep = grid.sweep(request.sweep or grid.only(), known)
         whole = grid.grid(sweep, known, session.dataset.chunks)
         names = tuple(each.name for each in whole.configurations)
         session = replace(session, settings=whole.settings, systems=names, baseline=names[0])
@@ -161,7 +161,7 @@ def _mean(values: Array) -> float:
 def ablation(request: AblationRequest) -> Measurement:
     """Every configuration of a sweep on the same questions: effects of the parts, and what the best one is worth.
 
-    The best one is chosen by its mean, and its value corrected for that (`ragbench.extras.sweeps.winner`); differences
+    The best one is chosen by its mean, and its value corrected for that (`ragbench.extras.sweeps.effects`); differences
     from the baseline are one family, effects and interactions another. A configuration that fails, or that is
     unmeasured at more than 2 of 100 questions, is named and has no part in the choice.
     """
@@ -190,8 +190,8 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     complete = effects.complete(values)
     own = None if clusters is None else [label for label, kept in zip(clusters, complete, strict=True) if kept]
     choice = {**how, "clusters": own, **asdict(sureness)}
-    best = winner.winner(values[complete], **choice)
-    behind = winner.behind_best(values[complete], **{key: given for key, given in choice.items() if key != "bounds"})
+    best = effects.winner(values[complete], **choice)
+    behind = effects.behind_best(values[complete], **{key: given for key, given in choice.items() if key != "bounds"})
     placed: list[Finding] = [
         NamedEstimate(configurations[best.place].name, metric.label, best.value, CHOSEN),
         *_effects(sweeping, found, values, configurations, sureness),
@@ -285,8 +285,8 @@ def _rows(
     whole: Grid,
     found: Measured,
     configurations: Sequence[Configuration],
-    behind: Sequence[winner.Behind],
-    best: winner.Winner,
+    behind: Sequence[effects.Behind],
+    best: effects.Winner,
     times: Mapping[str, float],
     better: Better,
 ) -> list[dict[str, Any]]:
@@ -295,7 +295,7 @@ def _rows(
     sign = 1.0 if better == "higher" else -1.0
     qualities = [sign * _mean(found.outcomes[each.name].values) for each in configurations]
     milliseconds = [times.get(each.name, math.nan) for each in configurations]
-    on_front = winner.front(qualities, milliseconds, list(words.values()))
+    on_front = effects.front(qualities, milliseconds, list(words.values()))
     return [
         {
             "system": each.name, **each.levels, "milliseconds": ms, "words": words[each.name], "front": front,

@@ -49,11 +49,11 @@ def sweep(
     from ragbench.core import settings
     from ragbench.core.annexes import notebooks
     from ragbench.core.types.reason import read
-    from ragbench.extras.sweeps import ablation, table
+    from ragbench.extras.sweeps import ablation, grid
     from ragbench.tiers.scoring.judged_metrics import Judging
 
     notebook, known = notebooks()["ablation"], settings.load()
-    given: dict[str, Any] = {"sweep": name or table.only()}
+    given: dict[str, Any] = {"sweep": name or grid.only()}
     given |= {key: value for key, value in (("dataset", dataset), ("limit", limit)) if value}
     if not plan:
         consent.required(report.reach([notebook], given), trusted)

@@ -40,7 +40,7 @@ from ragbench.tiers.scoring.judged_metrics import Judging
 if TYPE_CHECKING:
     from ragbench.store import Store
     from ragbench.systems import System
-    from ragbench.systems.registry import Opened
+    from ragbench.systems.configured import Opened
 
 WHY = "unmeasured: "
 """Before the reason, in the name of an array that counts it."""

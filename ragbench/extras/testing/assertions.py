@@ -22,7 +22,7 @@ from ragbench.core.parts import spoken
 from ragbench.core.types import Judge, Sample
 from ragbench.data.samples import read_samples
 from ragbench.report.keeping import kept
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.findings import compared_pair
 from ragbench.tiers.run import gates
 from ragbench.tiers.scoring import judge_assignment

@@ -3,8 +3,8 @@
 OFFERS = {
     "commands": {
         "draft": "ragbench.extras.testsets.command:draft",
-        "drafts": "ragbench.extras.testsets.drafts_command:drafts",
-        "form": "ragbench.extras.testsets.form_command:form",
+        "drafts": "ragbench.extras.testsets.command:drafts",
+        "form": "ragbench.extras.testsets.command:form",
         "pool": "ragbench.extras.testsets.pool_command:pool",
     },
     "examined": {"drafts": "ragbench.extras.testsets.examined"},

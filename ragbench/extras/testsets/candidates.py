@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from ragbench.core.folders import write
+from ragbench.core.settings import secrets
+from ragbench.data.folder import lines_of_table
 from ragbench.data.records import Closed, Dialogue, QuestionRecord, Turn
-from ragbench.extras.testsets import kept_lines
 
 Filter = Literal[
     "reply", "language", "quotes", "one_passage", "copied", "duplicate", "not_answered", "answered", "known", "unclear"
@@ -78,9 +81,26 @@ def path_of(place: Path, language: str) -> Path:
 
 def read(place: Path, language: str) -> list[Candidate]:
     """The drafts that are kept there; none where there is no file. Raises DatasetError, naming file and line."""
-    return kept_lines.read(path_of(place, language), Candidate)
+    return records_of(path_of(place, language), Candidate)
 
 
 def keep(place: Path, language: str, candidates: Iterable[Candidate]) -> None:
     """Write these among those that are kept already; a draft of the same id and attempt takes its place."""
-    kept_lines.keep(path_of(place, language), Candidate, candidates, lambda draft: (draft.id, draft.attempt))
+    keep_records(path_of(place, language), Candidate, candidates, lambda draft: (draft.id, draft.attempt))
+
+
+Record = TypeVar("Record", bound=Closed)
+
+
+def records_of(path: Path, model: type[Record]) -> list[Record]:
+    """The records of a file; none where there is no file. Raises DatasetError, naming file and line."""
+    return [record for _, record in lines_of_table(path, model)]
+
+
+def keep_records(path: Path, model: type[Record], records: Iterable[Record], key: Callable[[Record], Any]) -> None:
+    """Write these among those that are kept already, in the order of their keys; secrets are masked."""
+    known = {key(record): record for record in (*records_of(path, model), *records)}
+    mask = secrets.exact_masker()
+    rows = (secrets.masked(known[name].model_dump(mode="json"), mask) for name in sorted(known))
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write(path, text.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""`ragbench draft`: first questions to a knowledge base that has none."""
+"""`ragbench draft`, `ragbench drafts`, `ragbench form`: first questions to a base that has none, and their worth."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragbench.extras.testsets.drafting import Drafting
     from ragbench.extras.testsets.kinds import Task
     from ragbench.llm import Journal, Outlook, Tally
+
 
 SHOWN = 5
 
@@ -218,7 +219,7 @@ async def _asked(
     language: str,
 ) -> tuple[Drafting, list[Outlook], Tally]:
     """The drafts, what the judge would be asked where this is a plan, and what it took."""
-    from ragbench.extras.testsets.asking import watched
+    from ragbench.extras.testsets.drafting import watched
 
     async with watched("drafting", len(tasks), judge, known, journal, language) as (opened, progress):
         made = by(opened.judges[0])
@@ -253,3 +254,120 @@ def _tell(made: Drafting, tasks: Sequence[Task], before: int) -> None:
 
 def _numbers(counted: Mapping[str, int], dropped: Sequence[str]) -> list[str]:
     return [str(counted.get(name, 0)) for name in dropped]
+
+
+def drafts(
+    name: Annotated[str, typer.Argument(help="The data set: kb, or kb:ru for one of its languages.")],
+    run_name: Annotated[
+        str, typer.Option("--run", help="The run whose Tier 1 measured them: a name, latest, or a folder.")
+    ] = "latest",
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="By which systems are ordered; the primary if none.")
+    ] = "",
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say how far drafted questions may be believed: whether they order systems as questions of people do.
+
+    Questions that nobody has reviewed, and known items, are held against all others of the same data set, on the
+    systems of one run: Kendall's τ of the systems' order with its interval, how much higher or lower each system is,
+    how long questions are and how much of them stands in their passages, and from how many drafts on their order of
+    systems holds with a chance of 95 %.
+
+    The next page `dataset` says it, too.
+
+    Example: ragbench run tier1_retrieval -d kb && ragbench drafts kb
+    """
+    from ragbench import data
+    from ragbench.core import trust
+    from ragbench.core.language import translator
+    from ragbench.core.measurement import without_nan
+    from ragbench.core.parts import Value, spoken
+    from ragbench.data.records import KNOWN_ITEM
+    from ragbench.extras.testsets import examined
+    from ragbench.report.keeping import kept
+    from ragbench.report.pages.notebook_pages import Measurements
+
+    dataset = data.load(name, trust.folder_of("data_folder"))
+    measured = Measurements(kept.pages_of(run_name))
+    if "tier1_retrieval" not in measured.names():
+        raise typer.BadParameter(
+            f"{run_name} has no Tier 1: `ragbench run tier1_retrieval -d {name}`", param_hint="--run"
+        )
+    made = measured["tier1_retrieval"]
+    if made.facts.get("dataset") != dataset.label:
+        raise typer.BadParameter(f"{run_name} is of {made.facts.get('dataset')}, not of {name}", param_hint="--run")
+    label = metric or str(made.facts["primary"])
+    rows = made.scores[made.scores["metric"] == label]
+    if rows.empty:
+        there = ", ".join(dict.fromkeys(made.scores["metric"]))
+        raise typer.BadParameter(f"{label!r} was not measured; measured are {there}", param_hint="--metric")
+    asked = {question.id: question for question in dataset.questions}
+    drafted = {
+        name for name, question in asked.items() if question.draft == "unreviewed" or question.kind == KNOWN_ITEM
+    }
+    wide = rows.pivot(index="sample", columns="system", values="value")
+    sides = [
+        {str(system): column.to_numpy(float) for system, column in wide[wide.index.isin(names)].items()}
+        for names in (drafted, asked.keys() - drafted)
+    ]
+    belief = examined.compared(*sides, seed=seed)
+    texts = {chunk.id: chunk.text for chunk in dataset.chunks}
+    words = [
+        examined.wording([question for name, question in asked.items() if (name in drafted) is chosen], texts)
+        for chosen in (True, False)
+    ]
+    told_of_all = {**belief.as_json(), "metric": label, "run": measured.folder.parent.name, "wording": words}
+    place = data.place_of(dataset.name, trust.folder_of("data_folder"))
+    examined.keep(place, dataset.language, told_of_all)
+    if as_json:
+        terminal.dump(without_nan(told_of_all), indent=2)
+        return
+    tau = Value(belief.tau, belief.low, belief.high, digits=2)
+    terminal.say(
+        f"On {label}, Kendall's τ of {len(belief.systems)} systems under {belief.n} drafts and {belief.of_people} "
+        f"other questions is {spoken(translator('en')).phrase(tau)}.",
+        bold=True,
+    )
+    held = "no number of drafts holds their order" if belief.needed is None else f"from {belief.needed:,} drafts on"
+    terminal.say(f"The drafts' order of systems holds with a chance of 95 %: {held}.")
+    levels = [
+        (system, f"{belief.drafted[system]:.3f}", f"{belief.people[system]:.3f}", f"{belief.levels[system]:+.3f}")
+        for system in belief.systems
+    ]
+    terminal.table(("system", "drafts", "others", "difference"), levels, left=("system",))
+    texts_of = ("words", "overlap", "different")
+    titles = ("questions", "words", "share in their passages", "different words")
+    terminal.table(
+        titles,
+        [
+            (who, *(f"{told[key]:.2f}" for key in texts_of))
+            for who, told in zip(("drafts", "others"), words, strict=True)
+        ],
+        left=titles[:1],
+    )
+
+
+def form(
+    name: Annotated[str, typer.Argument(help="The data set: kb, or kb:ru for one of its languages.")],
+    to: Annotated[Path, typer.Option("--to", help="The CSV file that is written; one that is there is refused.")],
+) -> None:
+    """Write the questions of a data set as a form in which people say what is in order: CSV, no mark filled in.
+
+    is_question_ok, is_answer_ok and is_chunk_ok take 1 or 0; notes take words; an empty mark is "not answered yet".
+    `ragbench load annotations` brings it back, without what got a 0.
+
+    Example: ragbench form campus:en --to annotated.csv
+    """
+    from ragbench import data
+    from ragbench.core import trust
+    from ragbench.core.folders import write
+    from ragbench.extras.testsets import form as forms
+
+    if to.exists():
+        raise typer.BadParameter(f"{to} is there already: marks may stand in it; name another", param_hint="--to")
+    place = data.place_of(name.partition(":")[0], trust.folder_of("data_folder"))
+    records = data.Records.read(place, data.language_in(place, name.partition(":")[2]))
+    write(to, forms.form(records.questions, {passage.id: passage for passage in records.chunks}))
+    back = f"ragbench load annotations {to.name} --name {place.name}-checked --chunks-from {name}"
+    terminal.say(f"{to}: {len(records.questions)} questions, no mark filled in. When people have marked it: {back}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragbench.core import trust
+from ragbench.core.progress import Progress, is_watched
+from ragbench.core.settings import Settings
 from ragbench.core.types import Judge, Prompt
 from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
@@ -17,8 +21,13 @@ from ragbench.extras.testsets import prompts
 from ragbench.extras.testsets.candidates import Candidate, Filter, Shown
 from ragbench.extras.testsets.kinds import KINDS, Spread, Task
 from ragbench.extras.testsets.prompts import Quote, Ruling
+from ragbench.llm import Journal
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.examination import tongue
+from ragbench.tiers.data.dataset import tongue
+
+if TYPE_CHECKING:
+    from ragbench.judge import OpenJudges
+
 
 ATTEMPTS = 3
 """Drafts of a question at most, each from other passages."""
@@ -262,3 +271,20 @@ def summary(candidates: Sequence[Candidate]) -> dict[str, Mapping[str, int]]:
     for candidate in candidates:
         counts.setdefault(candidate.kind, Counter())[candidate.dropped or "kept"] += 1
     return dict(counts)
+
+
+@contextlib.asynccontextmanager
+async def watched(
+    what: str, count: int, judge: str, known: Settings, journal: Journal, language: str
+) -> AsyncIterator[tuple[OpenJudges, Progress]]:
+    """The judge of this name alone, and the progress of `count` pieces of work; in a plan it asks nobody."""
+    from ragbench.judge import open_judges
+    from ragbench.tiers.scoring.measure import live_line
+
+    with Progress(what, count if is_watched() else 0) as progress:
+        opened = open_judges(
+            known, [judge], journal=journal, language=language, on_change=live_line(progress),
+            rehearsed=trust.only_planned(),
+        )  # fmt: skip
+        async with opened:
+            yield opened, progress

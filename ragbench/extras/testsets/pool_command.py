@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
     from ragbench.core.settings import Settings
     from ragbench.data import QuestionRecord
-    from ragbench.extras.testsets.drawing import Drawn
-    from ragbench.extras.testsets.pool import Judgement, Pair, Pool
+    from ragbench.extras.testsets.pooling import Judgement, Pair, Pool
+    from ragbench.extras.testsets.powered import Drawn
     from ragbench.llm import Journal, Outlook, Tally
 
 NOTEBOOK = "tier1_retrieval"
@@ -77,12 +77,11 @@ def pool(
     from ragbench.core import settings, trust
     from ragbench.data.subsets import drawn
     from ragbench.data.writing import change
-    from ragbench.extras.testsets import drawing
-    from ragbench.extras.testsets import pool as room
+    from ragbench.extras.testsets import pooling, powered
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
     from ragbench.report.keeping import kept
-    from ragbench.report.pages.assembly import Measurements
+    from ragbench.report.pages.notebook_pages import Measurements
     from ragbench.tiers.basics.choices import parted
     from ragbench.tiers.scoring.judge_assignment import in_database
 
@@ -108,21 +107,21 @@ def pool(
     if made.facts.get("dataset") != label:
         raise typer.BadParameter(f"{run_name} is of {made.facts.get('dataset')}, not of {label}", param_hint="--run")
     passages = {chunk.id: chunk.text for chunk in records.chunks}
-    pooled = room.Pool.of(made, depth, records.questions, passages, parted(systems))
+    pooled = pooling.Pool.of(made, depth, records.questions, passages, parted(systems))
     for what, count in pooled.strange.items():
         terminal.say(f"left out: {count} results whose {what} the data set does not have any more", colour="yellow")
-    judgements = room.read(place, language)
+    judgements = pooling.read(place, language)
     gone = [j for j in judgements if j.passage not in passages or j.question not in {q.id for q in records.questions}]
     if gone:
         terminal.say(f"left out: {len(gone)} judgements of passages or questions that are gone", colour="yellow")
         judgements = [judgement for judgement in judgements if judgement not in gone]
-    known = room.known_grades(records.questions, judgements)
+    known = pooling.known_grades(records.questions, judgements)
     if estimate:
-        _estimate(made, pooled, records.questions, judgements, drawing.read(place, language), level)
+        _estimate(made, pooled, records.questions, judgements, powered.read(place, language), level)
         return
     chosen = pooled.sampled(sample)
     if again or active:
-        known = room.known_grades((), [judgement for judgement in judgements if judgement.people])
+        known = pooling.known_grades((), [judgement for judgement in judgements if judgement.people])
     left = [pair for pair in pooled.pairs if pair in chosen and pair not in known]
     if active:
         asked = _drawn(made, pooled, records.questions, judgements, (place, language), limit or 0, level)
@@ -151,7 +150,7 @@ def pool(
             terminal.say(f"not graded: {pair[1]} for {pair[0]}: {why}", colour="yellow")
         if lost:
             terminal.say(f"{len(lost)} of {len(left)} have no grade, and stay unjudged", colour="yellow")
-    _tell(pooled, room.known_grades(records.questions, [*judgements, *new]), level)
+    _tell(pooled, pooling.known_grades(records.questions, [*judgements, *new]), level)
     if not new:
         if left and not judge:
             terminal.say(
@@ -160,9 +159,9 @@ def pool(
         elif left:
             raise typer.Exit(Ending.UNMEASURED)
         return
-    room.keep(place, language, new)
+    pooling.keep(place, language, new)
     out = [pair for pair in pooled.pairs if pair not in chosen and pair not in known]
-    changed = room.labelled(records.questions, [*judgements, *new], out, level=level)
+    changed = pooling.labelled(records.questions, [*judgements, *new], out, level=level)
     change(label, folder, data.Records(questions=changed))
     terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels. "
                  f"Next: ragbench run {NOTEBOOK} -d {label}")  # fmt: skip
@@ -178,10 +177,10 @@ def _drawn(
     level: int,
 ) -> set[str]:
     """The questions of the last drawing as long as people have not graded all of them, else of a new one."""
-    from ragbench.extras.testsets import drawing, powered
+    from ragbench.extras.testsets import powered
 
     graded = powered.Graded.of(pooled, questions, judgements, level=level)
-    last = drawing.read(*place)
+    last = powered.read(*place)
     waiting = {record.question for record in last if record.chosen} & {*pooled.found_by} - {*graded.labelled}
     if waiting:
         terminal.say(f"the last drawing has {len(waiting)} questions that people have not graded: these again")
@@ -192,8 +191,8 @@ def _drawn(
             "no judge has graded the whole pool of any question: --judge NAME first", param_hint="--active"
         )
     known = {*graded.labelled} & doubts.keys()
-    new = drawing.drawn(doubts, known, number, max((record.round for record in last), default=0) + 1)
-    drawing.keep(*place, new)
+    new = powered.drawn(doubts, known, number, max((record.round for record in last), default=0) + 1)
+    powered.keep(*place, new)
     chosen = {record.question for record in new if record.chosen} - known
     low, high = (f(record.chance for record in new if record.question not in known) for f in (min, max))
     terminal.say(
@@ -240,11 +239,11 @@ async def _graded(
     journal: Journal,
     known: Settings,
 ) -> tuple[list[Judgement], dict[Pair, str], list[Outlook], Tally]:
-    from ragbench.extras.testsets import grading
-    from ragbench.extras.testsets.asking import watched
+    from ragbench.extras.testsets import pooling
+    from ragbench.extras.testsets.drafting import watched
 
     async with watched("grading", len(left), judge, known, journal, language) as (opened, progress):
-        made, lost = await grading.graded(opened.judges[0], left, questions, passages, language, lambda: progress(1))
+        made, lost = await pooling.graded(opened.judges[0], left, questions, passages, language, lambda: progress(1))
         return made, lost, await opened.outlooks(), opened.tally
 
 
@@ -284,7 +283,7 @@ def _taken(path: Path, annotator: str, pairs: Sequence[Pair]) -> list[Judgement]
     another pool."""
     from ragbench.data.files import DatasetError
     from ragbench.data.rows import read_rows
-    from ragbench.extras.testsets.pool import Judgement
+    from ragbench.extras.testsets.pooling import Judgement
     from ragbench.judge.relevance import HIGHEST
 
     known, made = {_code(pair): pair for pair in pairs}, []

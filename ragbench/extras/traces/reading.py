@@ -20,7 +20,7 @@ from ragbench.data.records import ChunkRecord
 from ragbench.data.rows import read_rows
 from ragbench.data.shelf import Shelf, stored, temporary
 from ragbench.extras.traces.assembly import Assembly
-from ragbench.extras.traces.formats import FORMATS, Reader, format_of, unknown
+from ragbench.extras.traces.formats import FORMATS, Format, format_of, parts, unknown
 from ragbench.extras.traces.spans import Trace
 
 _TRACE = TypeAdapter(Trace)
@@ -89,8 +89,8 @@ def tool(path: Path) -> str:
         first = next(read_rows(path, held=False, left_out=LeftOut()), None)
     except DatasetError:
         return ""
-    reader = format_of(first[1]) if first else None
-    return reader.NAME if reader in FORMATS else ""
+    known = format_of(first[1]) if first else None
+    return known.NAME if known in FORMATS else ""
 
 
 @dataclass
@@ -104,7 +104,7 @@ class _Found:
 
     def read(self, path: Path, prefix: str) -> None:
         """Add what a file holds. prefix: of the names of what has none of its own."""
-        of: Reader | None = None
+        of: Format | None = None
         load = Load(path, "records", held=False)
         for number, (place, record) in enumerate(read_rows(path, held=False, left_out=self.left_out), 1):
             here = format_of(record)
@@ -117,7 +117,7 @@ class _Found:
                 continue
             load.add(0)
             try:
-                for part in of.parts(record, f"{prefix}{number}"):
+                for part in parts(of, record, f"{prefix}{number}"):
                     if isinstance(part, Passage):
                         self.documents.put(str(len(self.documents)), asdict(part))
                     else:

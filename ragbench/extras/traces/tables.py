@@ -11,7 +11,6 @@ from ragbench.data.samples import SAID, samples_of
 from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces.spans import Span, Trace
 
-NAME = "a table of answers"
 COUNTED = ("inputtokencount", "outputtokencount", "tokencost")
 """What DeepEval says of an answer, beside `completion_time`."""
 

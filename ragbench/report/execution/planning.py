@@ -14,8 +14,7 @@ from ragbench.core.types import TextKind
 from ragbench.data import Dataset
 from ragbench.embed import wheels
 from ragbench.llm import Outlook, planning
-from ragbench.report.execution import kernel_pool
-from ragbench.report.execution import run as execution
+from ragbench.report.execution import kernel_pool, orchestration
 from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.preparation import Read, prepared
 from ragbench.store import Store
@@ -56,7 +55,7 @@ def plan(
     *,
     jobs: int | None = None,
     language: str | None = None,
-    progress: execution.Report | None = None,
+    progress: orchestration.Report | None = None,
     lenient: bool = False,
 ) -> Planned:
     """Execute the notebooks in processes that look up in the journal and never ask, and add up what they would ask.
@@ -64,7 +63,7 @@ def plan(
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Of a folder that nobody has answered for, neither functions nor models are loaded: see
-    `ragbench.core.trust`. Parameters and errors: see `ragbench.report.execution.run`.
+    `ragbench.core.trust`. Parameters and errors: see `ragbench.report.execution.orchestration`.
     """
     sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
@@ -74,7 +73,7 @@ def plan(
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
         with kernel_pool.opened(len(asking)) as forks:
-            executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
+            executed = orchestration.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
             failures = executed.all(asking, [Round(tuple(asking), jobs or kernel_pool.affordable())])
         rewriters = (rewriter.outlook for rewriter in work if rewriter.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))

@@ -19,11 +19,11 @@ from ragbench.data import remotes
 from ragbench.llm import uses
 from ragbench.report.keeping import files, results
 from ragbench.report.keeping.results import Manifest, check, plain, text
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.notebook_pages import Measurements
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
-    from ragbench.store.records import RunRecord
+    from ragbench.store.runs import RunRecord
 
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
 TAKEN = re.compile(
@@ -110,8 +110,7 @@ def rename(run: str | Path, *, name: str | None = None, note: str | None = None)
     Raises StoreError for a name of none, ValueError for a name or note that no run can have.
     """
     from ragbench.store import Store
-    from ragbench.store.records import entitled
-    from ragbench.store.runs import Runs
+    from ragbench.store.runs import Runs, entitled
 
     said = {
         "name": None if name is None else results.named(name),

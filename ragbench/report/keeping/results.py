@@ -24,7 +24,7 @@ from ragbench.data.files import LATEST, MAX_ROWS
 from ragbench.data.rows import look_at_parquet
 from ragbench.metrics import published
 from ragbench.report.keeping import files
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.session import versions
 
 if TYPE_CHECKING:

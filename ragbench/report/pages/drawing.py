@@ -19,8 +19,8 @@ from ragbench.core.measurement import DamagedError
 from ragbench.core.metric import Metric
 from ragbench.core.settings.secrets import excerpt
 from ragbench.report.keeping import files, kept, results
-from ragbench.report.pages import assembly, index
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages import index, notebook_pages
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics import session
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views import Page
@@ -50,7 +50,7 @@ Apart = Callable[[Sequence[Sheet]], Sequence[tuple[dict[str, Any], str]]]
 """Draws pages in other processes: what `page` returns of each."""
 
 
-def render(folder: Path, *, language: str | None = None, measured: assembly.Measurements | None = None) -> Path:
+def render(folder: Path, *, language: str | None = None, measured: notebook_pages.Measurements | None = None) -> Path:
     """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
 
     language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
@@ -79,27 +79,27 @@ def draw(
     language: str | None = None,
     *,
     apart: Apart | None = None,
-    measured: assembly.Measurements | None = None,
+    measured: notebook_pages.Measurements | None = None,
 ) -> dict[str, str]:
     """Draw all pages of a run, in each of its languages; of a page that cannot be drawn the reason, by its name.
 
     language: in this one alone, whatever the run's are. apart: draws pages in other processes, some at a time.
     measured: what the run has kept, where it was read already.
     """
-    measured = measured or assembly.Measurements(folder)
+    measured = measured or notebook_pages.Measurements(folder)
     drawn = [Edition(language)] if language else editions(manifest)
     undrawn: dict[str, str] = {}
     for edition in drawn:
         own = not (language or edition.folder)
         spoken = {each["name"]: each["language"] if own else edition.language for each in manifest["notebooks"]}
         undrawn |= _draw(folder, manifest, measured, edition, drawn, spoken, apart)
-    for name, content in assembly.beside().items():
+    for name, content in notebook_pages.beside().items():
         files.write(folder / name, content)
     return undrawn
 
 
 def _draw(
-    folder: Path, manifest: Mapping[str, Any], measured: assembly.Measurements, edition: Edition,
+    folder: Path, manifest: Mapping[str, Any], measured: notebook_pages.Measurements, edition: Edition,
     drawn: Sequence[Edition], spoken: Mapping[str, str], apart: Apart | None,
 ) -> dict[str, str]:  # fmt: skip
     """The pages of one edition; the overview's is the first page itself. spoken: the language of each."""
@@ -128,7 +128,7 @@ def _draw(
 
 
 def page(
-    sheet: Sheet, notebook: Any = None, measured: assembly.Measurements | None = None
+    sheet: Sheet, notebook: Any = None, measured: notebook_pages.Measurements | None = None
 ) -> tuple[dict[str, Any], str]:
     """Write the page and all beside it; its entry on the first page, and why it could not be drawn, else "".
 
@@ -136,10 +136,10 @@ def page(
     """
     folder, own, name, language, failure, frame, told = sheet
     notebook = notebook_at(folder / f"{name}.ipynb") if notebook is None else notebook
-    measured, why = measured or assembly.Measurements(folder), ""
+    measured, why = measured or notebook_pages.Measurements(folder), ""
     try:
-        text = assembly.html(notebook, name, measured, language, failure, frame)
-        for shown in assembly.tables(notebook, measured, language):
+        text = notebook_pages.html(notebook, name, measured, language, failure, frame)
+        for shown in notebook_pages.tables(notebook, measured, language):
             write_scripts(own, shown)
         entry = index.entry(notebook, name, measured, language, failure, told)
     except Exception as error:  # whatever a notebook put out, the other pages are drawn
@@ -148,11 +148,11 @@ def page(
         for cell in notebook.cells:
             if "outputs" in cell:
                 cell.outputs = []
-        text = assembly.html(notebook, name, measured, language, failure, frame)
-        entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), language, failure)
+        text = notebook_pages.html(notebook, name, measured, language, failure, frame)
+        entry = index.entry(notebook, name, notebook_pages.Measurements(folder / "none"), language, failure)
     if name != OVERVIEW:
         files.write(own / f"{name}.html", text)
-        for file, content in assembly.of_its_own(notebook).items():
+        for file, content in notebook_pages.of_its_own(notebook).items():
             (own / file).parent.mkdir(exist_ok=True)
             files.write(own / file, content)
     return entry, why
@@ -215,12 +215,12 @@ def html(
 ) -> str:
     """The page of a metric; see `ragbench.views.about.metric_page.parts`."""
     _ = translator(language)
-    page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
+    page = notebook_pages.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,
         "body": Web(_).blocks(metric_page.parts(metric, _, places, titles, signed)),
         **frame,
     }
-    return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))
+    return str(notebook_pages.exporter().environment.get_template("metric.html.j2").render(page=page))
 
 
 @dataclass(frozen=True)

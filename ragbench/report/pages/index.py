@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ragbench.core.language import translator
 from ragbench.metrics.explanation import reason_in
-from ragbench.report.pages import assembly, prose
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages import notebook_pages, prose
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views.about.run_summary import Overview, compared, size_and_cost
@@ -47,14 +47,14 @@ def entry(
         "name": name,
         **way(notebook, name, language),
         "failure": reason_in(failure, translator(language)),
-        "summary": Markup("").join(assembly.view(view, measurements, language).html() for view in asked),
+        "summary": Markup("").join(notebook_pages.view(view, measurements, language).html() for view in asked),
     }
 
 
 def _measurements(notebook: Any, name: str, measurements: Measurements) -> list[str]:
     """Those that the page shows, in its order; the notebook's own if it shows none."""
     there = measurements.names()
-    asked = dict.fromkeys(str(view["measurement"]) for view in assembly.views(notebook))
+    asked = dict.fromkeys(str(view["measurement"]) for view in notebook_pages.views(notebook))
     return [measurement for measurement in asked if measurement in there] or [name] * (name in there)
 
 
@@ -82,10 +82,10 @@ def html(
 
     def drawn(name: str) -> Markup:
         asked = {"view": name, "measurement": OVERVIEW}
-        shown: Markup = assembly.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
+        shown: Markup = notebook_pages.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
         return shown
 
-    page = assembly.chrome(language, title) | {
+    page = notebook_pages.chrome(language, title) | {
         **frame,
         "entries": [{**e, "about": about.get(e["name"], "")} for e in entries if e["name"] != OVERVIEW],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
@@ -95,5 +95,5 @@ def html(
         "wide": True,
         "left_out": [(lack.page, lack.sentence(_)) for lack in left_out],
     }
-    template = assembly.exporter().environment.get_template("overview.html.j2")
+    template = notebook_pages.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

@@ -17,7 +17,7 @@ from ragbench.core.settings import secrets
 from ragbench.data import places
 from ragbench.report.execution import preparation
 from ragbench.report.keeping import files, results
-from ragbench.report.pages import assembly
+from ragbench.report.pages import notebook_pages
 from ragbench.report.pages.drawing import render
 from ragbench.views import VIEWS, Page, View
 from ragbench.views.view import called
@@ -35,7 +35,7 @@ class Block:
 
 def folded(output: Markup) -> Block:
     """A view that has a heading of its own, folded below it."""
-    title, rest = assembly.headed(output)
+    title, rest = notebook_pages.headed(output)
     return Block([rest], title, folded=True)
 
 
@@ -45,7 +45,7 @@ def html(
 ) -> str:  # fmt: skip
     """A page of blocks; `up` is the page that it belongs to. Blocks without anything in them are left out."""
     there = [block for block in blocks if any(output.striptags().strip() for output in block.outputs) or block.href]
-    page = assembly.chrome(_.language, f"{over} · {heading}" if over else heading) | {
+    page = notebook_pages.chrome(_.language, f"{over} · {heading}" if over else heading) | {
         "heading": heading,
         "over": over,
         "up": up,
@@ -54,7 +54,7 @@ def html(
         "wide": wide,
         "tables": any('class="rb-table"' in output for block in there for output in block.outputs),
     }
-    return str(assembly.exporter().environment.get_template("sheet.html.j2").render(page=page))
+    return str(notebook_pages.exporter().environment.get_template("sheet.html.j2").render(page=page))
 
 
 def views(page: Page, *names: str, present: frozenset[str] | None = None) -> list[Markup]:
@@ -66,7 +66,7 @@ def views(page: Page, *names: str, present: frozenset[str] | None = None) -> lis
 def write(folder: Path, name: str, html: str) -> None:
     """A page with what every page needs beside it."""
     files.write(folder / f"{name}.html", html)
-    for file, content in assembly.beside().items():
+    for file, content in notebook_pages.beside().items():
         if not (folder / file).exists():
             files.write(folder / file, content)
 
@@ -89,7 +89,7 @@ def assemble(
     nbformat = files.notebook_format()
 
     name = measurement.notebook
-    kept = assembly.Measurements(folder)
+    kept = notebook_pages.Measurements(folder)
     kept.replace(name, measurement)
     del measurement  # what was kept is read again, and one of them is enough
     page = Page(kept[name], language=language)

@@ -17,8 +17,8 @@ from ragbench.core.settings import EmbedderSettings, RetrieverSettings
 from ragbench.core.types import Embedder, EmbeddingError, Hit, Vectors
 from ragbench.data import Dataset
 from ragbench.embed import wheels
-from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
+from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.embed.texts import content_hash
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check

@@ -32,9 +32,9 @@ from ragbench.tiers.basics.session import Need, Needed, commit, part, versions
 from ragbench.tiers.basics.withholding import stated
 from ragbench.tiers.scoring import judge_assignment, judged_metrics, other_judges, parts, sets
 from ragbench.tiers.scoring import measure as scoring
-from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
 from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.table_sources import AnswerTable, find_answers, logged_answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -107,7 +107,7 @@ class Stored:
 
     def __init__(self, store: Store, model: Embedder, batch: int) -> None:
         self.store, self.model, self.batch = store, model, batch
-        from ragbench.embed.tables import TableEmbedder
+        from ragbench.embed.own_embedders import TableEmbedder
 
         self.name, self.identity = model.name, model.identity
         self.of_tables = isinstance(model, TableEmbedder)

@@ -11,9 +11,9 @@ from ragbench import stats
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Finding, Measurement, NamedComparison
 from ragbench.core.metric import Metric, called
+from ragbench.core.metric_reading import Met, Stretch
 from ragbench.core.names import meant
-from ragbench.core.reading import Met, Stretch
-from ragbench.core.settings import Band, ConfigurationError, DifferenceSettings, Settings, metrics
+from ragbench.core.settings import Band, ConfigurationError, DifferenceSettings, Settings, metric_tables
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue, declaration
@@ -31,12 +31,12 @@ def band_for(known: Mapping[str, Band], label: str) -> Band | None:
     except ValueError:
         return None
     names = dict.fromkeys((label, *(name for each in declared for name in each.names)))
-    return metrics.band_of(known, tuple(names), declared[0].bounds)
+    return metric_tables.band_of(known, tuple(names), declared[0].bounds)
 
 
 def told(labels: Iterable[str], settings: Settings) -> dict[str, Any]:
     """What a page says of the thresholds that it is held to: `set`, and `bands` by label; empty where it has none."""
-    known = metrics.bands(settings)
+    known = metric_tables.bands(settings)
     by_label = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
     bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in by_label.items()}
     return {"set": settings.threshold_set, "bands": bands} if bands else {}
@@ -92,7 +92,7 @@ def banded(
 ) -> list[str]:
     """The band in words of each number, named by its metric's label; empty where it has none, and of one that only
     stand-ins made."""
-    known = metrics.bands(settings)
+    known = metric_tables.bands(settings)
     return [
         ""
         if unearned(declaration(label), made)

@@ -132,9 +132,17 @@ def columns(
 ) -> dict[str, Array]:
     """One column a metric, its rows by the samples' ids: no number depends on the order in which a file has them."""
     own = scores[scores["system"] == system]
-    wide = own.pivot_table(index="sample", columns="metric", values="value", dropna=False, sort=False, aggfunc="first")
-    wide = wide.reindex(sorted(set(scores["sample"])) if samples is None else list(samples))
-    return {each.label: wide[each.label].to_numpy(dtype=float) for each in metrics if each.label in wide}
+    by_metric: dict[str, dict[str, float]] = {}
+    for sample, label, value in zip(*(own[name].tolist() for name in ("sample", "metric", "value")), strict=True):
+        measured = by_metric.setdefault(label, {})
+        if value == value:
+            measured.setdefault(sample, value)
+    asked = sorted(set(scores["sample"].tolist())) if samples is None else samples
+    return {
+        each.label: np.array([by_metric[each.label].get(sample, math.nan) for sample in asked], dtype=float)
+        for each in metrics
+        if each.label in by_metric
+    }
 
 
 def void(
@@ -142,7 +150,7 @@ def void(
 ) -> dict[str, Flags]:
     """By metric, (samples,) whether there was nothing to measure: a field that the sample does not have, or nothing in
     it to judge. Where that is so of both systems the question is no pair, and none that is unmeasured."""
-    asked = sorted(set(scores["sample"])) if samples is None else list(samples)
+    asked = sorted(set(scores["sample"].tolist())) if samples is None else list(samples)
     if "status" not in scores:
         return {each.label: np.zeros(len(asked), dtype=bool) for each in metrics}
     own = scores[(scores["system"] == system) & scores["value"].isna() & scores["status"].isin(NOTHING)]

@@ -21,7 +21,7 @@ from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, cells, in_memory, load_folder
 from ragbench.data.samples import read_samples, samples_of
 from ragbench.data.vocabulary import FIELDS, key
-from ragbench.embed.objects import PASSAGES, PLAIN, ObjectEmbedder
+from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder
 from ragbench.systems import callables
 from ragbench.tiers.basics.choices import BenchError, Reads
 

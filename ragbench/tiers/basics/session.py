@@ -26,7 +26,7 @@ from ragbench.data import Dataset, load, load_folder, places
 from ragbench.data.records import KNOWN_ITEM
 from ragbench.embed import wheels
 from ragbench.llm import Price, planning
-from ragbench.metrics import declaration, records
+from ragbench.metrics import criterion, declaration
 from ragbench.tiers.basics import bands, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
 
@@ -196,7 +196,7 @@ def told(made: Measurement) -> Measurement:
     more: Facts = {
         "thresholds": bands.told(labels, known),
         "own_metrics": {
-            label: records.told(metric) for label, metric in declared.items() if metric is not None and metric.own
+            label: criterion.told(metric) for label, metric in declared.items() if metric is not None and metric.own
         },
         "signatures": {
             label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature

@@ -19,7 +19,7 @@ from ragbench.core.measurement import NamedEstimate
 from ragbench.core.types import BY_CONSTRUCTION, Array, Comparison, Estimate, Score, Status, Verdict
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.metrics import judging
-from ragbench.stats.samples import as_codes, units_of
+from ragbench.stats.values import as_codes, units_of
 from ragbench.tiers.basics.design import independent
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.judges.asking import Heard

@@ -32,13 +32,12 @@ from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session, dataset_of
-from ragbench.tiers.judges import asking, items, judgement_files, numbers, probes
+from ragbench.tiers.judges import asking, items, judge_findings, judgement_files, numbers, probes
 from ragbench.tiers.judges import classes as judge_classes
-from ragbench.tiers.judges import tables as judge_tables
 from ragbench.tiers.judges.asking import Heard, Trial, said_by_workers
 from ragbench.tiers.judges.items import NOTHING, Answers, Scale, Temptations
+from ragbench.tiers.judges.judge_findings import Settled
 from ragbench.tiers.judges.probes import Limits, Tried
-from ragbench.tiers.judges.tables import Settled
 from ragbench.tiers.scoring import judge_assignment, measure, own_metrics
 from ragbench.tiers.scoring.judged_metrics import Judging, described
 
@@ -130,16 +129,16 @@ class TierJudgeRequest(Draws):
 def state(evidence: Evidence) -> Findings:
     """The four numbers of every judge, and all that tells whether to believe it, of what it and people said."""
     facts, said, design = evidence.facts, evidence.extra["said"], Design(evidence)
-    heard = [judge for name in design.systems if (judge := judge_tables.heard(said, name)) is not None]
-    tried = judge_tables.tried(said, facts)
+    heard = [judge for name in design.systems if (judge := judge_findings.heard(said, name)) is not None]
+    tried = judge_findings.tried(said, facts)
     named = facts["classes"] and judge_classes.Classes(tuple(facts["classes"]), tuple(facts["class_levels"]))
     limits = Limits(**facts["limits"])
     settled = Settled(facts["delta"], _rule(facts["aggregate"] or "mean"), limits, design.sureness, named or None)
     how = settled.on_grades(heard, tried)
-    baseline = judge_tables.heard(said, facts["rival"])
+    baseline = judge_findings.heard(said, facts["rival"])
     labels = said.loc[said["kind"] == "label", "value"].to_numpy(dtype=float)
-    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
-    faithfulness = judge_tables.single_scores(said, "faithfulness")
+    placed, tables = judge_findings.found(heard, tried, baseline, labels, how)
+    faithfulness = judge_findings.single_scores(said, "faithfulness")
     estimates = tuple(each for judge in heard for each in _leading(judge, labels, tried, how, faithfulness))
     return Findings(estimates, (), placed, {"alpha": how.scales}, tables)
 
@@ -267,7 +266,7 @@ def _measurement(
     faithfulness: Mapping[str, Sitting],
 ) -> Evidence:
     answers, how = tried.answers, request.settled(tried.answers)
-    tables = judge_tables.listed(heard, tried, baseline, labels, faithfulness)
+    tables = judge_findings.listed(heard, tried, baseline, labels, faithfulness)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for judge in heard for value in judge.answers.scores[:, 0]]
@@ -319,7 +318,7 @@ def _leading(
 ) -> list[NamedEstimate]:
     """The specification's four numbers, or of a judge that chose between answers only those of its choices."""
     if heard.chooses:
-        return numbers.placed(heard.name, judge_tables.chosen(heard, labels, tried, how.sure))
+        return numbers.placed(heard.name, judge_findings.chosen(heard, labels, tried, how.sure))
     clusters = tried.answers.clusters
     estimates = numbers.specified(heard, clusters, how.delta, how.sure)
     if heard.name in faithfulness:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from ragbench import stats
@@ -18,17 +21,15 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
 from ragbench.data import Dataset
 from ragbench.embed.threads import one_thread
-from ragbench.metrics import ranking_arrays
-from ragbench.metrics import sources as formulas
+from ragbench.metrics import ranking_arrays, source_use
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
-from ragbench.metrics.sources import TopicCoverage, Usage
+from ragbench.metrics.source_use import TopicCoverage, Usage
 from ragbench.tiers.basics import design, requests
 from ragbench.tiers.basics.choices import BenchError, illegal
 from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.data.persons import Masker
-from ragbench.tiers.retrieval import topics
 from ragbench.tiers.retrieval.own_tables import REAL
 from ragbench.tiers.retrieval.real_users import as_question
 from ragbench.tiers.retrieval.tier1_retrieval import told
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
     from ragbench.store import Store
     from ragbench.systems import Retrieval
 
+
 PRIMARY = "utilization_rate"
 MOST_TOPICS = 1000
-MEASURES = (formulas.utilization_rate, formulas.total_chunks, formulas.used_chunks, formulas.unused_chunks)
+MEASURES = (source_use.utilization_rate, source_use.total_chunks, source_use.used_chunks, source_use.unused_chunks)
 
 
 class SourcesRequest(Request):
@@ -238,8 +240,8 @@ def _covered(
 ) -> TopicCoverage:
     """The same topics for every system: equal vectors, seed and number give equal clusters."""
     with one_thread():
-        return formulas.topic_coverage(
-            topics.directions(vectors),
+        return source_use.topic_coverage(
+            directions(vectors),
             retrieved,
             n_topics=n_topics or None,
             choices=range(request.fewest_topics, request.most_topics + 1),
@@ -356,8 +358,8 @@ def _tables(
     import pandas as pd
 
     first, samples = next(iter(covered.values())), [question.id for question in data.questions]
-    members = topics.central(topics.directions(vectors), first.labels)
-    words = topics.typical_words([question.text for question in data.questions], first.labels)
+    members = central(directions(vectors), first.labels)
+    words = typical_words([question.text for question in data.questions], first.labels)
     coverage = [
         (name, topic.topic_id + 1, ", ".join(words[topic.topic_id]), topic.question_count, topic.unique_chunks,
          topic.unique_urls, topic in thin)
@@ -410,6 +412,83 @@ def _pages(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) ->
     for name, lists in retrieved.items():
         places = Counter(chunk.url for row in lists for chunk in row)
         total = max(sum(places.values()), 1)
-        for page, questions in formulas.page_use(lists).items():
+        for page, questions in source_use.page_use(lists).items():
             excess = places[page] / total * len(data.chunks) / sizes[page] if sizes[page] else np.nan
             yield name, page, titles.get(page), sizes[page], questions, round(excess, 6), needed[page]
+
+
+Labels = NDArray[np.int64]
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_EMPTY_WORDS = (
+    "без будет является являются называется называются образом каком какими согласно относительно бы был была были "
+    "было быть вам вас ваш весь вот все всех вы где для его ее если есть еще за зачем или им их как какая какие "
+    "каким каких какого какое какой какую кем ко когда кого кому который кто куда ли либо между меня мне могу мое "
+    "моего можно мой мою моя мы надо нам нас наш не него нее нельзя нет них ни но нужен нужна нужно ну об он она "
+    "они от очень по под почему при про раз сам свой своего себе себя со так такое там тебя то того тоже той только "
+    "том тот ты у уже хочу чего чем через что чтобы эта эти это этого этой этом этот эту я about after all and any "
+    "are but can could did does for from get had has have her his how into its may more most much must not now off "
+    "one our out should than that the their them then there they this was were what when where which who whom whose "
+    "why will with would you your"
+)
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+_COMMON = 0.08  # of the texts: a word in more of them (how, what, for) says nothing of a topic
+_FLOOR = 0.01  # of a share outside the group: a word of one text is no proof that others lack it
+
+
+def clusters(vectors: ArrayLike, seed: int) -> Labels:
+    """(N,) the cluster of each vector, by KMeans with the number of clusters that silhouette chooses."""
+    from ragbench.metrics.source_use import topic_coverage
+
+    rows = directions(vectors)
+    with one_thread():
+        return topic_coverage(rows, [()] * len(rows), seed=seed).labels
+
+
+def directions(vectors: ArrayLike) -> NDArray[np.float64]:
+    """(N, width) rows of length 1: what search by cosine compares; a row of length 0 stays."""
+    rows = np.asarray(vectors, dtype=float)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
+
+
+def central(vectors: ArrayLike, labels: Labels) -> list[list[int]]:
+    """Rows of each group, those nearest to its mean first."""
+    rows = np.asarray(vectors, dtype=float)
+    ordered = []
+    for group in range(int(labels.max(initial=-1)) + 1):
+        members = np.flatnonzero(labels == group)
+        distances = np.linalg.norm(rows[members] - rows[members].mean(axis=0), axis=1).round(9)
+        ordered.append(members[np.argsort(distances, kind="stable")].tolist())
+    return ordered
+
+
+def typical_words(texts: Sequence[str], labels: Labels, most: int = 4) -> list[list[str]]:
+    """For each group the words whose share of its texts is highest against their share of the others.
+
+    A word counts once a text and has at least three letters; words of one text alone, and those that texts of every
+    kind have, come last.
+    """
+    groups = int(labels.max(initial=-1)) + 1
+    inside = [Counter[str]() for _ in range(groups)]
+    for text, label in zip(texts, labels, strict=True):
+        inside[int(label)].update(set(words(text)))
+    everywhere = Counter[str]()
+    for counts in inside:
+        everywhere.update(counts)
+    common = max(_COMMON * len(texts), 3) if groups > 1 else len(texts)
+    sizes = np.bincount(labels, minlength=groups)
+
+    def rank(word: str, group: int) -> tuple[bool, float, str]:
+        own = inside[group][word] / sizes[group]
+        other = (everywhere[word] - inside[group][word]) / max(len(texts) - int(sizes[group]), 1)
+        unusable = everywhere[word] < 2 or everywhere[word] > common
+        return unusable, -float(own * np.log((own + _FLOOR) / (other + _FLOOR))), word
+
+    return [sorted(counts, key=partial(rank, group=group))[:most] for group, counts in enumerate(inside)]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text with three letters and more, case folded, ё as е, without those that carry no subject."""
+    spelled = (word.replace("ё", "е") for word in _WORD.findall(text.casefold()))
+    return [word for word in spelled if word not in _EMPTY]

@@ -31,7 +31,7 @@ from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session
-from ragbench.tiers.retrieval import topics
+from ragbench.tiers.retrieval import sources
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,8 +315,8 @@ def _pictured(
     if not projected:
         empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
         return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=list(ClusterRow.__annotations__))}
-    groups = topics.clusters(chosen, seed)
-    words = topics.typical_words([items[row].text for row in drawn], groups, 3)
+    groups = sources.clusters(chosen, seed)
+    words = sources.typical_words([items[row].text for row in drawn], groups, 3)
     places = np.column_stack([projected[2], projected[3]])
     made = pd.DataFrame({"system": name, "text": [items[row].id for row in drawn], "cluster": groups + 1})
     return {

@@ -15,7 +15,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.core.metric import registered
 from ragbench.core.parts import Value, spoken
-from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, metrics
+from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, metric_tables
 from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.core.types.reason import Reason, joined, parts, short
 from ragbench.metrics import declaration, meant
@@ -24,7 +24,7 @@ from ragbench.tiers.basics import withholding
 from ragbench.tiers.basics.bands import REACHABLE, band_for, of_interest
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import compared_pair
-from ragbench.tiers.basics.verdicts import decision
+from ragbench.tiers.basics.verdict_tables import decision
 from ragbench.tiers.scoring import judge_assignment
 
 ALONE: str = sentence(
@@ -119,7 +119,7 @@ def check_gates(settings: Settings) -> None:
 
 def faults(settings: Settings) -> Iterator[str]:
     """Why gates cannot be followed, one sentence each."""
-    known = metrics.bands(settings)
+    known = metric_tables.bands(settings)
     for name, gate in settings.gate.items():
         declared = declaration(gate.metric)
         if declared is None:
@@ -161,7 +161,7 @@ def line(check: Check) -> str:
 
 def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:
     """Every gate of the settings on every number that it names. A gate whose number is not there is undecided."""
-    known = metrics.bands(settings)
+    known = metric_tables.bands(settings)
     checks: list[Check] = []
     for name, gate in settings.gate.items():
         own_checks = list(_checks(name, gate, measurements, known, settings.smallest_difference))

@@ -16,7 +16,7 @@ from ragbench.core import settings as configuration
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Finding, Measurement
 from ragbench.data import places
-from ragbench.tiers.basics import bands, requests, session, verdicts
+from ragbench.tiers.basics import bands, requests, session, verdict_tables
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import commit, part, versions
@@ -110,7 +110,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "heading": _heading(places.notebook(f"{name}.ipynb")),
         "unmeasured": missing,
         "wanted": wanted,
-        "why": verdicts.frequent(made.scores["reason"][made.scores["value"].isna()]),
+        "why": verdict_tables.frequent(made.scores["reason"][made.scores["value"].isna()]),
         "incomplete": sum(attendance.incomplete for attendance in judge_assignment.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),

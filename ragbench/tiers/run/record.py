@@ -21,10 +21,10 @@ from ragbench.core import settings as configuration
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Measurement, without_nan
 from ragbench.core.metric import Metric
-from ragbench.core.settings import Settings, metrics
+from ragbench.core.settings import Settings, metric_tables
 from ragbench.core.types import Array, Prompt
 from ragbench.metrics import declaration
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
+from ragbench.store.runs import RunPart, RunRecord, RunScores, RunStatus, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import NOTHING, clusters_of
 from ragbench.tiers.basics.withholding import State, stated
@@ -205,7 +205,7 @@ def identities(
         for key, value in notebook.get("parameters", {}).items()
         if key not in UNTOLD
     }
-    bands = metrics.bands(settings)
+    bands = metric_tables.bands(settings)
     return {
         "code": {**({"commit": str(commit)} if commit else {}), **manifest.get("versions", {})},
         "data": {

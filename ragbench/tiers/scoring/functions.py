@@ -21,7 +21,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Array, Prompt, Ranking, Sample, Score, Shape, Status
 from ragbench.core.types.reason import Reason, reason_of
 from ragbench.core.waves import first
-from ragbench.judge.again import Relay
+from ragbench.judge.pairwise import Relay
 from ragbench.llm import ModelError
 from ragbench.llm.loop import background_loop
 from ragbench.metrics.vectors import Batch

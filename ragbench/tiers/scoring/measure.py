@@ -20,7 +20,7 @@ from ragbench.core.types import Embedder, Sample, Score
 from ragbench.embed import hashing, wheels
 from ragbench.embed.texts import Arrays
 from ragbench.judge import OwnJudge, Rule, asks_nobody
-from ragbench.judge.memo import Shelf
+from ragbench.judge.words import Shelf
 from ragbench.llm import Journal, Outlook, Plan, Replies, Tally, planning
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import session

@@ -20,7 +20,7 @@ from ragbench.core.language import LANGUAGES, translator
 from ragbench.core.metric import GOALS, Metric, Purpose
 from ragbench.core.names import meant
 from ragbench.core.settings import ConfigurationError, MetricSettings, Settings
-from ragbench.core.settings.metrics import NEEDS, YES_NO, scale, texts
+from ragbench.core.settings.metric_tables import NEEDS, YES_NO, scale, texts
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import SLOT, Prompt
 from ragbench.data import files

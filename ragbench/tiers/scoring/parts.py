@@ -23,7 +23,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types import Embedder, Judge, Sample, Score
 from ragbench.judge import Again, Asking, Overheard, OwnJudge, Panel, Reworded, Rule, asks_nobody
-from ragbench.judge.injections import MEASURED
+from ragbench.judge.model_judge import MEASURED
 from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch

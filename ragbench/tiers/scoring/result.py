@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragbench import stats
 from ragbench.core import annexes, answered_by, settings, terminal
 from ragbench.core.answered_by import AnsweredBy
-from ragbench.core.counts import counted as said_of_n
 from ragbench.core.language import DASH, Translator, translator
 from ragbench.core.listeners import Told
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
@@ -24,11 +23,12 @@ from ragbench.core.parts import Column, Table
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
+from ragbench.core.unidentified import counted as said_of_n
 from ragbench.judge import Rule, attendance
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
-from ragbench.tiers.basics import bands, design, verdicts
+from ragbench.tiers.basics import bands, design, verdict_tables
 from ragbench.tiers.basics.findings import Sureness, bounds, compare, leading
 from ragbench.tiers.scoring import other_judges, parts
 from ragbench.tiers.scoring.judge_assignment import Attendances, facts, said
@@ -426,9 +426,9 @@ class Scores:
         estimates = {place: estimate for place, estimate in self.means.items() if place[1] in shown}
         named = ((metric, estimate) for (_system, metric), estimate in estimates.items())
         banded = bands.banded(named, settings.load(), _, self.stand_ins)
-        means = verdicts.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
+        means = verdict_tables.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         differences = ((each.metric, each.comparison) for each in self.differences if each.metric in shown)
-        compared = verdicts.comparisons(differences, _, digits)
+        compared = verdict_tables.comparisons(differences, _, digits)
         rest = [metric.label for metric in self.metrics if metric.label not in shown]
         more = _.plural("{n} more metric: {names}", "{n} more metrics: {names}", len(rest), names=", ".join(rest))
         return means.with_notes(
@@ -447,7 +447,7 @@ class Scores:
         else:
             missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
         of_sets = (explain(set_score.score, _) for set_score in self.sets.scores if math.isnan(set_score.score.value))
-        return verdicts.told(verdicts.frequent(chain(missing, of_sets)), _)
+        return verdict_tables.told(verdict_tables.frequent(chain(missing, of_sets)), _)
 
     def counted(self, language: str = "") -> str:
         """How many answers of how many systems to how many questions were scored by how many metrics."""
@@ -486,7 +486,8 @@ class Scores:
         labels, caveat = self.shortlist(), self.caveat()
         means = [(place, self.means[place]) for label in labels for place in self.means if place[1] == label]
         lines = [
-            f"{system} {label}: {_.number(estimate.value)} {verdicts.interval(estimate, _)}, {said_of_n(estimate, _)}"
+            f"{system} {label}: {_.number(estimate.value)} {verdict_tables.interval(estimate, _)}, "
+            f"{said_of_n(estimate, _)}"
             for (system, label), estimate in means
         ]
         head = [*self.said()[:3], self.counted(), *filter(None, [self._missing(_)])]
@@ -509,7 +510,7 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     why = explain(score, speaker) if anew else score.reason
     if score.status is Status.OK:
         return f"{name}: {speaker.number(score.value)}. {why}"
-    return f"{name}: {DASH} ({verdicts.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
+    return f"{name}: {DASH} ({verdict_tables.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
 
 
 def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:

@@ -12,7 +12,7 @@ from ragbench.core.stand_ins import of
 from ragbench.core.types import Verdict
 from ragbench.stats.signs import STUDENTIZED
 from ragbench.tiers.basics.findings import said as said_of
-from ragbench.tiers.basics.verdicts import interval_names
+from ragbench.tiers.basics.verdict_tables import interval_names
 from ragbench.views.about import metric_page
 from ragbench.views.basics.differences import BY_PEOPLE
 from ragbench.views.basics.marks import metric_name

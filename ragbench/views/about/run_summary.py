@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote
 
 from ragbench.core import raised, stand_ins, unidentified
-from ragbench.core.counts import counted, lacking
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import (
     Column,
@@ -33,9 +32,10 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.core.unidentified import counted, lacking
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.basics import verdicts
-from ragbench.tiers.basics.verdicts import doubted, exact
+from ragbench.tiers.basics import verdict_tables
+from ragbench.tiers.basics.verdict_tables import doubted, exact
 from ragbench.views.basics import chart, interpretation
 from ragbench.views.basics.differences import Panel, drawn
 from ragbench.views.basics.marks import (
@@ -476,7 +476,7 @@ def _missing(overview: Overview) -> list[str]:
     if missing:
         share = f"<{_.percent(LEAST, 1)}" if missing / wanted < LEAST / 2 else _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
-    why = {overview.short(page): verdicts.told(page.get("why") or {}, _) for page in overview.pages}
+    why = {overview.short(page): verdict_tables.told(page.get("why") or {}, _) for page in overview.pages}
     said += [f"{page}: {text}." for page, text in why.items() if text]
     few = sum(int(page.get("incomplete") or 0) for page in overview.pages)
     if few:

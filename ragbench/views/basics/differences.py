@@ -29,7 +29,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.verdicts import beside, doubted, interval_name
+from ragbench.tiers.basics.verdict_tables import beside, doubted, interval_name
 from ragbench.views.basics.marks import chip, measured, named, series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

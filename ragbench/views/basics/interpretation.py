@@ -10,8 +10,8 @@ from typing import Any
 from ragbench.core import stand_ins
 from ragbench.core.language import DASH, Translator
 from ragbench.core.metric import GOALS, Metric
+from ragbench.core.metric_reading import Met, Peer, Stretch
 from ragbench.core.parts import Entries, Name, Part, Phrase, Section, Styled, Text, Value, bold, filled, spoken
-from ragbench.core.reading import Met, Peer, Stretch
 from ragbench.core.settings import Band
 from ragbench.core.types import Comparison, Estimate
 from ragbench.tiers.basics import bands, withholding

@@ -21,7 +21,7 @@ import traitlets
 from markupsafe import Markup
 
 from ragbench.core.parts import Content, Drawn, Text, text_of
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, is_simple, shortened

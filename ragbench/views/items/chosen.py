@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core import terminal
 from ragbench.core.names import meant, nearest
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import kind_of, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

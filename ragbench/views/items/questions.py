@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.tiers.scoring.judged_metrics import JudgementRow
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.side_tables import (

@@ -14,7 +14,7 @@ from ragbench.core.language import DASH
 from ragbench.core.types import Status
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views.basics.marks import OUTCOMES, SHARES, rows_of
 from ragbench.views.basics.material import Material

@@ -9,7 +9,7 @@ from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
 from ragbench.tiers.answers.caching import NearestRow
 from ragbench.tiers.answers.tier_ux import SimilarityRow, TurnRow
-from ragbench.tiers.basics.verdicts import statuses
+from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Estimate
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.judges.tables import VariantRow
+from ragbench.tiers.judges.judge_findings import VariantRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import SYMBOLS, behind, link, rows_of, shortened
 from ragbench.views.basics.material import Material

@@ -1,8 +1,8 @@
 """What was found, how fast, and how the texts lie in their space."""
 
-from ragbench.views.retrieval.embedding_space import closest, distances, outliers, projection, spectrum
 from ragbench.views.retrieval.knowledge_base import pages, topic_coverage, topics, unused
 from ragbench.views.retrieval.rankings import curves, reading, unjudged
+from ragbench.views.retrieval.space import closest, distances, outliers, projection, spectrum
 from ragbench.views.retrieval.speed import speed
 from ragbench.views.retrieval.users import proxy, repeats, usage
 

@@ -38,8 +38,8 @@ from ragbench.views.basics.marks import (
 )
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
-from ragbench.views.retrieval.embedding_space import name as system_name
-from ragbench.views.retrieval.embedding_space import passage
+from ragbench.views.retrieval.space import name as system_name
+from ragbench.views.retrieval.space import passage
 from ragbench.views.view import view
 
 ROW = 24

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragbench.core import raised, stand_ins, unidentified
-from ragbench.core.counts import counted
 from ragbench.core.facts import Facts
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
 from ragbench.core.stand_ins import caveat
 from ragbench.core.types import Verdict
-from ragbench.tiers.basics import verdicts
+from ragbench.core.unidentified import counted
+from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.findings import headed
-from ragbench.tiers.basics.verdicts import beside, equal, is_equal
+from ragbench.tiers.basics.verdict_tables import beside, equal, is_equal
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.tiers.scoring.sets import VarianceRow
 from ragbench.views.basics.marks import measured, named, rows_of
@@ -210,7 +210,7 @@ def _unmeasured(material: Material, system: str, metric: str) -> Sentence:
     """`v1 was not measured by faithfulness: no reply in time (48)`."""
     scores = material.measurement.scores
     missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
-    why = verdicts.told(verdicts.frequent(missing), material.text)
+    why = verdict_tables.told(verdict_tables.frequent(missing), material.text)
     return filled(
         material.text("On {metric}, <b>{system}</b>: {why}."),
         metric=shown(metric),

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ragbench.core.language import Translator
 from ragbench.core.parts import Content, Styled, Text
-from ragbench.tiers.data.dataset import OddityRow
-from ragbench.tiers.data.examination import Oddity
+from ragbench.tiers.data.dataset import Oddity, OddityRow
 from ragbench.tiers.data.persons import NEEDED
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material

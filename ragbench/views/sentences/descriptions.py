@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragbench.core.counts import lacking
 from ragbench.core.parts import Content, Part, Text, Value, filled, spoken
 from ragbench.core.types import Estimate
+from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.tiers.answers.caching import CacheRow
-from ragbench.tiers.basics.verdicts import interval_names
+from ragbench.tiers.basics.verdict_tables import interval_names
 from ragbench.tiers.retrieval.sources import CoverageRow
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core.counts import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import Chip, Content, Number, Part, Phrase, Table, Text, Value, filled, small
 from ragbench.core.types import Estimate
-from ragbench.tiers.basics.verdicts import exact
+from ragbench.core.unidentified import counted
+from ragbench.tiers.basics.verdict_tables import exact
 from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragbench.core.reading import Met
-from ragbench.core.settings import Band, GateSettings, Settings, metrics
+from ragbench.core.metric_reading import Met
+from ragbench.core.settings import Band, GateSettings, Settings, metric_tables
 
 UNIT, RATING = (0.0, 1.0), (1.0, 5.0)
 
@@ -15,7 +15,7 @@ def spanned(band: Band, low: float, high: float) -> tuple[str, ...]:
 
 
 def test_the_specifications_table_is_the_default() -> None:
-    found = metrics.bands(Settings())
+    found = metric_tables.bands(Settings())
     table = {name: (band.excellent, band.good) for name, band in found.items()}
     assert table == {
         "hit_rate@1": (0.8, 0.5), "mrr": (0.8, 0.5), "ndcg@10": (0.8, 0.5), "faithfulness": (0.9, 0.7),
@@ -25,7 +25,7 @@ def test_the_specifications_table_is_the_default() -> None:
 
 
 def test_the_other_set_has_one_threshold_a_metric_on_its_own_scale() -> None:
-    found = metrics.bands(Settings(threshold_set="voproshalych"))
+    found = metric_tables.bands(Settings(threshold_set="voproshalych"))
     assert all(band.excellent is None for band in found.values())
     assert {name: found[name].good for name in ("hit_rate@1", "hit_rate@5", "hit_rate@10", "ndcg@5", "bleu")} == {
         "hit_rate@1": 0.7, "hit_rate@5": 0.9, "hit_rate@10": 0.95, "ndcg@5": 0.8, "bleu": 30.0,
@@ -38,11 +38,11 @@ def test_the_other_set_has_one_threshold_a_metric_on_its_own_scale() -> None:
 def test_a_projects_own_set_replaces_single_metrics_of_one_that_ships() -> None:
     own = {"specification": {"mrr": Band(good=0.4, excellent=0.6)}, "strict": {"mrr": Band(good=0.9)}}
     settings = Settings(thresholds=own)
-    assert metrics.bands(settings)["mrr"].excellent == 0.6
-    assert metrics.bands(settings)["ndcg@10"].excellent == 0.8
-    assert metrics.bands(settings, "strict") == own["strict"]
+    assert metric_tables.bands(settings)["mrr"].excellent == 0.6
+    assert metric_tables.bands(settings)["ndcg@10"].excellent == 0.8
+    assert metric_tables.bands(settings, "strict") == own["strict"]
     with pytest.raises(ValueError, match=r"'lax': there are specification, voproshalych, strict"):
-        metrics.bands(settings, "lax")
+        metric_tables.bands(settings, "lax")
     with pytest.raises(ValueError, match="there are specification, voproshalych"):
         Settings(threshold_set="lax")
 
@@ -59,12 +59,12 @@ def test_a_projects_own_set_replaces_single_metrics_of_one_that_ships() -> None:
 def test_a_band_is_on_the_metrics_own_scale(
     names: tuple[str, ...], bounds: tuple[float, float], good: float | None
 ) -> None:
-    found = metrics.band_of(metrics.bands(Settings(), "voproshalych"), names, bounds)
+    found = metric_tables.band_of(metric_tables.bands(Settings(), "voproshalych"), names, bounds)
     assert (None if found is None else found.good) == (None if good is None else pytest.approx(good))
 
 
 def test_the_specifications_shares_become_ratings() -> None:
-    found = metrics.band_of(metrics.bands(Settings()), ("faithfulness_rating",), RATING)
+    found = metric_tables.band_of(metric_tables.bands(Settings()), ("faithfulness_rating",), RATING)
     assert found is not None
     assert (found.good, found.excellent, found.scale) == (pytest.approx(3.8), pytest.approx(4.6), RATING)
 

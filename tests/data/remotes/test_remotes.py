@@ -23,8 +23,8 @@ from ragbench.core.trust import UntrustedError
 from ragbench.data import load, places, remotes
 from ragbench.data.remotes import RemoteError
 from ragbench.tiers.basics.session import dataset_of
-from ragbench.tiers.scoring.answer_tables import find_answers
 from ragbench.tiers.scoring.corrections import read as read_labels
+from ragbench.tiers.scoring.table_sources import find_answers
 from tests.cli.command_line import one_line, ragbench
 from tests.small_project import write_lines
 

@@ -25,9 +25,8 @@ from ragbench import embed
 from ragbench.core.metric import parse
 from ragbench.core.settings import EmbedderSettings, Settings, load
 from ragbench.core.types import Chunk, Sample
-from ragbench.extras.cluster import address, worker_identity
-from ragbench.extras.cluster.worker_identity import Identity, issue
-from ragbench.extras.cluster.worker_pool import pack
+from ragbench.extras.cluster import address, worker_pool
+from ragbench.extras.cluster.worker_pool import Identity, issue, pack
 from ragbench.judge import Rule
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.llm import Replies, Tally
@@ -293,7 +292,7 @@ class TestIdentities:
         assert first.folder == str(project)
         (project / "mine" / "words.py").write_text("LONGEST = 3\n", encoding="utf-8")
         assert issue(load()) == first, "what is imported stays imported"
-        worker_identity._files.cache_clear()
+        worker_pool._files.cache_clear()
         [said] = first.differs(issue(load()))
         assert said.startswith("has another mine/words.py (")
 

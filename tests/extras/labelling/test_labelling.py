@@ -33,7 +33,7 @@ from ragbench.extras.labelling import (
     scale_of,
     settle,
 )
-from ragbench.extras.labelling.panel import keys_of
+from ragbench.extras.labelling.annotation import keys_of
 from ragbench.extras.labelling.sheet import NOTHING
 from ragbench.tiers.scoring.corrections import read
 

@@ -13,11 +13,10 @@ import pytest
 
 from ragbench.extras.publishing import publish
 from ragbench.extras.runs import comparison_pages
-from ragbench.extras.runs import history_page as history_page
 from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.history import history
+from ragbench.extras.runs.history import history, write
 from ragbench.report.keeping import kept
-from ragbench.store.records import RunRecord
+from ragbench.store.runs import RunRecord
 from tests import small_project
 from tests.report import kept_runs
 from tests.report.visits import Visit
@@ -55,7 +54,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         foreign = replace(second, id="foreign", values=tuple(values), scores=())
         runs = (first, second, replace(first, id="third"), replace(second, id="fourth"), foreign)
         records = [replace(run, started=start + datetime.timedelta(days=day)) for day, run in enumerate(runs)]
-        history_page.write(history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
+        write(history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
     return folder
 
 

@@ -7,7 +7,7 @@ import pytest
 from ragbench.core.metric import Metric
 from ragbench.core.types import Message, Sample, Status, ToolCall
 from ragbench.data.samples import samples_of
-from ragbench.extras.standards.agent_effort import agent_calls, agent_cost, agent_turns
+from ragbench.extras.standards.agents import agent_calls, agent_cost, agent_turns
 from tests.judge.scripted_judge import score
 
 CALL = ToolCall("weather", {}, "{}")

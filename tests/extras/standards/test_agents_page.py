@@ -13,6 +13,7 @@ import pytest
 from ragbench.core.annexes import notebooks
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Table, every
+from ragbench.core.types.reason import read
 from ragbench.extras.standards.agents_page import AgentsRequest, agents
 from ragbench.report.execution.preparation import checked, defaults, requests
 from ragbench.tiers import BenchError
@@ -100,16 +101,21 @@ def test_rows_without_messages_are_refused(tmp_path: Path) -> None:
         agents(answers=str(path), judges="lexical")
 
 
-def test_a_judge_that_refuses_takes_no_calls_turns_and_money_with_it(project: Path) -> None:
+@pytest.mark.parametrize(("reply", "why"), [("!401", "401"), ("Certainly!", "none of its first 4 replies")])
+def test_a_judge_without_usable_answers_takes_no_calls_turns_and_money_with_it(
+    project: Path, reply: str, why: str
+) -> None:
     rows = [row(system, number, calls) for system, own in MADE.items() for number, calls in enumerate(own)]
     (project / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
-    with ChatServer(answer=lambda body: "!401").running() as server:
-        add(project, f'[judges.shut]\nbase_url = "{server.url}"\nmodel = "m"\n')
+    with ChatServer(answer=lambda body: reply).running() as server:
+        add(project, f'[judges.shut]\nbase_url = "{server.url}"\nmodel = "m"\nunusable_replies = 4\n')
         made = agents(answers="runs.jsonl", judges="shut", resamples=200)
     assert values(made, "guess", "agent_turns") == [4, 3, 1, 4]
     assert "goal_reached" not in set(made.scores["metric"])
-    for language, begin in (("en", "Not measured, because no judge answered: goal_reached. "), ("ru", "Не измерено")):
-        assert begin in Page(made, language=language).view("agent_unasked").words
+    assert why in read(made.facts["unasked"]["reason"])
+    begin = "Not measured, because no judge gave a usable answer: goal_reached. "
+    for language, said in (("en", begin), ("ru", "Не измерено")):
+        assert said in Page(made, language=language).view("agent_unasked").words
 
 
 def test_the_notebook_has_the_parameters_of_what_it_asks_for() -> None:

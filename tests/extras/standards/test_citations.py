@@ -14,8 +14,7 @@ import ragbench as rb
 from ragbench.core.language import translator
 from ragbench.core.metric import parse
 from ragbench.core.types import Chunk, Citation, Sample, Score, Status
-from ragbench.extras.standards.citations import citation_quality, citation_support
-from ragbench.extras.standards.marks import parts_of
+from ragbench.extras.standards.citations import citation_quality, citation_support, parts_of
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import ENGLISH, explain, reason_in
 from tests.judge.scripted_judge import ScriptedJudge, Texts, score

@@ -13,8 +13,8 @@ import pytest
 from ragbench import data
 from ragbench.core.types import Chunk, Sample
 from ragbench.data.files import DatasetError
-from ragbench.extras.standards.agreement import by_run_and_topic, read
-from ragbench.extras.standards.nugget_lists import KEPT, MOST, Topic, made, rows_of, topics_of
+from ragbench.extras.standards.nugget_lists import KEPT, MOST, Topic, by_run_and_topic, made, rows_of, topics_of
+from ragbench.extras.standards.nugget_lists import judged_values as read
 from ragbench.extras.standards.nugget_lists import read as read_lists
 from ragbench.judge import LexicalJudge
 from tests.cli.command_line import ragbench

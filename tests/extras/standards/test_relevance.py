@@ -8,7 +8,7 @@ import pytest
 
 from ragbench.core.metric import parse
 from ragbench.core.types import Chunk, Sample, Status
-from ragbench.extras.standards.relevance import relevance_grade
+from ragbench.extras.standards.grades import relevance_grade
 from ragbench.judge import LexicalJudge
 from tests.judge.scripted_judge import ScriptedJudge, score
 

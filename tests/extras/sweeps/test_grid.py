@@ -11,7 +11,6 @@ from ragbench.core.settings import ConfigurationError
 from ragbench.core.types import Chunk
 from ragbench.core.types.reason import read
 from ragbench.extras.sweeps import grid as room
-from ragbench.extras.sweeps import table
 from ragbench.extras.sweeps.grid import Grid
 
 PARTS = """
@@ -40,7 +39,7 @@ def grid(folder: Path, sweep: str, chunks: tuple[Chunk, ...] = CHUNKS) -> Grid:
     (folder / "ragbench.toml").write_text(f"{PARTS}[sweeps.first]\n{sweep}\n", encoding="utf-8")
     settings.load.cache_clear()
     known = settings.load()
-    return room.grid(table.sweep("first", known), known, chunks)
+    return room.grid(room.sweep("first", known), known, chunks)
 
 
 @pytest.mark.usefixtures("bare")
@@ -128,6 +127,6 @@ def test_wrong_factors_are_refused_with_what_is_legal(tmp_path: Path, sweep: str
 def test_a_sweep_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     (tmp_path / "ragbench.toml").write_text("[sweeps.parts]\nk = [3, 5]\n", encoding="utf-8")
     settings.load.cache_clear()
-    assert table.only() == "parts"
+    assert room.only() == "parts"
     with pytest.raises(ConfigurationError, match=r"there is no \[sweeps.part\].*did you mean 'parts'"):
-        table.sweep("part", settings.load())
+        room.sweep("part", settings.load())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragbench import stats
 from ragbench.core.types import Array, Better
-from ragbench.extras.sweeps.winner import METHOD, behind_best, front, winner
+from ragbench.extras.sweeps.effects import METHOD, behind_best, front, winner
 
 
 def test_each_of_two_questions_measures_what_the_other_chooses() -> None:

@@ -99,7 +99,7 @@ def test_an_answer_that_the_judge_could_not_score_fails() -> None:
 
 def test_a_run_and_a_page_are_held_to_bounds_like_scores(tmp_path: Path) -> None:
     folder = kept_runs.make(tmp_path, "2026-11-22-run", measurements.measurement())
-    from ragbench.report.pages.assembly import Measurements
+    from ragbench.report.pages.notebook_pages import Measurements
 
     made = Measurements(folder)["tier1_retrieval"]
     for measured in (folder, str(folder), made, Page(made)):

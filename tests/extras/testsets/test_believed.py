@@ -12,7 +12,7 @@ import pytest
 from ragbench import tiers, views
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets import believed
+from ragbench.extras.testsets import examined
 from tests.cli.command_line import invoke, one_line
 from tests.small_project import GOOD, POOR, RELEVANT, write_lines
 
@@ -25,7 +25,7 @@ def table(means: dict[str, float], number: int, seed: int, spread: float = 0.3) 
 def test_the_order_of_systems_by_hand() -> None:
     drafted = {"a": np.array([1.0, 1.0]), "b": np.array([0.5, 0.7]), "c": np.array([0.1, 0.1])}
     people = {"a": np.array([0.9, 0.7, np.nan]), "b": np.array([0.1, 0.1, 0.9]), "c": np.array([0.3, 0.3, 0.9])}
-    belief = believed.compared(drafted, people)
+    belief = examined.compared(drafted, people)
     assert belief.tau == pytest.approx(1 / 3), "two pairs of three are ordered alike"
     assert belief.levels == pytest.approx({"a": 0.2, "b": 0.5, "c": -0.2})
     assert (belief.n, belief.of_people) == (2, 2), "a question that a system has no value of is in neither"
@@ -34,19 +34,19 @@ def test_the_order_of_systems_by_hand() -> None:
 @pytest.mark.slow
 def test_the_interval_holds_the_order_that_is_there() -> None:
     means = {"a": 0.8, "b": 0.6, "c": 0.4, "d": 0.2}
-    belief = believed.compared(table(means, 400, 1), table(means, 400, 2))
+    belief = examined.compared(table(means, 400, 1), table(means, 400, 2))
     assert belief.tau == belief.high == 1.0
     assert belief.low > 0.6
-    turned = believed.compared(table(means, 400, 1), table({n: -m for n, m in means.items()}, 400, 2))
+    turned = examined.compared(table(means, 400, 1), table({n: -m for n, m in means.items()}, 400, 2))
     assert turned.tau == -1.0
-    noise = believed.compared(table(dict.fromkeys(means, 0.5), 100, 3), table(dict.fromkeys(means, 0.5), 100, 4))
+    noise = examined.compared(table(dict.fromkeys(means, 0.5), 100, 3), table(dict.fromkeys(means, 0.5), 100, 4))
     assert noise.low < 0 < noise.high
 
 
 def test_from_how_many_questions_the_order_holds_is_what_draws_say() -> None:
     means = {"a": 0.8, "b": 0.7, "c": 0.6}
     rows = np.array(list(table(means, 4000, 5).values()))
-    number = believed.needed(rows, np.random.default_rng(0))
+    number = examined.needed(rows, np.random.default_rng(0))
     assert number is not None
     random = np.random.default_rng(1)
 
@@ -56,7 +56,7 @@ def test_from_how_many_questions_the_order_holds_is_what_draws_say() -> None:
 
     assert share(number) == pytest.approx(0.95, abs=0.02)
     assert share(number // 2) < 0.92
-    assert believed.needed(np.ones((2, 50)), random) is None, "what is equal has no order"
+    assert examined.needed(np.ones((2, 50)), random) is None, "what is equal has no order"
 
 
 def test_words_and_overlap_by_hand() -> None:
@@ -64,7 +64,7 @@ def test_words_and_overlap_by_hand() -> None:
         QuestionRecord(id="q", text="When does it open?", relevant={"p": 1.0}),
         QuestionRecord(id="r", text="When?"),
     ]
-    told = believed.wording(asked, {"p": "It opens when the bell does."})
+    told = examined.wording(asked, {"p": "It opens when the bell does."})
     assert told == pytest.approx({"words": 2.5, "overlap": 3 / 4, "different": 4 / 5})
 
 
@@ -78,7 +78,7 @@ def test_what_tells_nothing_is_refused(
 ) -> None:
     tables = ({name: np.array(row) for name, row in rows.items()} for rows in (drafted, people))
     with pytest.raises(DatasetError, match=said):
-        believed.compared(*tables)
+        examined.compared(*tables)
 
 
 def test_the_command_says_it_and_so_does_the_page(project: Path) -> None:

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from ragbench.data.files import DatasetError
-from ragbench.extras.testsets import drawing, powered
-from ragbench.extras.testsets.drawing import Drawn
-from ragbench.extras.testsets.pool import Judgement
+from ragbench.extras.testsets import powered
+from ragbench.extras.testsets.pooling import Judgement
+from ragbench.extras.testsets.powered import Drawn
 from tests.extras.testsets.test_powered import PASSAGES, QUESTIONS, world
 
 DOUBTS = {f"q{n:03d}": float(n < 40) for n in range(200)}
 
 
 def test_doubtful_questions_are_likelier_and_what_people_graded_is_certain() -> None:
-    made = drawing.drawn(DOUBTS, {"q000", "q199"}, 40, 1)
+    made = powered.drawn(DOUBTS, {"q000", "q199"}, 40, 1)
     by_name = {record.question: record for record in made}
     assert by_name["q000"] == by_name["q199"].model_copy(update={"question": "q000"})
     assert (by_name["q000"].chance, by_name["q000"].chosen) == (1.0, True)
@@ -25,20 +25,20 @@ def test_doubtful_questions_are_likelier_and_what_people_graded_is_certain() -> 
     assert by_name["q001"].chance == pytest.approx(40 * (0.5 / 198 + 0.5 / 39))
     assert by_name["q100"].chance == pytest.approx(40 * 0.5 / 198)
     assert sum(record.chosen for record in made) - 2 == pytest.approx(40, abs=15)
-    assert drawing.drawn(DOUBTS, {"q000", "q199"}, 40, 1) == made
-    again = {record.question for record in drawing.drawn(DOUBTS, {"q000", "q199"}, 40, 2) if record.chosen}
+    assert powered.drawn(DOUBTS, {"q000", "q199"}, 40, 1) == made
+    again = {record.question for record in powered.drawn(DOUBTS, {"q000", "q199"}, 40, 2) if record.chosen}
     assert again != {record.question for record in made if record.chosen}
     with pytest.raises(DatasetError, match="have not graded the pools of 198 questions"):
-        drawing.drawn(DOUBTS, {"q000", "q199"}, 199, 1)
+        powered.drawn(DOUBTS, {"q000", "q199"}, 199, 1)
 
 
 def test_the_last_drawing_is_what_is_read(tmp_path: Path) -> None:
-    assert drawing.read(tmp_path, "en") == []
+    assert powered.read(tmp_path, "en") == []
     first = [Drawn(question=name, chance=0.5, chosen=True, round=1) for name in ("a", "b")]
-    drawing.keep(tmp_path, "en", first)
-    assert drawing.read(tmp_path, "en") == first
-    drawing.keep(tmp_path, "en", second := [Drawn(question="b", chance=0.1, chosen=False, round=2)])
-    assert drawing.read(tmp_path, "en") == second
+    powered.keep(tmp_path, "en", first)
+    assert powered.read(tmp_path, "en") == first
+    powered.keep(tmp_path, "en", second := [Drawn(question="b", chance=0.1, chosen=False, round=2)])
+    assert powered.read(tmp_path, "en") == second
 
 
 def test_a_judges_doubt_is_how_far_its_neighbouring_grades_move_values() -> None:

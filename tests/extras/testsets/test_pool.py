@@ -15,8 +15,8 @@ from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets import drawing, pool
-from ragbench.extras.testsets.pool import Judgement, Pool, labelled
+from ragbench.extras.testsets import powered
+from ragbench.extras.testsets.pooling import Judgement, Pool, keep, known_grades, labelled, path_of, read
 from ragbench.judge.relevance import RELEVANCE
 from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
@@ -75,7 +75,7 @@ def test_a_pool_is_judged_once_and_read_by_the_next_run(project: Path, server: C
     assert server.calls == paid, "nothing is asked twice"
     measured(project, "good", "poor", "ngrams")
     ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
-    new = {(j.question, j.passage) for j in pool.read(project / "data/small", "en")}
+    new = {(j.question, j.passage) for j in read(project / "data/small", "en")}
     assert server.calls == len(new), "a new system asks for what is new alone"
     again = tiers.tier1_retrieval(**QUICK | {"systems": "good,poor"})
     caveat = stand_ins.caveat(stand_ins.of(again.facts), translator("en"))
@@ -96,7 +96,7 @@ def test_people_grade_a_sheet_and_go_before_a_judge(project: Path, server: ChatS
     assert "1 grades are kept" in ran(
         "pool", "small", "--run", "run", "--depth", "2", "--take", "grades.csv", "--annotator", "anna"
     )
-    (given,) = pool.read(project / "data/small", "en")
+    (given,) = read(project / "data/small", "en")
     assert (given.grade, given.by, given.people) == (2, "anna", True)
     ran("pool", "small", "--run", "run", "--depth", "2", "--judge", "umpire")
     assert server.calls == 3, "what a person graded is not asked of the judge"
@@ -127,12 +127,12 @@ def test_questions_are_drawn_where_the_judge_is_in_doubt_until_people_have_grade
     for question in own:
         pools[question.id] = {*question.relevant, *question.irrelevant}
     grades = [judgement(q, p, 2 if p == "a1" else 0, "umpire") for q, names in pools.items() for p in names]
-    pool.keep(project / "data/small", "en", grades)
+    keep(project / "data/small", "en", grades)
     assert "--limit 5: people have not graded the pools of" in str(invoke(*draw[:-1], "5", "--trust").exception), (
         "there are four questions"
     )
     said = ran(*draw)
-    chosen = {record.question for record in drawing.read(project / "data/small", "en") if record.chosen}
+    chosen = {record.question for record in powered.read(project / "data/small", "en") if record.chosen}
     assert f"{len(chosen)} questions of 3 are drawn, with chances from" in said
     assert "these again" in ran(*draw)
     with (project / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -142,7 +142,7 @@ def test_questions_are_drawn_where_the_judge_is_in_doubt_until_people_have_grade
     write(project / "grades.csv", [row | {"grade": "3"} for row in rows])
     ran(*pooling, "--take", "grades.csv", "--annotator", "anna")
     assert "these again" not in ran(*draw[:-1], "1"), "all are graded: others are drawn, if any are left"
-    assert max(record.round for record in drawing.read(project / "data/small", "en")) == 2
+    assert max(record.round for record in powered.read(project / "data/small", "en")) == 2
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> None:
@@ -196,7 +196,7 @@ def test_labels_of_the_set_stay_and_people_go_before_judges() -> None:
 def test_what_is_known_of_a_pair_is_the_sets_then_peoples_then_a_judges() -> None:
     given = [judgement("q", "b", 0, "anna", True), judgement("q", "a", 0), judgement("q", "b", 3),
              judgement("r", "a", 3)]  # fmt: skip
-    assert pool.known_grades(QUESTIONS, given) == {("q", "a"): 1.0, ("q", "b"): 0, ("r", "a"): 0.0}
+    assert known_grades(QUESTIONS, given) == {("q", "a"): 1.0, ("q", "b"): 0, ("r", "a"): 0.0}
 
 
 def test_a_larger_sample_holds_a_smaller_one() -> None:
@@ -212,6 +212,6 @@ def test_the_prompt_is_built_alike_in_both_languages() -> None:
 
 
 def test_judgements_of_another_shape_are_refused_with_their_line(tmp_path: Path) -> None:
-    pool.path_of(tmp_path, "en").write_text('{"question": "q", "passage": "p", "grade": 4, "by": "j"}\n', "utf-8")
+    path_of(tmp_path, "en").write_text('{"question": "q", "passage": "p", "grade": 4, "by": "j"}\n', "utf-8")
     with pytest.raises(DatasetError, match=r"judgements\.en\.jsonl, line 1: grade"):
-        pool.read(tmp_path, "en")
+        read(tmp_path, "en")

@@ -9,7 +9,7 @@ import pytest
 from ragbench.core.measurement import RETRIEVED_COLUMNS, Measurement
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets.pool import Judgement, Pool
+from ragbench.extras.testsets.pooling import Judgement, Pool
 from ragbench.extras.testsets.powered import Powered, estimates
 
 NUMBER = 400

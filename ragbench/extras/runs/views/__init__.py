@@ -1,8 +1,7 @@
 """Several runs side by side and over time."""
 
-from ragbench.extras.runs.views.compared import across, alike, effects, equal, fallen, refused, runs
-from ragbench.extras.runs.views.history import history
-from ragbench.extras.runs.views.numbers import numbers
-from ragbench.extras.runs.views.unpaired import summaries
+from ragbench.extras.runs.views.over_time import history
+from ragbench.extras.runs.views.side_by_side import across, alike, effects, equal, fallen, refused, runs
+from ragbench.extras.runs.views.unpaired import numbers, summaries
 
 __all__ = ["across", "alike", "effects", "equal", "fallen", "history", "numbers", "refused", "runs", "summaries"]

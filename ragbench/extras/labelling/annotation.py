@@ -12,8 +12,7 @@ from ragbench.core import folders
 from ragbench.core import settings as configuration
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
-from ragbench.extras.labelling.labelled_items import Item, items, scale_of
-from ragbench.extras.labelling.sheet import Sheet, export_csv, import_csv
+from ragbench.extras.labelling.sheet import Item, Sheet, export_csv, import_csv, items, scale_of
 from ragbench.tiers.scoring.corrections import SETTLED
 from ragbench.views.basics.text import clean
 

@@ -51,7 +51,7 @@ def review(
     if page is not None:
         from ragbench.core import settings
         from ragbench.core.folders import write
-        from ragbench.extras.labelling.review_page import review_page
+        from ragbench.extras.labelling.review import review_page
 
         write(page, review_page(label, mine, settings.load().language).encode())
         terminal.say(f"{len(mine.items)} drafts are in {page}, which needs nothing beside it. Then: ragbench review "

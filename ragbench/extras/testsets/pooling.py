@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from ragbench.core.types import Judge
+from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
 from ragbench.data.records import Closed, QuestionRecord
-from ragbench.extras.testsets import kept_lines
-from ragbench.judge.relevance import HIGHEST
+from ragbench.extras.testsets import candidates
+from ragbench.judge.relevance import HIGHEST, RELEVANCE
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
@@ -123,12 +125,12 @@ def path_of(place: Path, language: str) -> Path:
 
 def read(place: Path, language: str) -> list[Judgement]:
     """Those that are kept; none where there is no file. Raises DatasetError, naming file and line."""
-    return kept_lines.read(path_of(place, language), Judgement)
+    return candidates.records_of(path_of(place, language), Judgement)
 
 
 def keep(place: Path, language: str, judgements: Iterable[Judgement]) -> None:
     """Write these among those that are kept already; one of the same pair by the same name takes its place."""
-    kept_lines.keep(path_of(place, language), Judgement, judgements, lambda j: (j.question, j.passage, j.by))
+    candidates.keep_records(path_of(place, language), Judgement, judgements, lambda j: (j.question, j.passage, j.by))
 
 
 def labelled(
@@ -165,3 +167,29 @@ def labelled(
         if made != question:
             changed.append(made)
     return changed
+
+
+async def graded(
+    judge: Judge,
+    pairs: Sequence[Pair],
+    questions: Mapping[str, str],
+    passages: Mapping[str, str],
+    language: str,
+    advance: Callable[[], object] = lambda: None,
+) -> tuple[list[Judgement], dict[Pair, str]]:
+    """The judge's grade of every pair, and of those without one why. questions, passages: texts by their names."""
+    judgements: list[Judgement] = []
+    lost: dict[Pair, str] = {}
+
+    async def grade(pair: Pair) -> None:
+        question, passage = pair
+        texts = {"question": questions[question], "passage": passages[passage]}
+        reply = await judge.ask(RELEVANCE, texts, language=language)
+        if reply.value is None:
+            lost[pair] = reply.reason
+        else:
+            judgements.append(Judgement(question=question, passage=passage, grade=reply.value.grade, by=judge.name))
+        advance()
+
+    await gather([grade(pair) for pair in pairs])
+    return sorted(judgements, key=lambda judgement: (judgement.question, judgement.passage)), lost

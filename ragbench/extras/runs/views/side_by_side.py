@@ -23,8 +23,7 @@ from ragbench.core.parts import (
     joined,
     small,
 )
-from ragbench.extras.runs.changes import Refusal, said
-from ragbench.extras.runs.run_facts import run_facts
+from ragbench.extras.runs.changes import Refusal, run_facts, said
 from ragbench.extras.runs.views.unpaired import missing
 from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of
 from ragbench.views.basics.material import Material

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import os
 import signal
 import threading
 import time
@@ -16,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ragbench.core import folders, settings
 from ragbench.core.endings import Ending
@@ -26,12 +27,13 @@ from ragbench.core.types import reason as reasons
 from ragbench.data import remotes
 from ragbench.embed import wheels
 from ragbench.llm import uses
-from ragbench.report.execution import execute, kernel_pool, unfinished
+from ragbench.report.execution import execute, kernel_pool
 from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.preparation import Read, prepared
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.results import named, noted
-from ragbench.report.pages import assembly, drawing
+from ragbench.report.pages import drawing, notebook_pages
+from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.store import Store, StoreError, embeddings, pool
 from ragbench.tiers.basics.requests import FAILURE, Request
 from ragbench.tiers.basics.session import Lack
@@ -141,7 +143,7 @@ def run(
         mask = secrets.masker()
         begun = {"started": round(started), "notebooks": list(sources), **called}
         with (
-            unfinished.marked(folder, begun) if keep else contextlib.nullcontext(),
+            marked(folder, begun) if keep else contextlib.nullcontext(),
             _interruptible(folder, begun, keep),
         ):
             try:
@@ -156,7 +158,7 @@ def run(
             keep_overview(folder)
             for name, notebook in sources.items():
                 _store(folder / f"{name}.ipynb", notebook, mask)
-            measured = assembly.Measurements(folder)
+            measured = notebook_pages.Measurements(folder)
             for name in sources:
                 if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
                     failures[name] = reasons.kept(line)
@@ -233,7 +235,7 @@ def _draw(
     folder: Path,
     manifest: dict[str, Any],
     mask: Callable[[str], str],
-    measured: assembly.Measurements,
+    measured: notebook_pages.Measurements,
     forks: kernel_pool.KernelPool | None,
 ) -> None:
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
@@ -386,7 +388,7 @@ def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterat
             yield
         except BaseException:
             execute.end_all()
-            kept.refusal(lambda: unfinished.interrupt(folder, begun, keep=keep))
+            kept.refusal(lambda: interrupt(folder, begun, keep=keep))
             raise
 
 
@@ -419,3 +421,111 @@ def terminable() -> Iterator[None]:
     finally:
         if here:
             signal.signal(signal.SIGTERM, before)
+
+
+MARK = ".running"
+"""The file in a run's folder that its process holds locked; the system lets go of it however the process ends."""
+
+
+@contextlib.contextmanager
+def marked(folder: Path, begun: Mapping[str, Any]) -> Iterator[None]:
+    """Meanwhile the run's folder says that it is under way; without an exception the mark goes away again.
+
+    begun: when the run was `started`, in whole seconds since 1970, and the names of its `notebooks`.
+    Where files cannot be locked, nothing is marked, and a killed run is not noticed.
+    """
+    handle = _mark(folder, begun)
+    try:
+        yield
+        (folder / MARK).unlink(missing_ok=True)
+    finally:
+        if handle is not None:
+            handle.close()
+
+
+def interrupt(folder: Path, begun: Mapping[str, Any], *, keep: bool) -> None:
+    """Say in a run's folder that it was interrupted, and which notebooks have not come to their numbers.
+
+    begun: see `marked`. keep: record the run in the database, with what its other notebooks have measured; the mark
+    goes away with that. Raises StoreError where the database cannot be reached: the mark then stays, and the next
+    `notice` tries again.
+    """
+    measured = Measurements(folder)
+    state = {
+        "format": results.FORMAT,
+        "status": "interrupted",
+        "notebooks": [],
+        "started": begun["started"],
+        "unfinished": [name for name in begun["notebooks"] if name not in measured.names()],
+        **{key: begun[key] for key in ("name", "note") if begun.get(key)},
+    }
+    results.write_json(folder / results.MANIFEST, state)
+    if keep:
+        kept.record(folder)
+        (folder / MARK).unlink(missing_ok=True)
+
+
+def notice(reports: Path) -> dict[str, str]:
+    """Interrupt the runs in a folder of reports whose process is gone, such as those that were killed.
+
+    Returns their names, each with the reason why the database does not have it, empty where it has. A run that is
+    under way, or that another process looks at just now, is left alone.
+    """
+    refusals = {}
+    for folder in sorted(reports.glob(f"*{files.PARTIAL}")):
+        with _left(folder) as left:
+            if left:
+                work = partial(interrupt, folder, _begun(folder), keep=True)
+                refusals[folder.name.removesuffix(files.PARTIAL)] = kept.refusal(work)
+    return refusals
+
+
+def _mark(folder: Path, content: Mapping[str, Any]) -> IO[str] | None:
+    """The mark, locked before it gets its name; None where there are no locks, or no place."""
+    unnamed = folder / f"{MARK}-{os.getpid()}"
+    handle: IO[str] | None = None
+    with contextlib.suppress(OSError):
+        handle = unnamed.open("w", encoding="utf-8")
+        if _lock(handle):
+            handle.write(json.dumps(content))
+            handle.flush()
+            unnamed.replace(folder / MARK)
+            return handle
+    if handle is not None:
+        with contextlib.suppress(OSError):
+            handle.close()
+        unnamed.unlink(missing_ok=True)
+    return None
+
+
+@contextlib.contextmanager
+def _left(folder: Path) -> Iterator[bool]:
+    """Whether the folder is marked and nobody holds the mark; meanwhile we do."""
+    try:
+        handle = (folder / MARK).open("r+", encoding="utf-8")
+    except OSError:
+        yield False
+        return
+    with handle:
+        # looked for once more: another process may have dealt with it between opening and locking
+        yield _lock(handle) and (folder / MARK).exists()
+
+
+def _lock(handle: IO[str]) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _begun(folder: Path) -> Mapping[str, Any]:
+    path = folder / MARK
+    known: dict[str, Any] = {"started": round(path.stat().st_mtime), "notebooks": []}
+    with contextlib.suppress(ValueError):
+        known |= json.loads(folders.text(path))
+    return known

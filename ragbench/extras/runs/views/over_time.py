@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from ragbench.core import stand_ins
-from ragbench.core.counts import counted
 from ragbench.core.facts import Facts
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
@@ -28,8 +27,9 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
-from ragbench.extras.runs.run_facts import run_facts
-from ragbench.extras.runs.views.compared import kind
+from ragbench.core.unidentified import counted
+from ragbench.extras.runs.changes import run_facts
+from ragbench.extras.runs.views.side_by_side import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.differences import scaled
 from ragbench.views.basics.marks import Untyped, named, rows_of, series

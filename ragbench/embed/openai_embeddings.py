@@ -18,11 +18,11 @@ from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
-from ragbench.llm.caller import Caller
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import background_loop, free_loop, run
 from ragbench.llm.reply import refuse_error
 from ragbench.llm.request import estimate_tokens
+from ragbench.llm.service import Caller
 from ragbench.llm.transport import Transport, read_key
 
 MAX_BYTES = 32 * 2**20
