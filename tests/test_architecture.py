@@ -490,16 +490,8 @@ def intervals_written(nodes: Iterable[ast.AST]) -> set[int]:
     """The lines in which an interval is written: by what `Style.value` calls, or by a text of one's own."""
     lines = set[int]()
     for node in nodes:
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("interval", "ends")
-        ):
-            whose = node.func.value
-            if (isinstance(whose, ast.Name) and whose.id == "_") or (
-                isinstance(whose, ast.Attribute) and whose.attr == "text"
-            ):
-                lines.add(node.lineno)
+        if isinstance(node, ast.Call) and SPELLS.search(ast.unparse(node.func)):
+            lines.add(node.lineno)
         if isinstance(node, ast.JoinedStr):
             numbers = [part for part in node.values if isinstance(part, ast.FormattedValue) and part.format_spec]
             text = "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in node.values)
