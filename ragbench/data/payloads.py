@@ -297,15 +297,23 @@ def of_agent(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def messages_of(value: Any) -> tuple[Message, ...] | None:
     """The messages of a field, each with its role, text and calls; a list of calls alone is one message of the agent.
 
-    None where nothing was given.
+    None where nothing was given; none at all where nothing that was given is a text, or names a role or a tool.
     """
     value = _lines(value)
     if value is None:
         return None
     items = value if isinstance(value, list | tuple) else [value]
+    if not any(isinstance(one, str) or role_of(one) or _names_a_tool(one) for one in items):
+        return ()
     if items and all(isinstance(one, Mapping) and role_of(one) in (None, "function") for one in items):
         return (Message("assistant", "", calls_of(items) or ()),)
     return tuple(_message(one) for one in items)
+
+
+def _names_a_tool(given: Any) -> bool:
+    return isinstance(given, Mapping) and any(
+        isinstance(one, Mapping) and one.get("name") for one in (given, given.get("function"))
+    )
 
 
 def _message(given: Any) -> Message:

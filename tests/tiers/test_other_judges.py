@@ -69,6 +69,8 @@ def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> 
         number = f"faithfulness, new − old: {_.number(expected.value, 3, signed=True)} {ends}"
         assert f"{number}, {_.p_value(p, relation=True)}." in said
     assert ("So few judges as 3 tell little of others." in stand_ins.caveat(stand_ins.of(known), EN)) == (judges == 3)
+    twice = stand_ins.caveat([*stand_ins.of(known), *stand_ins.of(known)], EN)
+    assert twice.count("judges are no sample in them") == 1, "a page and the overview of its run tell of the same panel"
     kept = [one.fact for one in stand_ins.of(known)]
     again = {"stand_ins": json.loads(json.dumps(kept))}
     assert stand_ins.caveat(stand_ins.of(again), EN) == stand_ins.caveat(stand_ins.of(known), EN), (

@@ -16,14 +16,16 @@ from hypothesis import strategies as st
 
 from ragbench import stats
 from ragbench.core.language import translator
+from ragbench.core.measurement import NamedEstimate
 from ragbench.core.settings import load as settings_of_project
-from ragbench.core.types import Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Estimate, Verdict
 from ragbench.extras.runs import changes
 from ragbench.extras.runs.changes import said
 from ragbench.extras.runs.compared import compare_runs, labels
+from ragbench.extras.runs.views.unpaired import reason_said
 from ragbench.metrics import declaration
 from ragbench.report.keeping import kept, results
-from ragbench.store.runs import RunPart, RunRecord, RunScores, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import bands, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness
@@ -305,6 +307,23 @@ def test_summaries_are_compared_as_two_samples() -> None:
     mixed = compare_runs(first, paired)
     assert mixed.pairings == ()
     assert mixed.summarized[0].comparison is not None
+
+
+def test_what_could_not_have_been_otherwise_is_not_compared() -> None:
+    """A judge that asks no model agrees with itself in every run: no difference of it has an interval, or a verdict."""
+    fixed = Estimate(1.0, None, None, 0.95, "none", 60, note=BY_CONSTRUCTION)
+    sampled = Estimate(0.9, 0.8, 0.95, 0.95, "wilson", 60)
+    judged = measurement(("lexical",), ("consistency_score",))
+    by_note = {
+        note: record.values(replace(judged, estimates=(NamedEstimate("lexical", "consistency_score", e),)))
+        for note, e in (("fixed", fixed), ("half", replace(fixed, value=0.5, note="always_the_same")), ("", sampled))
+    }
+    for note, why in (("fixed", BY_CONSTRUCTION), ("half", BY_CONSTRUCTION), ("", "")):
+        runs = [summaries(name, *(replace(v, notebook="tier1") for v in by_note[note])) for name in ("v1", "v2")]
+        (one,) = compare_runs(*runs).summarized
+        assert (one.comparison is None, one.why) == (bool(why), why)
+    assert reason_said(BY_CONSTRUCTION, translator("en")) == "by construction: it could not have been otherwise"
+    assert reason_said(BY_CONSTRUCTION, translator("ru")).startswith("по построению")
 
 
 def test_what_is_not_comparable_is_shown_and_not_compared() -> None:

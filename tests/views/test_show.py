@@ -142,6 +142,30 @@ def test_the_finding_counts_verdicts() -> None:
         assert finding(Page(made).material) == title
 
 
+@pytest.mark.parametrize(
+    ("b", "c", "title"),
+    [
+        ("NNNN", "WWWN", "No challenger is shown to be better than a; worse: c on 3 of 4 metrics"),
+        ("BBNN", "WNNN", "Better than a: b on 2 of 4 metrics; worse: c on 1 of 4 metrics"),
+        ("BBWN", "NNNW", "Better than a: b on 2 of 4 metrics; worse: b on 1 and c on 1 of 4 metrics"),
+        ("BBNN", "NNNN", "Better than a: b on 2 of 4 metrics"),
+    ],
+)
+def test_the_finding_names_who_is_worse_too(b: str, c: str, title: str) -> None:
+    words = {"B": Verdict.BETTER, "W": Verdict.WORSE, "N": Verdict.NOT_SHOWN}
+    left = {"b": list(b), "c": list(c)}
+    three = measurement(("a", "b", "c"))
+    told = tuple(
+        NamedComparison(o.metric, replace(o.comparison, verdict=words[left[o.comparison.challenger].pop(0)]))
+        for o in three.comparisons
+    )
+    assert finding(Page(replace(three, comparisons=told)).material) == title
+    many = measurement("abcdefg")
+    assert finding(Page(changed(many, verdict=Verdict.WORSE)).material) == (
+        "No challenger is shown to be better than a; worse on at least one: 6"
+    )
+
+
 def test_one_system_alone_is_shown_without_a_comparison() -> None:
     page = Page(measurement(("only",)))
     text = said(views.comparison.answer(page))

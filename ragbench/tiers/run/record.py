@@ -22,9 +22,9 @@ from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Measurement, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings, metric_tables
-from ragbench.core.types import Array, Prompt
+from ragbench.core.types import BY_CONSTRUCTION, Array, Prompt
 from ragbench.metrics import declaration
-from ragbench.store.runs import RunPart, RunRecord, RunScores, RunStatus, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunStatus, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import NOTHING, clusters_of
 from ragbench.tiers.basics.withholding import State, stated
@@ -96,7 +96,7 @@ def values(made: Measurement) -> tuple[RunValue, ...]:
             e.low,
             e.high,
             e.level,
-            e.method,
+            BY_CONSTRUCTION if e.note in (BY_CONSTRUCTION, "always_the_same") else e.method,
             e.n,
             e.n_unmeasured,
             unit=made.facts.get("unit"),

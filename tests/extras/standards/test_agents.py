@@ -1,4 +1,4 @@
-"""tool_call_accuracy, tool_call_f1, goal_reached, topic_adherence: ragas' formulas, and calls that are no JSON."""
+"""Agents: ragas' formulas of calls, goals and topics, calls that are no JSON, and what a run takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.language import translator
-from ragbench.core.metric import parse
+from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Message, Sample, Score, Status, ToolCall
-from ragbench.extras.standards.agents import lines_of, tool_call_accuracy
+from ragbench.data.payloads import messages_of
+from ragbench.data.samples import samples_of
+from ragbench.extras.standards.agents import agent_calls, agent_cost, agent_turns, lines_of, tool_call_accuracy
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from tests.judge.scripted_judge import ScriptedJudge, score
@@ -80,6 +82,23 @@ def test_an_agent_without_messages_or_a_reference_is_unmeasured(label: str) -> N
     assert score(parse(label)(Sample("s", trajectory=(), reference_tool_calls=()))).status is Status.EMPTY_INPUT
 
 
+@pytest.mark.parametrize("value", [5, True, [[1]], [{"x": 1}], {"a": {}}])
+def test_what_is_no_message_is_no_turn_and_no_call(value: Any) -> None:
+    assert messages_of(value) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "calls"),
+    [
+        ([{"role": "assistant", "content": "Done."}], 0), ("Done.", 0), ([{"name": "weather"}], 1),
+        ([{"type": "function", "function": {"name": "weather", "arguments": "{}"}}], 1),
+    ],
+)  # fmt: skip
+def test_what_names_a_role_or_a_tool_is_one(value: Any, calls: int) -> None:
+    [message] = messages_of(value) or ()
+    assert len(message.calls) == calls
+
+
 class TestGoals:
     @pytest.mark.parametrize("reached", [True, False])
     @pytest.mark.parametrize("language", ["en", "ru"])
@@ -145,3 +164,31 @@ def test_by_words_alone() -> None:
     known = Sample("s", reference="The library opens at nine.", trajectory=said, reference_topics=("the library",))
     assert score(parse("goal_reached(reference=true)")(known, judge=LexicalJudge())).value == 1.0
     assert score(parse("topic_adherence")(known, judge=LexicalJudge())).value == 1.0
+
+
+CALL = ToolCall("weather", {}, "{}")
+RUN = (
+    Message("user", "?"),
+    Message("assistant", "", (CALL, CALL)),
+    Message("tool", "sunny"),
+    Message("assistant", "Sun."),
+)
+
+
+@pytest.mark.parametrize(("metric", "value"), [(agent_turns, 2), (agent_calls, 2), (agent_cost, 0.25)], ids=str)
+def test_what_a_run_takes(metric: Metric, value: float) -> None:
+    assert score(metric(Sample("s", trajectory=RUN, cost=0.25))).value == value
+    assert score(metric(Sample("s"))).status is Status.MISSING_FIELD
+
+
+@pytest.mark.parametrize("metric", [agent_turns, agent_calls], ids=str)
+def test_an_agent_without_messages_is_unmeasured(metric: Metric) -> None:
+    assert score(metric(Sample("s", trajectory=()))).status is Status.EMPTY_INPUT
+
+
+@pytest.mark.parametrize(
+    ("given", "cost"), [(0.5, 0.5), ("0.5", 0.5), (0, 0.0), (-1, None), ("free", None), (None, None), (True, None)]
+)
+def test_a_cost_is_a_number_from_zero(given: object, cost: float | None) -> None:
+    [sample] = samples_of({"question": "?", "answer": "!", "cost": given}, "a row")
+    assert sample.cost == cost
