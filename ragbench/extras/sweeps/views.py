@@ -95,7 +95,7 @@ def best(material: Material, present: frozenset[str]) -> Content:
         filled(
             _(
                 "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} corrected "
-                " for having been chosen for it."
+                "for having been chosen for it."
             ),
             n=_.integer(len(rows)),
             name=bold(shown(chosen)),
