@@ -21,7 +21,7 @@ from ragbench.core.measurement import (
 )
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.caching import CacheRow, NearestRow
-from ragbench.tiers.answers.tier_ux import SIMILARITIES
+from ragbench.tiers.answers.tier_ux import SimilarityRow
 from ragbench.tiers.judges.judge_findings import ANSWER_COLUMNS
 from ragbench.tiers.judges.probes import EFFECTS, TRIALS
 from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
@@ -208,7 +208,7 @@ def talked(text: str = "") -> Measurement:
         "tier_ux", {"near": ("cache_hit_rate", "context_preservation")},
         {"describes": "dialogues", "threshold": 0.85, "sessions": "dialogues"},
         nearest=pd.DataFrame(asked, columns=columns(NearestRow)),
-        similarities=pd.DataFrame(near, columns=list(SIMILARITIES)),
+        similarities=pd.DataFrame(near, columns=columns(SimilarityRow)),
         turns=pd.DataFrame(turns, columns=["sample", "turn", "question", "answer"]),
         caches=pd.DataFrame([hits], columns=columns(CacheRow)),
     )  # fmt: skip
