@@ -17,6 +17,7 @@ from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import LATEST
 from ragbench.data.rows import cut
+from ragbench.data.vocabulary import key
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
@@ -32,6 +33,7 @@ PARTS = ("sentences", "lines")
 """Under which the text of a passage stands sentence by sentence."""
 SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
 _OF_PASSAGES = {*TEXTS, *IDS, *PARTS, "metadata", "payload", "document", "node", "kwargs"}
+_PLAIN = {key(name): name for name in reversed([*IDS, *TEXTS, *PARTS, "metadata", "payload", "document", "node"])}
 ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
              "file_name")  # fmt: skip
 TITLES = ("title", "document_title", "page_title")
@@ -109,7 +111,7 @@ def passage_of(item: Any) -> Passage | None:
     if item is None:
         return None
     if not item.keys() & _OF_PASSAGES:
-        item = {str(name).casefold(): part for name, part in item.items()}
+        item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
     score = number(_first(item, SCORES)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
         inner = item.get(wrapper)
@@ -227,7 +229,7 @@ def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) ->
         return None
     if role_of(value) in roles:
         return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", *names):
+    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, roles, depth + 1)):
             return text

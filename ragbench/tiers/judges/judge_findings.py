@@ -73,8 +73,8 @@ class Settled:
 
     @property
     def scales(self) -> dict[str, str]:
-        """On which scale Krippendorff's α is: of a judge's repeats, and of judges with people."""
-        told = {"repeats": self.grades, "people": self.levels}
+        """On which scale Krippendorff's α is: of a judge's repeats, of judges with people, and with people's mean."""
+        told = {"repeats": self.grades, "people": self.levels, "mean": ()}
         return {name: "ordinal" if own else "interval" for name, own in told.items()}
 
 
@@ -159,11 +159,13 @@ def _pairwise(heard: Heard, labels: Array | None, tried: Tried, sure: Sureness) 
     clusters = _of_pairs(choices, tried)
     won = {"first_place": 1, "second_place": -1, "tie": 0}
     shares = {"consistent": share(choices.consistent(), clusters, sure)}
-    if heard.stand_in and not (choices.consistent() == 0).any():
-        shares = numbers.constructed(shares, shares)
     places = choices.places
     for name, place in won.items():
         shares[name] = share(np.where(np.isnan(places), np.nan, places == place).mean(axis=1), clusters, sure)
+    if heard.stand_in and not (choices.consistent() == 0).any():
+        # who chooses the same in both orders and never ties, chooses either place as often as the other
+        alike = () if (places == 0).any() else ("first_place", "second_place")
+        shares = numbers.constructed(shares, ("consistent", *alike))
     if choices.labelled.any():
         right, of = choices.votes == choices.labels, choices.labelled
         there = ~np.isnan(places).all(axis=1)

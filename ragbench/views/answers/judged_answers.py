@@ -304,8 +304,8 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
         values = sorted(float(row["alpha"]) for row in agreed)
         said.append(
             _(
-                "People agree with each other with a Krippendorff's α of {low} to {high} where several labelled the "
-                "same answer; their mean counts.",
+                "People agree with each other with a Krippendorff's α (interval scale) of {low} to {high} where "
+                "several labelled the same answer; their mean counts.",
                 low=_.number(values[0], 2),
                 high=_.number(values[-1], 2),
             )

@@ -451,8 +451,8 @@ def missing(material: Material, why: str) -> str:
 
 
 def statistic(material: Material, name: str, of: str = "") -> str:
-    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats" or "people", which tells its
-    scale."""
+    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats", "people" or their "mean",
+    which tells its scale."""
     _ = material.text
     if name == "krippendorff_alpha":
         scales = {"ordinal": _("Krippendorff's α, ordinal scale"), "interval": _("Krippendorff's α, interval scale")}
