@@ -298,7 +298,7 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
 )
 def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more: str, own: str, why: str) -> None:
     """People find both answers equally good; the judge prefers the words of one model."""
-    text, places = "Hall {} opens at nine.", range(24)
+    text, places = "Hall {} opens at nine.", range(12)
     rows = {
         "chunks": [{"id": f"c{n}", "text": text.format(n)} for n in places],
         "questions": [
@@ -328,7 +328,7 @@ def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more:
         said = {"no_judge_family": "name it as “family”", "no_own_family": "the judge&#39;s own model family"}
         assert said[why] in html
     else:
-        assert (row["n"], row["verdict"], row["value"]) == (24, "found", 0.5)
+        assert (row["n"], row["verdict"], row["value"]) == (12, "found", 0.5)
 
 
 def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
