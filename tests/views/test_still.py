@@ -173,5 +173,5 @@ def test_a_small_chart_has_few_labels_and_none_is_turned(count: int, labelled: i
         assert own["tickangle"] == 0
         assert set(own["tickvals"]) <= set(names)
         text = str(still.drawn(plot.chart, 320))
-        assert [name in text for name in names] == [name in own["tickvals"] for name in names]
+        assert set() < {name for name in names if name in text} <= set(own["tickvals"])
         assert "rotate(" not in text
