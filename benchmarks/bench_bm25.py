@@ -37,7 +37,7 @@ from ragbench.core.settings import RetrieverSettings
 from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import beir, squad
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.systems.parts import bm25
 from tests.systems.test_systems import dataset_of
 

@@ -28,7 +28,7 @@ from ragbench.data.records import ChunkRecord
 from ragbench.extras.testsets import drafting, examined, kinds, known_items
 from ragbench.extras.testsets.prompts import Checked, Drafted, Quote, Recalled, Ruling
 from ragbench.metrics import catalogue
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays import from_questions
 
 METRIC = "mrr@10"

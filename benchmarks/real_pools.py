@@ -26,7 +26,7 @@ from ragbench import stats
 from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Array
 from ragbench.metrics import catalogue
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays import from_lists
 from ragbench.tiers.retrieval import reading
 

@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
 from ragbench.core import annexes, folders
+from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
+from ragbench.core.segmentation import language_of
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
 from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
@@ -32,12 +35,16 @@ from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, field_of, spoken
+from ragbench.store import foreign
+from ragbench.store.engine import own_server
+from ragbench.store.errors import StoreError
+from ragbench.tiers.retrieval import own_tables
 
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
     f"({', '.join(documents.KINDS)}), a table of answers or questions ({', '.join(TABLES)}), a BEIR folder, TREC "
-    "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, or a database's "
-    "postgresql:// address"
+    "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, the https:// address "
+    "of your service, or a database's postgresql:// address"
 )
 OF_BEIR = ("corpus", "queries", "qrels")
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
@@ -49,6 +56,10 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
 LONGEST_LINE = 120
+ABOUT = """\
+# What ragbench measures when it is told nothing else. Paths are relative to this file, which
+# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read
+# from the environment alone."""
 JUDGES = """
 # A judge is a language model behind any OpenAI-compatible endpoint; without one the offline judge is asked.
 #
@@ -66,7 +77,8 @@ class Beginning:
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
     empty where none does. answers: tables of these. qrels, runs: TREC files. brought: what becomes a data set, and the
     kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder of these. base: a
-    table of passages. functions: system → module:function. variable: that holds the address of a database to read.
+    table of passages. functions: system → module:function; services: system → address. variable: that holds the
+    address of a database to read; tables: what it holds, tongue: in which language.
     unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
     and why.
     """
@@ -84,7 +96,10 @@ class Beginning:
     documents: Path | None = None
     base: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
+    services: dict[str, str] = field(default_factory=dict)
     variable: str = ""
+    tables: own_tables.Guess = field(default_factory=own_tables.Guess)
+    tongue: str = "ru"
     unwritten: dict[Path, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -111,8 +126,8 @@ class Beginning:
             alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
             made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
             made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
-        if not made.said and os.environ.get(OF_RAGBENCH):
-            made._take_database(OF_RAGBENCH)
+        if not made.said and (url := os.environ.get(OF_RAGBENCH)):
+            made._take_database(OF_RAGBENCH, url)
         lacks_passages = made.sets and not made.labelled
         for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
@@ -138,7 +153,9 @@ class Beginning:
         for word in words:
             path = folder / word
             if word.startswith(URLS):
-                made._take_database(OF_ITS_OWN)
+                made._take_database(OF_ITS_OWN, word)
+            elif word.startswith(("http://", "https://")):
+                made._take_service(word)
             elif path.is_dir() and _is_beir(path):
                 made._take_beir(path)
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
@@ -149,40 +166,34 @@ class Beginning:
                 there = len(made.said)
                 made._take_file(path)
                 if len(made.said) == there:
-                    why = (
-                        made.unused[0] if made.unused else f"{path.name}: one file of text; name a folder of documents"
-                    )
-                    raise ValueError(f"{why}; {LEGAL} is expected")
+                    why = made.unused or [f"{path.name}: one file of text; name a folder of documents"]
+                    raise ValueError(f"{why[0]}; {LEGAL} is expected")
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
                 raise ValueError(f"{without_passwords(word)}: that is not there; {LEGAL} is expected")
-        if made.functions and not (made.sets or made.variable):
+        if (made.functions or made.services) and not (made.sets or made.variable):
             made._take_sets(folder / "data")
         return made
 
     def text(self) -> str:
         """The ragbench.toml, with a comment for every key."""
-        return "\n".join(
-            [
-                LINE,
-                "# What ragbench measures when it is told nothing else. Paths are relative to this file, which",
-                "# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read",
-                "# from the environment alone.",
-                "",
-                *self._general(),
-                *self._systems(),
-                *JUDGES.splitlines(),
-                "",
-            ]
-        )
+        return "\n".join([LINE, *ABOUT.splitlines(), "", *self._general(), *self._systems(), *JUDGES.splitlines(), ""])
 
     def next(self) -> list[str]:
         """The commands that go on from here, in their order."""
         if self.variable:
-            named = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
-            return [*named, "ragbench load database own --dry-run", "ragbench run tier1_retrieval -p unit=url"]
-        commands = []
+            commands = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
+            commands.append("ragbench load database own --dry-run")
+            asked = [(self._word(path), name) for kind, path, name in self.brought if kind == "questions"]
+            if not asked and (self.tables.questions or {}).get("url"):
+                return [*commands, "ragbench run tier1_retrieval -p unit=url"]
+            commands += [
+                f"ragbench load questions {file} --name {name} --chunks-from db:own"
+                for file, name in asked or [("FILE", "asked")]
+            ]
+            return [*commands, f"ragbench run tier1_retrieval{'' if asked else ' -d asked'}"]
+        commands, online = [], ["ragbench doctor --online"] if self.services else []
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         if self.answers:
@@ -202,10 +213,13 @@ class Beginning:
         if self.brought:
             kind, _, name = self.brought[0]
             measured = {"questions": self.labelled, "beir": True, "squad": True}.get(kind, False)
-            return [*commands, *(["ragbench run tier1_retrieval"] if measured else [])]
+            own = ["ragbench run tier3_end_to_end"] if self.services or self.functions else []
+            return [*commands, *online, *(["ragbench run tier1_retrieval"] if measured else own)]
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
-            return [*commands, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+            return [*commands, *online, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+        if self.services:
+            return [*online, "ragbench load questions FILE --name asked", "ragbench run tier3_end_to_end -d asked"]
         return commands or ["ragbench load --help", "ragbench run"]
 
     def _take_sets(self, data: Path, name: str = "") -> None:
@@ -281,10 +295,10 @@ class Beginning:
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             self._say(self.answers, path, f"{said} ({f'{forms.format}, ' if forms.format else ''}{told}{left_out})")
         elif kind == "questions":
-            base = datasets.beir.passages(self.base, LeftOut()) if self.base else None
+            base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
             brought = datasets.question_sets.read(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
-            if not brought.chunks:
+            if not brought.chunks and not self.variable:
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
             self._take(kind, path, f"{path.name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
@@ -336,12 +350,49 @@ class Beginning:
         self.functions[name] = word
         self.said.append(f"function {word}: the system {name}")
 
-    def _take_database(self, variable: str) -> None:
+    def _take_service(self, url: str) -> None:
+        """A service; its address holds no secret, which the file would keep."""
+        host = (urlsplit(url).hostname or "").lower()
+        name = re.sub(r"[^a-z0-9_-]+", "-", host).strip("-") if re.search("[a-z]", host) else "service"
+        given = {"url": url, "answer": "answer", **({"method": "GET"} if "{question}" in url else {})}
+        try:
+            SystemSettings.model_validate(given)
+        except ValidationError as error:
+            raise ValueError(f"{without_passwords(url)}: {expectation(error.errors()[0])}") from None
+        self.services[name] = url
+        self.said.append(
+            f"a service: the system {name}; its reply is taken to have the text of the answer under answer, as "
+            "`ragbench doctor --online` finds out by one question: mend the table where it has another shape"
+        )
+
+    def _take_database(self, variable: str, url: str) -> None:
+        """A database, whose tables are looked at, read-only. Raises ValueError where none of them holds passages."""
+        limits = Settings().database
+        try:
+            place = own_server(url, variable)
+            self.tables = own_tables.guess(foreign.tables_there(place, limits))
+            if self.tables.chunks is not None:
+                texts = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
+                self.tongue = language_of(texts) if texts else self.tongue
+        except StoreError as error:
+            self.tables = own_tables.Guess(questions={"url": QuestionTable().url})
+            self.unused.append(
+                f"its tables, which cannot be looked at: {error}. The usual names are written: mend them"
+            )
+        else:
+            if self.tables.chunks is None:
+                has = "; ".join(self.tables.unused) or "it has no table"
+                self.unused.append(f"database of {variable}: no table has a column of ids and one of texts: {has}")
+                if variable == OF_ITS_OWN:
+                    raise ValueError(f"{self.unused[0]}; name a view that has both")
+                return
         self.variable = variable
         self.said.append(f"a database: its address is read from the variable {variable}, and is not written")
+        self.said += self.tables.said
+        self.unused += self.tables.unused
 
     def _general(self) -> Iterator[str]:
-        if self.variable:
+        if self.variable and not self.brought:
             yield _line(Settings, "dataset", "db:own")
         elif self.sets:
             yield _line(Settings, "dataset", self.sets[0])
@@ -354,34 +405,66 @@ class Beginning:
         yield _line(Settings, "language", "en")
 
     def _systems(self) -> Iterator[str]:
-        if not (self.sets or self.functions or self.variable):
+        if not (self.sets or self.functions or self.services or self.variable):
             return
-        yield _line(Settings, "baseline", STORED if self.variable else OFFLINE)
+        is_stored = bool(self.variable) and (self.tables.chunks is None or self.tables.is_stored)
+        bare = not (self.labelled or self.variable or self.documents or self.base)  # questions, and nothing to search
+        own = [*self.functions, *self.services] if bare else []
+        yield _line(Settings, "baseline", STORED if is_stored else own[0] if own else OFFLINE)
         if self.variable:
             yield from ("", "[databases.own]")
             if self.variable == OF_ITS_OWN:
                 yield _line(SourceSettings, "url_variable", self.variable)
-            yield _line(SourceSettings, "language", "ru")
+            yield _line(SourceSettings, "language", self.tongue)
             for table, model in (("chunks", ChunkTable), ("questions", QuestionTable)):
-                yield from ("", f"[databases.own.{table}]")
-                for name, field in model.model_fields.items():
-                    if field.default is not None:
-                        line = _line(model, name, field.default)
-                        yield f"# {line}" if name in READ_WHERE_THERE else line
+                yield from self._table(table, model)
+        if is_stored:
             yield from ("", f"[embedders.{STORED}]", _line(EmbedderSettings, "kind", "database"))
             yield _line(EmbedderSettings, "database", "own")
             yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
-        else:
+        elif not own:
             yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
             yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
+        for name, url in self.services.items():
+            yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "url", url))
+            if "{question}" in url:
+                yield _line(SystemSettings, "method", "GET")
+            else:
+                yield _line(SystemSettings, "body", SystemSettings.model_fields["body"].default)
+            yield _line(SystemSettings, "answer", "answer")
+            for key, value in (("passages", "passages[].text"), ("ids", "passages[].id")):
+                yield f"# {_line(SystemSettings, key, value)}"
+            yield '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
         for name, path in self.functions.items():
             yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "callable", path))
+
+    def _table(self, table: str, model: type[ChunkTable | QuestionTable]) -> Iterator[str]:
+        """The settings of a table of the database: what it was found to have, else the usual names."""
+        known: dict[str, Any] | None = getattr(self.tables, table)
+        if self.tables.chunks is not None and known is None:
+            return
+        usual = {name: field.default for name, field in model.model_fields.items() if field.default is not None}
+        yield from ("", f"[databases.own.{table}]")
+        for name, value in (known if self.tables.chunks is not None and known is not None else usual).items():
+            line = _line(model, name, value)
+            is_rare = name in READ_WHERE_THERE and self.tables.chunks is None
+            yield f"# {line}" if is_rare else line
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
 
     def _word(self, path: Path) -> str:
         return shlex.quote(self._relative(path))
+
+
+class _Unread(dict[str, Any]):
+    """The passages of a database, which nobody reads here: any id may be among them."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
+        return True
 
 
 _BASE = ("chunks", "questions")

@@ -16,8 +16,8 @@ def init(
         list[str] | None,
         typer.Argument(
             metavar="WHAT",
-            help="A data set's folder, tables of answers or questions, TREC files, module:function, a database's "
-            "address; what lies in this folder if none.",
+            help="A data set's folder, tables of answers or questions, TREC files, module:function, the address of "
+            "a service or a database; what lies in this folder if none.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a ragbench.toml that is there.")] = False,
@@ -28,10 +28,10 @@ def init(
     """Write a commented ragbench.toml into this folder for what you have, and say which command comes next.
 
     Looks for data sets below data/, for tables of answers or questions, TREC files, folders of BEIR and of documents,
-    and for RAGBENCH_DATABASE_URL; or takes what is named. Every file is named with what it is taken for, and which
-    column is which field. Nothing of yours is imported, sent or changed. Beside it stands ragbench.schema.json: editors
-    that know TOML complete and check the file by it as you write. The folder is trusted from then on, see
-    `ragbench trust`.
+    and for RAGBENCH_DATABASE_URL; or takes what is named. Every file, and every table of a database, is named with what
+    it is taken for, and which column is which field. Nothing of yours is imported, sent or changed. Beside it stands
+    ragbench.schema.json: editors that know TOML complete and check the file by it as you write. The folder is trusted
+    from then on, see `ragbench trust`.
 
     Examples:
 
@@ -39,6 +39,7 @@ def init(
     - `ragbench init answers.csv`: a table of answers; next, `ragbench score answers.csv`
     - `ragbench init data/helpdesk`: a data set, or a folder with chunks.en.jsonl and questions.en.jsonl
     - `ragbench init questions.jsonl my_package.search:retrieve`: your questions, and your function of (question, k)
+    - `ragbench init questions.csv https://assistant.example/ask`: your questions, and a service that is asked them
     - `ragbench init postgresql://me@host/assistant`: your own tables; its address is in a variable, not in the file
 
     Exit code 3 where nothing is found, where something named is not there, and where a ragbench.toml is (see --force).

@@ -217,10 +217,10 @@ def own_judge(
             raise ValueError("judge: client goes with a model, not with a function")
         if both := {"base_url", "provider", "key_variable"} & set(table):
             raise ValueError(f"judge: {min(both)} goes with an address, and a client has its own")
-        from ragbench.llm import transport
+        from ragbench.llm import official
 
         try:
-            table["base_url"] = str(transport.checked(client).base_url).rstrip("/")
+            table["base_url"] = str(official.checked(client).base_url).rstrip("/")
         except ValueError as error:
             raise ValueError(f"judge: client: {error}") from None
     if function is not None and not callable(function):

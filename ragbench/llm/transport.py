@@ -2,8 +2,6 @@
 
 Models are spoken to by the client of the package `openai` (`ragbench.llm.official`), which sends through here; services
 and rerankers send through here directly.
-
-It knows deployments and versions of Azure's, headers and queries; how often a call is tried is ours to say.
 """
 
 from __future__ import annotations
@@ -28,16 +26,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
-import httpx2
-import openai
 from pydantic import SecretStr
 
-from ragbench.core import trust
-from ragbench.core.expectations import kind
 from ragbench.core.settings import ConfigurationError, WebSettings, project_folder
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
-from ragbench.core.settings.tables import filled
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types.reason import Reason, clause, joined, short
 from ragbench.data import remotes
@@ -134,12 +127,15 @@ class Transport:
             auto_decompress=False,  # a part of a packed response can be of any size once unpacked
         )  # fmt: skip
         if web is not None:
-            self._client = client(web, key, self.whole)
+            from ragbench.llm import official
+
+            self._client = official.client(web, key, self.whole)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
         """The body of a good response to what is posted to a path of the endpoint, by its client. Raises Fault."""
+        from ragbench.llm import official
 
-        response = await posted(self._client, path, body, seconds, self._hide)
+        response = await official.posted(self._client, path, body, seconds, self._hide)
         if self._own and len(response.content) > self._max_bytes:
             raise self._too_long()
         return self._good(response)
@@ -319,9 +315,10 @@ def own_client(who: str, settings: Patience) -> Any:
     """
     if not isinstance(settings, WebSettings) or settings.client is None:
         return None
+    from ragbench.llm import official
 
     try:
-        return named(settings.client)
+        return official.named(settings.client)
     except UntrustedError:
         raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:
@@ -458,111 +455,3 @@ def _said(document: Any) -> str:
     if isinstance(routed, dict) and routed.get("raw"):
         said.append(str(routed["raw"]))
     return " ".join(said) or json.dumps(error, ensure_ascii=False)
-
-
-OWN_HOST = "api.openai.com"
-"""OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS are meant for it, and sent nowhere else."""
-
-
-_OF_THE_WAY = frozenset({"host", "connection", "content-length"})
-"""Headers that our transport sets itself."""
-_NOT_KEPT = frozenset({"set-cookie", "content-encoding", "content-length", "transfer-encoding"})
-"""Headers of responses that are unpacked already, and whose cookies nobody keeps."""
-_KEYS = frozenset({"authorization", "api-key"})
-
-
-Send = Callable[[str, str, bytes, Mapping[str, str], float], Awaitable[Response]]
-"""Sends method, address, body and headers, and gets the whole response within so many seconds."""
-
-
-class Wire(httpx2.AsyncBaseTransport):
-    """Sends what the client has made through our transport. unsent: names of headers, in small letters."""
-
-    def __init__(self, send: Send, unsent: frozenset[str]) -> None:
-        self._send, self._unsent = send, _OF_THE_WAY | unsent
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response, whole."""
-        headers = {name: value for name, value in request.headers.items() if name not in self._unsent}
-        seconds = request.extensions["timeout"]["pool"]
-        response = await self._send(request.method, str(request.url), request.content, headers, seconds)
-        kept = [(name, value) for name, value in response.headers.items() if name.lower() not in _NOT_KEPT]
-        return httpx2.Response(response.status, headers=kept, content=response.content)
-
-
-def client(settings: WebSettings, key: SecretStr | None, send: Send) -> openai.AsyncOpenAI:
-    """The client that settings describe; nothing of this process's environment goes to others than it is meant for."""
-    values = {name: value_of(name) for name in settings.variables}
-    headers = {name: filled(value, values) for name, value in settings.headers.items()}
-    own = {name.lower(): value for name, value in headers.items()}
-    unsent = frozenset() if key else _KEYS - set(own)
-    given: dict[str, Any] = {
-        "api_key": key.get_secret_value() if key else own.get("api-key", "none"),
-        "base_url": settings.base_url,
-        "organization": settings.organization,
-        "project": settings.project,
-        "default_headers": headers,
-        "default_query": {name: filled(value, values) for name, value in settings.query.items()},
-        "max_retries": 0,
-        "http_client": httpx2.AsyncClient(
-            transport=Wire(send, unsent), headers={"Accept-Encoding": "identity"}, trust_env=False
-        ),
-    }
-    made = _azure(settings, given) if settings.api_version else openai.AsyncOpenAI(**given)
-    if urlsplit(str(settings.base_url)).hostname != OWN_HOST:
-        made.organization, made.project = settings.organization, settings.project
-        made._custom_headers = headers  # without those of OPENAI_CUSTOM_HEADERS
-    return made
-
-
-def _azure(settings: WebSettings, given: dict[str, Any]) -> openai.AsyncAzureOpenAI:
-    base = str(settings.base_url)
-    if "/openai" not in urlsplit(base).path:
-        given["base_url"] = f"{base}/openai"
-    return openai.AsyncAzureOpenAI(**given, api_version=settings.api_version)
-
-
-async def posted(
-    client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any], seconds: float, hide: Mask
-) -> Response:
-    """What a client gets for what it posts, of whatever status, within so many seconds. Raises Fault where it is
-    nothing."""
-    try:
-        async with asyncio.timeout(seconds + 1):  # a client of the user's own may count each of its waits alone
-            response: httpx2.Response = await client.post(
-                f"/{path}", cast_to=httpx2.Response, body=dict(body), options={"timeout": seconds, "max_retries": 0}
-            )
-        return Response(response.status_code, response.headers, response.content)
-    except openai.APIStatusError as error:
-        return Response(error.status_code, error.response.headers, error.response.content)
-    except (openai.APITimeoutError, TimeoutError):
-        raise late(seconds, True) from None
-    except openai.APIConnectionError as error:
-        if isinstance(error.__cause__, Fault):
-            raise error.__cause__ from None
-        raise Fault("connection", hide(str(error.__cause__ or error)) or Reason("the connection broke")) from None
-    except UnicodeEncodeError:
-        raise Fault("request", Reason("the question holds what no JSON does, such as half a pair of signs")) from None
-    except openai.OpenAIError as error:
-        raise Fault("fatal", hide(str(error))) from None
-
-
-def named(path: str) -> openai.AsyncOpenAI:
-    """The client at module:name, or what the function there makes. Raises what its module raises, ValueError for what
-    is no client, UntrustedError, before anything is imported, where its user does not trust it."""
-    trust.require(trust.Item("code", path, "runs this client"))
-    module, _, name = path.partition(":")
-    client: Any = trust.imported(module, str(project_folder()))
-    for part in name.split("."):
-        client = getattr(client, part)
-    return checked(client() if callable(client) else client)
-
-
-def checked(client: Any) -> openai.AsyncOpenAI:
-    """The same. Raises ValueError for anything but an AsyncOpenAI, of which AsyncAzureOpenAI is one."""
-    if isinstance(client, openai.AsyncOpenAI):
-        return client
-    hint = ": many questions are asked at once, so it has to be the asynchronous one" * isinstance(
-        client, openai.OpenAI
-    )
-    raise ValueError(f"that is {kind(client)}, not an AsyncOpenAI or AsyncAzureOpenAI{hint}")

@@ -38,7 +38,7 @@ def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
     """(p, test) of the hypothesis that the units' differences are 0 on average; units of one column, not gathered.
 
     Their signs are flipped; where they are skewed, or clusters' sizes go with them, the studentized bootstrap has to
-    agree, and p is the larger one (`ragbench.stats.skew`).
+    agree, and p is the larger one.
     """
     p, used = flipped(units, resamples, seed)
     if math.isnan(p) or not leans(units):

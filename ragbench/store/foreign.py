@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import Cursor, sql
 from psycopg.sql import Composable, Composed
-from sqlalchemy import Engine
+from sqlalchemy import URL, Engine
 
-from ragbench.core.settings import ChunkTable, QuestionTable, Settings, SourceSettings
+from ragbench.core.settings import ChunkTable, DatabaseSettings, QuestionTable, Settings, SourceSettings
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
 from ragbench.store.copying import vector_blocks
@@ -90,12 +90,8 @@ class Source:
         ]
         existing = table.model_copy(update=dict.fromkeys(absent))
         kind = columns.get(existing.embedding or "")
-        if kind is not None and kind.rpartition(".")[2].partition("(")[0] not in OF_VECTORS:
-            raise StoreError(
-                f"databases.{self.name}: {table.table}.{existing.embedding} is of the type {kind}, which holds no "
-                f"vectors that can be compared here; a column of {', '.join(OF_VECTORS[:3])} or of numbers, such as "
-                'real[], is expected: name it, or write embedding = "" and have the texts embedded anew'
-            )
+        if kind is not None and not holds_vectors(kind):
+            raise StoreError(f"databases.{self.name}: {no_vectors(table.table, existing.embedding or '', kind)}")
         return existing
 
     def _has(self, table: QuestionTable) -> bool:
@@ -278,6 +274,63 @@ class Source:
             if name not in columns:
                 listed = ", ".join(columns)
                 raise StoreError(f"{where}: the table {table.table} has no column {name!r}; it has {listed}")
+
+
+def holds_vectors(kind: str) -> bool:
+    """Whether vectors are read from a column of this type."""
+    return kind.rpartition(".")[2].partition("(")[0] in OF_VECTORS
+
+
+def no_vectors(table: str, column: str, kind: str) -> str:
+    """What is said of a column of vectors whose type is none of OF_VECTORS."""
+    return (
+        f"{table}.{column} is of the type {kind}, which holds no vectors that can be compared here; a column of "
+        f'{", ".join(OF_VECTORS[:3])} or of numbers, such as real[], is expected: name it, or write embedding = "" '
+        "and have the texts embedded anew"
+    )
+
+
+def tables_there(url: URL, limits: DatabaseSettings) -> dict[tuple[str, str], dict[str, str]]:
+    """(schema, table) → column → its type, of every table and view of a database but the server's and ragbench's own.
+
+    Raises StoreError for a server that cannot be reached, in a sentence without the address's password.
+    """
+    engine = connect(url, limits)
+    there: dict[tuple[str, str], dict[str, str]] = {}
+    try:
+        with told_plainly("looking at the tables of the database"), engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with driver.transaction(), driver.cursor() as cursor:
+                cursor.execute("SET TRANSACTION READ ONLY")
+                rows = cursor.execute(
+                    "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+                    "JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+                    "WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND a.attnum > 0 AND NOT a.attisdropped "
+                    "AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', %s) "
+                    "ORDER BY n.nspname <> 'public', 1, 2, a.attnum",
+                    (SCHEMA,),
+                ).fetchall()
+    finally:
+        engine.dispose()
+    for schema, table, column, kind in rows:
+        there.setdefault((schema, table), {})[column] = kind
+    return there
+
+
+def some_texts(url: URL, limits: DatabaseSettings, table: ChunkTable) -> list[str]:
+    """The first texts of a table of chunks, to tell their language by. Raises StoreError."""
+    engine = connect(url, limits)
+    try:
+        with told_plainly(f"reading {table.table}"), engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with driver.transaction(), driver.cursor() as cursor:
+                cursor.execute("SET TRANSACTION READ ONLY")
+                query = sql.SQL("SELECT {c} FROM {t} WHERE {c} IS NOT NULL LIMIT 50").format(
+                    c=sql.Identifier(table.text), t=_place(table)
+                )
+                return [str(text) for (text,) in cursor.execute(query).fetchall()]
+    finally:
+        engine.dispose()
 
 
 def found_apart(

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.systems.configured import make as make
-    from ragbench.systems.configured import make_generator as make_generator
-    from ragbench.systems.configured import once as once
     from ragbench.systems.generation import Generation as Generation
     from ragbench.systems.generation import GenerationError as GenerationError
     from ragbench.systems.generation import Generator as Generator
     from ragbench.systems.generation import Shown as Shown
     from ragbench.systems.generation import Task as Task
     from ragbench.systems.generation import within as within
+    from ragbench.systems.registry import make as make
+    from ragbench.systems.registry import make_generator as make_generator
+    from ragbench.systems.registry import once as once
     from ragbench.systems.retrieval import Retrieval as Retrieval
     from ragbench.systems.retrieval import RetrievalError as RetrievalError
     from ragbench.systems.retrieval import System as System
@@ -28,9 +28,9 @@ _PLACES = {
     "Shown": "generation",
     "System": "retrieval",
     "Task": "generation",
-    "make": "configured",
-    "make_generator": "configured",
-    "once": "configured",
+    "make": "registry",
+    "make_generator": "registry",
+    "once": "registry",
     "steps": "retrieval",
     "within": "generation",
 }

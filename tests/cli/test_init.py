@@ -6,7 +6,8 @@ import json
 import shlex
 import subprocess
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
@@ -20,6 +21,7 @@ from ragbench.store import server
 from ragbench.store.engine import written
 from tests.cli.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
+from tests.systems.service_server import Asked, ServiceServer
 
 ANSWERS = [{"id": "a", "question": "How much?", "answer": "250 roubles.", "ground_truth": "Lunch is 250 roubles."}]
 ASKED = [
@@ -191,22 +193,108 @@ def test_a_databases_address_goes_into_no_file_and_on_no_screen(empty: Path) -> 
     assert settings.load().databases["own"].url_variable == "OWN_DATABASE_URL"
 
 
-def test_the_database_of_the_environment_is_looked_at(empty: Path, database_settings: Settings) -> None:
-    server.start(database_settings)
-    url = written(server.address(database_settings))
-    look, *_ = begun(empty, RAGBENCH_DATABASE_URL=url)
-    assert look == "ragbench load database own --dry-run"
+@contextmanager
+def own_database(known: Settings, *statements: str) -> Iterator[str]:
+    """The address of a database with these tables, which are gone afterwards."""
+    server.start(known)
+    url = written(server.address(known))
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO public")
         try:
-            connection.execute("CREATE TABLE public.chunk (id int, confluence_url text, text text, embedding vector)")
-            connection.execute(
-                "CREATE TABLE public.question_answer (id int, question text, answer text, confluence_url text, "
-                "score int, user_id int, embedding vector)"
-            )
-            connection.execute("INSERT INTO public.chunk VALUES (1, 'https://x.example/a', 'Дуб.', '[1, 0]')")
-            assert "1 passage on 1 page" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
+            for statement in statements:
+                connection.execute(statement)
+            yield url
         finally:
-            connection.execute("DROP TABLE IF EXISTS public.chunk, public.question_answer")
+            connection.execute(
+                "DROP TABLE IF EXISTS public.chunk, question_answer, langchain_pg_embedding, app_users; "
+                "DROP SCHEMA IF EXISTS kb CASCADE"
+            )
+
+
+USUAL = (
+    "CREATE TABLE public.chunk (id int, confluence_url text, text text, embedding vector)",
+    "CREATE TABLE public.question_answer (id int, question text, answer text, confluence_url text, score int, "
+    "user_id int, embedding vector)",
+    "INSERT INTO public.chunk VALUES (1, 'https://x.example/a', 'Дуб растёт в лесу у реки.', '[1, 0]')",
+)
+LANGCHAIN = (
+    "CREATE TABLE langchain_pg_embedding (id varchar PRIMARY KEY, collection_id uuid, embedding vector, "
+    "document varchar, cmetadata jsonb)",
+    "INSERT INTO langchain_pg_embedding VALUES ('d0', NULL, '[1,0,0]', 'The library opens at 8:00.', '{}'), "
+    "('d1', NULL, '[0,1,0]', 'Parking is behind the hall.', '{}')",
+    "CREATE TABLE app_users (id int, name text)",
+)
+OTHER_NAMES = (
+    "CREATE SCHEMA kb",
+    "CREATE TABLE kb.passages (passage_id int, body text, source_url text, vec bit(8))",
+    "INSERT INTO kb.passages VALUES (1, 'The library opens at 8:00.', 'https://x.example/a', B'00000001')",
+    "CREATE TABLE kb.chat_log (id int, user_query text, bot_answer text, page_url text, rating int, created timestamp)",
+    "INSERT INTO kb.chat_log VALUES (1, 'When does it open?', 'At 8.', 'https://x.example/a', 5, now())",
+)
+
+
+def test_the_database_of_the_environment_is_looked_at(empty: Path, database_settings: Settings) -> None:
+    with own_database(database_settings, *USUAL) as url:
+        look, *more = begun(empty, RAGBENCH_DATABASE_URL=url)
+        assert look == "ragbench load database own --dry-run"
+        assert more == ["ragbench run tier1_retrieval -p unit=url"]
+        assert settings.load().databases["own"].language == "ru"
+        assert "1 passage on 1 page" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
+
+
+def test_tables_under_other_names_are_written_with_their_columns(empty: Path, database_settings: Settings) -> None:
+    with own_database(database_settings, *LANGCHAIN) as url:
+        write_lines(empty / "q.jsonl", [{"question": "When does it open?", "relevant_ids": ["d0"]}])
+        export, look, load, measure = begun(empty, url, "q.jsonl")
+        assert export == "export OWN_DATABASE_URL=…"
+        own = settings.load().databases["own"]
+        assert (own.chunks.table, own.chunks.text, own.chunks.embedding, own.chunks.title) == (
+            "langchain_pg_embedding", "document", "embedding", None,
+        )  # fmt: skip
+        assert own.language == "en"
+        assert "2 passages" in ran(look, OWN_DATABASE_URL=url).stdout
+        assert load == "ragbench load questions q.jsonl --name q --chunks-from db:own"
+        assert "2 passages, 1 question (0 without a relevant passage)" in ran(load, OWN_DATABASE_URL=url).stdout
+        assert measure == "ragbench run tier1_retrieval"
+    with own_database(database_settings, *OTHER_NAMES) as url:
+        done = ragbench("init", url, "--force")
+        assert "table passages: passages (id = passage_id, text = body, url = source_url)" in done.stdout
+        assert "passages.vec is of the type bit(8), which holds no vectors" in done.stdout
+        settings.load.cache_clear()
+        found = settings.load().databases["own"]
+        assert found.questions is not None
+        assert (found.questions.question, found.questions.answer, found.questions.in_schema) == (
+            "user_query", "bot_answer", "kb",
+        )  # fmt: skip
+        look = "ragbench load database own --dry-run"
+        assert "1 passage on 1 page, 1 question" in ran(look, OWN_DATABASE_URL=url).stdout
+    with own_database(database_settings, "CREATE TABLE app_users (id int, name text)") as url:
+        done = ragbench("init", url, "--force")
+        assert done.returncode == 3
+        assert "no table has a column of ids and one of texts: table app_users (id, name)" in one_line(done.stderr)
+
+
+def test_a_service_is_a_system_that_is_asked(empty: Path) -> None:
+    write_lines(empty / "q.jsonl", [{"question": "When does it open?", "reference": "At 8:00."}])
+
+    def reply(asked: Asked) -> dict[str, str]:
+        return {"answer": f"At 8:00. {asked.body['question']}"}
+
+    with ServiceServer(reply).running() as service:
+        load, online, measure = begun(empty, "q.jsonl", service.url)
+        [name] = settings.load().systems
+        assert (settings.load().baseline, settings.load().systems[name].url) == (name, service.url)
+        assert load == "ragbench load questions q.jsonl --name q"
+        ran(load)
+        assert f"✓ system {name}: {service.url} answers" in ran(online).stdout
+        assert measure == "ragbench run tier3_end_to_end"
+        ran(measure)
+        assert any(asked.body["question"] == "When does it open?" for asked in service.asked)
+    assert "{question}" in ragbench("init", "https://x.example/ask?q={question}", "--force").stdout + (
+        empty / "ragbench.toml"
+    ).read_text(encoding="utf-8")
+    settings.load.cache_clear()
+    assert settings.load().systems["x-example"].method == "GET"
 
 
 def test_questions_and_a_table_of_passages_with_their_ids_go_together(empty: Path) -> None:

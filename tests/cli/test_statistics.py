@@ -14,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from ragbench import stats
+from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.extras.significance import command
 from tests.cli import command_line
@@ -395,3 +396,25 @@ def test_yes_is_one_class_in_any_language_where_the_other_says_no(
     assert found["folded"] == classes
     shown = command_line.invoke("agree", path, "--raters", "a,b").output
     assert shown.count("one class") == len(classes)
+
+
+def test_columns_are_named_by_option_or_by_the_projects_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = write(pandas.DataFrame({"nr": [1, 2, 3], "thema": list("aab"), "f1": [0.1, 0.2, 0.3]}), tmp_path / "a.csv")
+    second = write(pandas.DataFrame({"nr": [1, 2, 4], "thema": list("aab"), "f1": [0.2, 0.4, 0.3]}), tmp_path / "b.csv")
+    said = run("significance", first, second, "--column", "question=nr", "--column", "cluster=thema", "--json")
+    assert (said["questions"], list(said["statistics"])) == (2, ["f1"])
+    assert said["statistics"]["f1"]["value"] == pytest.approx(0.15)
+    with pytest.raises(typer.BadParameter, match="--column answer: id and cluster are fields of questions"):
+        command.significance(first, second, column=["answer=f1"])
+    labels = pandas.DataFrame({"nr": list("abcd"), "anna": [1, 0, 1, 1], "boris": [1, 0, 0, 1], "more": list("wxyz")})
+    table = write(labels, tmp_path / "labels.csv")
+    (tmp_path / "ragbench.toml").write_text(
+        '[columns]\nid = "nr"\nlabel = "boris,anna"\nanswer = "more"\n', encoding="utf-8"
+    )
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    settings.load.cache_clear()
+    agreed = run("agree", table, "--json")
+    assert (agreed["raters"], agreed["items"]) == (["boris", "anna"], 4)
+    assert agreed["statistics"]["accuracy"]["value"] == 0.75
+    assert run("agree", table, "--column", "label=anna,boris", "--json")["raters"] == ["anna", "boris"]
+    settings.load.cache_clear()

@@ -19,7 +19,7 @@ OF_STREAMS = {"read", "readline", "readlines", "readall"}
 WITHOUT_A_LIMIT = {
     "address.serve": "the end of a pipe into which nobody writes",
     "arrays._read": "of this user's own database, under a checksum",
-    "assembly._plotly": "as the package plotly brings it",
+    "notebook_pages._plotly": "as the package plotly brings it",
     "callables.tell_missing": "what the parent process writes, which is ragbench",
     "folders.text": "bytes that the reader gave",
     "language.catalogue": "beside the code, as the package brings it",

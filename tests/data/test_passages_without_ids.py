@@ -20,7 +20,7 @@ from ragbench.core.types import Chunk
 from ragbench.data.samples import read_samples, samples_of
 from ragbench.extras.evaluators import adapters
 from ragbench.extras.traces import tables
-from ragbench.metrics.evaluation import retrieval_consistency
+from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page
 from ragbench.views.items.chosen import items_of
 from ragbench.views.items.contents import Entry

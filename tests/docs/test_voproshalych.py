@@ -24,7 +24,7 @@ from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
-from ragbench.store.runs import RunRecord
+from ragbench.store.run_records import RunRecord
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.answers.tier_ux import of_history
 from ragbench.tiers.basics.session import dataset_of

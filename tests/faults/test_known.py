@@ -27,9 +27,9 @@ from ragbench.llm import Client, run
 from ragbench.metrics import catalogue, ranking_arrays
 from ragbench.metrics.decisions import Cell, cell, decision_of
 from ragbench.metrics.embedding_space import avg_nn_distance
-from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.judging import consistency_score
 from ragbench.metrics.likert import e2e_score
+from ragbench.metrics.ranking import evaluate
 from ragbench.systems.parts.dense import DenseRetriever
 from tests.data import foreign_files
 from tests.embed.scripted_embedder import ScriptedEmbedder

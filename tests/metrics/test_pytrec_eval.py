@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragbench.core.metric import parse
 from ragbench.data import trec
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from tests.data.trec.trec_files import retrieved
 
 PEERS = {"mrr": "recip_rank", "average_precision": "map", "bpref": "bpref", "r_precision": "Rprec", "ndcg": "ndcg",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragbench.core.metric import Metric, parse, registered
 from ragbench.core.types import Chunk, Ranking, Sample, Status
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import (
+from ragbench.metrics.ranking import (
     average_precision,
     bpref,
     cells,

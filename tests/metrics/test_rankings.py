@@ -13,7 +13,7 @@ import pytest
 
 from ragbench.core.types import Chunk, Hit, Question
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 
 
 def test_duplicates_collapse_to_the_first_place() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragbench.core.types import Chunk, Hit, Piece, Question, Ranking
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval import reading

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragbench.core.metric import parse
 from ragbench.metrics import catalogue
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays import all_relevant, condensed, from_lists, unjudged
 
 catalogue()

@@ -13,7 +13,7 @@ from ragbench.core import installation
 from ragbench.core.settings import Settings
 from ragbench.embed import wheels
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.store import Store
 from ragbench.systems import make
 from tests.report import behaviour

@@ -20,7 +20,7 @@ from ragbench import data as datasets
 from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.data import trec
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.tiers.basics.findings import Group, Sureness, compared
 
 METRICS = (

@@ -311,7 +311,7 @@ def test_a_difference_within_what_matters_says_so_in_its_direction() -> None:
 def test_what_a_ranking_can_reach_is_what_the_best_one_gets(label: str, relevant: int, most: float) -> None:
     from ragbench.core.metric import parse
     from ragbench.metrics import ranking_arrays
-    from ragbench.metrics.evaluation import reachable
+    from ragbench.metrics.ranking import reachable
 
     assert catalogue()
     judged = {f"d{n}": 1.0 for n in range(relevant)}

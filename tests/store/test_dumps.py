@@ -23,7 +23,8 @@ from ragbench.store import Store, StoreError, dumps, server
 from ragbench.store.database_tables import VERSION, metadata
 from ragbench.store.engine import connect, written
 from ragbench.store.journal import DatabaseJournal
-from ragbench.store.runs import RunRecord, Runs
+from ragbench.store.run_records import RunRecord
+from ragbench.store.runs import Runs
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.store.test_journal import row
 

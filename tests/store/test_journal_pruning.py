@@ -18,7 +18,8 @@ from ragbench.llm.journal import Entry, Row
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.pruning import Choice, Pruning, shrink
-from ragbench.store.runs import RunRecord, Runs
+from ragbench.store.run_records import RunRecord
+from ragbench.store.runs import Runs
 from tests.store.test_dumps import databases as databases
 from tests.store.test_journal import row
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from ragbench.store import Store, StoreError
-from ragbench.store.runs import RunPart, RunRecord, Runs, RunScores, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunValue
+from ragbench.store.runs import Runs
 
 START = datetime.datetime(2126, 11, 22, 7, 0, tzinfo=datetime.UTC)
 

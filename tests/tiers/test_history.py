@@ -12,7 +12,7 @@ import pytest
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core.measurement import Measurement
 from ragbench.extras.runs.history import history, of_projects, rows
-from ragbench.store.runs import RunPart, RunRecord, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.views import Page
 from tests.views.measurements import measurement

@@ -31,7 +31,7 @@ from ragbench.extras.runs.compared import compare_runs
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.report.keeping import results
-from ragbench.store.runs import RunPart, RunRecord
+from ragbench.store.run_records import RunPart, RunRecord
 from ragbench.tiers import BenchError, corrected
 from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.run import record

@@ -189,7 +189,7 @@ def test_tables_are_in_the_catalogue_and_follow_the_settings(
         ('[metrics]\nmodules = ["hollow"]', "it declares no metric; put @metric(source=…)"),
         (
             '[metrics]\nmodules = ["taken"]',
-            "mrr is declared in ragbench.metrics.evaluation and in taken: choose",
+            "mrr is declared in ragbench.metrics.ranking and in taken: choose",
         ),
     ],
 )
@@ -206,7 +206,7 @@ def test_wrong_tables_are_refused_before_anything_is_asked(table: str, said: str
         with pytest.raises(ConfigurationError) as raised:
             asked()
         assert said in str(raised.value)
-    assert parse("mrr").function.__module__ == "ragbench.metrics.evaluation"
+    assert parse("mrr").function.__module__ == "ragbench.metrics.ranking"
 
 
 LABELS = [

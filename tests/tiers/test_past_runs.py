@@ -20,7 +20,8 @@ from ragbench.extras.publishing import publish
 from ragbench.extras.runs import comparison_pages, past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.store import Store
-from ragbench.store.runs import RunRecord, Runs, RunValue
+from ragbench.store.run_records import RunRecord, RunValue
+from ragbench.store.runs import Runs
 from ragbench.tiers import BenchError
 from tests.data import foreign_files as made
 

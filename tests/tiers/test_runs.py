@@ -23,7 +23,7 @@ from ragbench.extras.runs.changes import said
 from ragbench.extras.runs.compared import compare_runs, labels
 from ragbench.metrics import declaration
 from ragbench.report.keeping import kept, results
-from ragbench.store.runs import RunPart, RunRecord, RunScores, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import bands, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from ragbench.core.facts import Facts, Told
 from ragbench.core.language import DASH, Translator
-from ragbench.store.runs import RunPart, RunRecord
+from ragbench.store.run_records import RunPart, RunRecord
 
 KINDS = ("data", "parameters", "models", "prompts", "code", "thresholds")
 OF_SOMETHING = ("data", "parameters", "models")

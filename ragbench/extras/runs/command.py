@@ -15,7 +15,7 @@ from ragbench.core.endings import Ending
 
 if TYPE_CHECKING:
     from ragbench.extras.runs.compared import RunComparison
-    from ragbench.store.runs import RunRecord, RunValue
+    from ragbench.store.run_records import RunRecord, RunValue
 
 
 application = typer.Typer(

@@ -21,7 +21,7 @@ from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Array, Better, Comparison, Status
 from ragbench.extras.runs.changes import Refusal, RunFacts, Setting, refusal, run_facts, said, settings_of
 from ragbench.metrics import declaration, meant
-from ragbench.store.runs import RunRecord, RunScores, RunValue
+from ragbench.store.run_records import RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import findings, withholding
 from ragbench.tiers.basics.bands import of_interest
 from ragbench.tiers.basics.choices import BenchError

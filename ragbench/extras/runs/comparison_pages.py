@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.extras.runs.compared import Beside, Pairing, RunComparison, Summarized
-    from ragbench.store.runs import RunPart, RunRecord
+    from ragbench.store.run_records import RunPart, RunRecord
 
 OVERALL = "comparison"
 JSON = "comparison.json"

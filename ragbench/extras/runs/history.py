@@ -18,7 +18,7 @@ from ragbench.core.types import Estimate
 from ragbench.extras.runs.changes import RunFacts, changes
 from ragbench.metrics import meant
 from ragbench.report.pages import sheets
-from ragbench.store.runs import RunRecord, RunValue
+from ragbench.store.run_records import RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.run.record import with_depths
 from ragbench.views import Page

@@ -13,7 +13,7 @@ from ragbench.core import terminal
 
 if TYPE_CHECKING:
     from ragbench.extras.runs.past_runs import Loaded
-    from ragbench.store.runs import RunRecord
+    from ragbench.store.run_records import RunRecord
 
 SHOWN = 40
 

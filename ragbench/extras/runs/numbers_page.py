@@ -14,7 +14,7 @@ from ragbench.extras.runs.comparison_pages import about
 from ragbench.extras.runs.past_runs import COVERED
 from ragbench.report.keeping import files
 from ragbench.report.pages import sheets
-from ragbench.store.runs import RunRecord
+from ragbench.store.run_records import RunRecord
 from ragbench.views import Page
 
 NAME, TOPICS = "numbers", "topic_coverage"

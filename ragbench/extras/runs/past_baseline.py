@@ -8,7 +8,7 @@ from dataclasses import replace
 from ragbench.extras.runs.foreign_runs import Result
 from ragbench.extras.runs.past_runs import RETRIEVAL, interval, mixed
 from ragbench.metrics import declaration
-from ragbench.store.runs import RunPart, RunRecord, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.run.record import told
 

@@ -18,7 +18,7 @@ from ragbench.extras.runs.foreign_runs import Detail, Result, page_key, read_res
 from ragbench.extras.runs.past_baseline import DIGITS, RESULT, baseline_run
 from ragbench.extras.runs.past_runs import RETRIEVAL, Loaded
 from ragbench.metrics import declaration, ranking_arrays
-from ragbench.store.runs import RunPart, RunRecord, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness
@@ -113,7 +113,7 @@ def _measured(
 ) -> Measurement:
     import pandas as pd
 
-    from ragbench.metrics.evaluation import evaluate
+    from ragbench.metrics.ranking import evaluate
 
     lists: Sequence[Sequence[str]] = [detail.retrieved for detail in kept]
     relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.relevant, 1.0) for detail in kept]

@@ -11,7 +11,7 @@ from ragbench.extras.runs.changes import RunFacts
 from ragbench.extras.runs.foreign_runs import PastRun, Topic, read_history
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson
-from ragbench.store.runs import RunPart, RunRecord, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.run.record import told
 
 HISTORY = "history"

@@ -12,7 +12,7 @@ from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.extras.runs import bare_numbers, comparison_pages, numbers_page
 from ragbench.report.keeping import kept
-from ragbench.store.runs import OWN
+from ragbench.store.run_records import OWN
 
 
 def filled(name: str | Path) -> Callable[[Path], object] | None:

@@ -264,7 +264,7 @@ def _reach(qrels: Qrels, plan: Plan) -> dict[str, float]:
 
     from ragbench.data import trec
     from ragbench.metrics import ranking_arrays
-    from ragbench.metrics.evaluation import reachable
+    from ragbench.metrics.ranking import reachable
 
     lacking = [trec.nothing().documents] * len(qrels)
     judged = [{document: grade for document, grade in each.items() if grade >= 0} for each in qrels.values()]
@@ -276,7 +276,7 @@ def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[
     """By our rules or trec_eval's, where grades below 0 are no judgements and a query with nothing relevant is 0."""
     from ragbench.data import trec
     from ragbench.metrics import ranking_arrays
-    from ragbench.metrics.evaluation import evaluate
+    from ragbench.metrics.ranking import evaluate
 
     lacking = trec.nothing()
     rows = [run.queries.get(query, lacking) for query in queries]

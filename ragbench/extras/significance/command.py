@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -98,7 +99,6 @@ def agree(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
-    from ragbench.data.vocabulary import field_of
     from ragbench.extras.significance.rater_tables import Columns, Ratings
     from ragbench.tiers.basics import verdict_tables
 
@@ -106,9 +106,7 @@ def agree(
     numeric = scale.numeric or (
         scale is Scale.ORDINAL and not any(isinstance(category, str) for category in order or ())
     )
-    given = {field_of(name) or name: own for name, own in options.columns(column).items()}
-    if strange := [name for name in given if name not in ("id", "rater", "value", "cluster")]:
-        raise typer.BadParameter(f"--column {strange[0]}: item, rater, value and cluster are fields of ratings")
+    given = _fields(column, tables, ("id", "rater", "value", "cluster"), "item, rater, value and cluster", "ratings")
     value, item, rater = given.get("value", value), given.get("id", item), given.get("rater", rater)
     raters, value = (value, Columns.value) if "," in value else (raters, value)
     wide = tuple(filter(None, map(str.strip, raters.split(","))))
@@ -200,6 +198,7 @@ def significance(
             "column is named after, or 0 and 1 where all values lie between them.",
         ),
     ] = None,
+    column: options.Columns = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -218,6 +217,8 @@ def significance(
     from ragbench.tiers.basics import findings, verdict_tables
 
     first, second = Table.read(baseline), Table.read(challenger)
+    given = _fields(column, [baseline, challenger], ("id", "cluster"), "id and cluster", "questions with scores")
+    id_column, cluster = given.get("id", id_column), given.get("cluster", cluster)
     if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
         id_column = next(
             (column for column in map(first.called, ("id", "user_input")) if column in second.columns), id_column
@@ -269,6 +270,27 @@ def significance(
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
     verdict_tables.comparisons(adjusted.items(), translator("en"), 4).say()
+
+
+def _fields(
+    column: list[str] | None, tables: Sequence[Path], legal: Sequence[str], named: str, what: str
+) -> dict[str, str]:
+    """Field → column, of --column, and of [columns] where a table has that column. Raises BadParameter for a field that
+    tables of this kind do not have."""
+    from ragbench.core import settings
+    from ragbench.data.vocabulary import field_of, spoken
+    from ragbench.extras.significance.rater_tables import Table
+
+    def field(name: str) -> str:
+        known = field_of(name) or name
+        return "id" if known == "user_input" else known
+
+    given = {field(name): own for name, own in options.columns(column).items()}
+    if strange := [name for name in given if name not in legal]:
+        raise typer.BadParameter(f"--column {spoken(strange[0])}: {named} are fields of {what}")
+    usual = {field(name): own for name, own in settings.load().columns.items() if field(name) in legal}
+    there = {name for path in tables for name in Table.read(path).columns} if usual else set()
+    return {name: own for name, own in usual.items() if {*map(str.strip, own.split(","))} <= there} | given
 
 
 def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -27,7 +27,7 @@ from ragbench.core.types.reason import Reason, kept, reason_of
 from ragbench.extras.sweeps.grid import Configuration, Grid
 from ragbench.llm import planning
 from ragbench.metrics import ranking_arrays
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import answered
@@ -40,7 +40,7 @@ from ragbench.tiers.scoring.judged_metrics import Judging
 if TYPE_CHECKING:
     from ragbench.store import Store
     from ragbench.systems import System
-    from ragbench.systems.configured import Opened
+    from ragbench.systems.registry import Opened
 
 WHY = "unmeasured: "
 """Before the reason, in the name of an array that counts it."""

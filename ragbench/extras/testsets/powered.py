@@ -21,7 +21,7 @@ from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.pooling import Judgement, Pair, Pool
 from ragbench.judge.relevance import HIGHEST
 from ragbench.metrics import catalogue
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays import from_lists
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ def run(
     that is not there, BenchError for data that are not there and for all that is known to fail later, UntrustedError
     for what its user does not trust, ClusterError where the settings name a cluster that cannot be had, ValueError for
     a name or a note that will not do; nothing has been measured, paid or written then. An interrupted run stays as
-    `<run>.partial`; one that was killed does so too, and is noticed later (`ragbench.report.execution.unfinished`).
+    `<run>.partial`; one that was killed does so too, and is noticed later (`unfinished`).
     """
     known = settings.load()
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}

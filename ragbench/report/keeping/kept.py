@@ -23,7 +23,7 @@ from ragbench.report.pages.notebook_pages import Measurements
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
-    from ragbench.store.runs import RunRecord
+    from ragbench.store.run_records import RunRecord
 
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
 TAKEN = re.compile(
@@ -110,7 +110,8 @@ def rename(run: str | Path, *, name: str | None = None, note: str | None = None)
     Raises StoreError for a name of none, ValueError for a name or note that no run can have.
     """
     from ragbench.store import Store
-    from ragbench.store.runs import Runs, entitled
+    from ragbench.store.run_records import entitled
+    from ragbench.store.runs import Runs
 
     said = {
         "name": None if name is None else results.named(name),

@@ -61,7 +61,7 @@ class DatasetRequest(Request):
 def dataset(request: DatasetRequest) -> Evidence:
     """Look a data set over; nothing is retrieved, no model is asked.
 
-    The tables are `oddities` (kind, table, texts found, of how many; see `ragbench.tiers.data.examination`),
+    The tables are `oddities` (kind, table, texts found, of how many; see below),
     `odd_texts`, `lengths` (words) and `tongues`. Raises DatasetError for a data set that is not there.
     """
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from ragbench.core.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.core.types import Chunk, Question
-from ragbench.data import Dataset, DatasetError, PastQuestion, normalise
+from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, payloads, vocabulary
+from ragbench.data.rows import cut_list
+from ragbench.store.foreign import holds_vectors, no_vectors
 
 if TYPE_CHECKING:
     from ragbench.store import Source
@@ -143,3 +145,85 @@ def _hash(dataset: Dataset) -> str:
     for past in dataset.history:
         digest.update(json.dumps(["question", *past.model_dump().values()], ensure_ascii=False).encode())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What tables of a database are taken for: setting → column, of the chunks and of the questions, by the names that
+    they have. said: in words. unused: tables and columns that are not used, and why."""
+
+    chunks: dict[str, Any] | None = None
+    questions: dict[str, Any] | None = None
+    said: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the vectors of chunks and of questions stand in the tables."""
+        return all(table is not None and table.get("embedding") for table in (self.chunks, self.questions))
+
+
+def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
+    """there: (schema, table) → column → type. Passages are the texts beside vectors, if there are any, questions those
+    that are called so; a table without ids or texts is named with its columns."""
+    asked = {place: found for place, columns in there.items() if (found := _of_table(place, columns, _ASKED))}
+    questions = max(asked.values(), key=_worth, default=None)
+    held = {
+        place: found
+        for place, columns in there.items()
+        if (found := _of_table(place, columns, _HELD)) and found is not questions and place not in asked
+    }
+    chunks = max(held.values(), key=_worth, default=None)
+    said, unused = [], []
+    for what, table in (("passages", chunks), ("questions of users", questions)):
+        if table is not None:
+            told = ", ".join(f"{name} = {value}" for name, value in table.items() if name not in ("table", "in_schema"))
+            said.append(f"table {table['table']}: {what} ({told})")
+            columns = there[table["in_schema"], table["table"]]
+            if "embedding" not in table and (wrong := [name for name in columns if vocabulary.key(name) in _VECTORS]):
+                table["embedding"] = ""
+                unused.append(no_vectors(table["table"], wrong[0], columns[wrong[0]]))
+    used = [(table["in_schema"], table["table"]) for table in (chunks, questions) if table is not None]
+    unused += [f"table {name} ({cut_list(columns)})" for (schema, name), columns in there.items()
+               if (schema, name) not in used]  # fmt: skip
+    return Guess(chunks, questions, tuple(said), tuple(unused))
+
+
+_ID = ("id", "uuid", *payloads.IDS)
+_VECTORS = {"embedding", "vector", "vec", "emb"}
+_HELD: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "id": (_ID, ("chunk_id", "id")), "text": ((*payloads.TEXTS, "document"), ("chunk_text", "contexts")),
+    "url": (payloads.ADDRESSES, ("url",)), "title": (payloads.TITLES, ()),
+}  # fmt: skip
+_ASKED: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "id": (_ID, ("id",)), "question": ((), ("user_input",)), "answer": ((), ("response",)),
+    "url": (payloads.ADDRESSES, ("url",)), "score": ((), ("user_score", "value")), "user": ((), ("user",)),
+    "asked_at": ((), ("time",)), "stop_point": (("stop_point",), ()),
+}  # fmt: skip
+"""Setting → names of its column, the likelier first, and fields of the vocabulary."""
+_OF_TEXT = ("text", "question", "answer", "url", "title")
+
+
+def _of_table(
+    place: tuple[str, str], columns: Mapping[str, str], wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+) -> dict[str, Any] | None:
+    """Setting → column; None for a table without ids, or without texts."""
+    found: dict[str, Any] = {"table": place[1], "in_schema": place[0]}
+    for setting, (names, of) in wanted.items():
+        order = {vocabulary.key(name): rank for rank, name in reversed([*enumerate(names)])}
+        legal = [
+            name for name, kind in columns.items()
+            if (vocabulary.key(name) in order or vocabulary.field_of(name) in of) and name not in found.values()
+            and (setting not in _OF_TEXT or kind.startswith(("text", "character", "citext")))
+        ]  # fmt: skip
+        if legal:
+            found[setting] = min(legal, key=lambda name: order.get(vocabulary.key(name), len(order)))
+    if vectors := [name for name, kind in columns.items() if holds_vectors(kind)]:
+        found["embedding"] = min(
+            vectors, key=lambda name: (vocabulary.key(name) not in _VECTORS, "[]" in columns[name])
+        )
+    return found if "id" in found and found.keys() & {"text", "question"} else None
+
+
+def _worth(table: Mapping[str, Any]) -> tuple[bool, int]:
+    return "embedding" in table, len(table)

@@ -21,7 +21,7 @@ from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Hit, Piece, Question, Ranking
-from ragbench.metrics.evaluation import evaluate
+from ragbench.metrics.ranking import evaluate
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers.basics.findings import Group, Sureness, compared
 from ragbench.tiers.basics.requests import MOST_RETRIEVED
@@ -137,7 +137,7 @@ def values(ranking: Ranking, metrics: Sequence[Metric], **how: Any) -> dict[tupl
     as for `evaluate`.
     """
     from ragbench.metrics import catalogue
-    from ragbench.metrics.evaluation import evaluate
+    from ragbench.metrics.ranking import evaluate
     from ragbench.metrics.ranking_arrays import all_relevant, condensed
 
     known, columns = catalogue(), dict[tuple[str, str], Array]()

@@ -180,7 +180,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
     """The same in an open session, which may hold other questions than the data set's own."""
     import pandas as pd
 
-    from ragbench.metrics.evaluation import reachable
+    from ragbench.metrics.ranking import reachable
 
     unit = request.unit
     pages = {chunk.id: chunk.url for chunk in session.dataset.chunks}
@@ -367,7 +367,7 @@ def hits_for(searched: Sequence[Chunk], k: int, unit: Unit) -> int:
 def _scores(
     system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: Tier1Request
 ) -> list[tuple[Any, ...]]:
-    from ragbench.metrics.evaluation import evaluate
+    from ragbench.metrics.ranking import evaluate
     from ragbench.systems.retrieval import UNTOLD
 
     own = {each.label: functions.ranked(each, ranking) for each in request.rankings if each.is_users}

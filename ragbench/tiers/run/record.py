@@ -24,7 +24,7 @@ from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings, metric_tables
 from ragbench.core.types import Array, Prompt
 from ragbench.metrics import declaration
-from ragbench.store.runs import RunPart, RunRecord, RunScores, RunStatus, RunValue
+from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunStatus, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import NOTHING, clusters_of
 from ragbench.tiers.basics.withholding import State, stated

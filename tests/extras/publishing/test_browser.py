@@ -16,7 +16,7 @@ from ragbench.extras.runs import comparison_pages
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.extras.runs.history import history, write
 from ragbench.report.keeping import kept
-from ragbench.store.runs import RunRecord
+from ragbench.store.run_records import RunRecord
 from tests import small_project
 from tests.report import kept_runs
 from tests.report.visits import Visit

@@ -1,4 +1,4 @@
-"""tool_call_accuracy, tool_call_f1, goal_reached, topic_adherence: ragas' formulas, and calls that are no JSON."""
+"""Agents: ragas' formulas of calls, goals and topics, calls that are no JSON, and what a run takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.language import translator
-from ragbench.core.metric import parse
+from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Message, Sample, Score, Status, ToolCall
-from ragbench.extras.standards.agents import lines_of, tool_call_accuracy
+from ragbench.data.samples import samples_of
+from ragbench.extras.standards.agents import agent_calls, agent_cost, agent_turns, lines_of, tool_call_accuracy
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import explain
 from tests.judge.scripted_judge import ScriptedJudge, score
@@ -145,3 +146,31 @@ def test_by_words_alone() -> None:
     known = Sample("s", reference="The library opens at nine.", trajectory=said, reference_topics=("the library",))
     assert score(parse("goal_reached(reference=true)")(known, judge=LexicalJudge())).value == 1.0
     assert score(parse("topic_adherence")(known, judge=LexicalJudge())).value == 1.0
+
+
+CALL = ToolCall("weather", {}, "{}")
+RUN = (
+    Message("user", "?"),
+    Message("assistant", "", (CALL, CALL)),
+    Message("tool", "sunny"),
+    Message("assistant", "Sun."),
+)
+
+
+@pytest.mark.parametrize(("metric", "value"), [(agent_turns, 2), (agent_calls, 2), (agent_cost, 0.25)], ids=str)
+def test_what_a_run_takes(metric: Metric, value: float) -> None:
+    assert score(metric(Sample("s", trajectory=RUN, cost=0.25))).value == value
+    assert score(metric(Sample("s"))).status is Status.MISSING_FIELD
+
+
+@pytest.mark.parametrize("metric", [agent_turns, agent_calls], ids=str)
+def test_an_agent_without_messages_is_unmeasured(metric: Metric) -> None:
+    assert score(metric(Sample("s", trajectory=()))).status is Status.EMPTY_INPUT
+
+
+@pytest.mark.parametrize(
+    ("given", "cost"), [(0.5, 0.5), ("0.5", 0.5), (0, 0.0), (-1, None), ("free", None), (None, None), (True, None)]
+)
+def test_a_cost_is_a_number_from_zero(given: object, cost: float | None) -> None:
+    [sample] = samples_of({"question": "?", "answer": "!", "cost": given}, "a row")
+    assert sample.cost == cost
