@@ -6,9 +6,9 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,124 +24,10 @@ if TYPE_CHECKING:
 NAMED = 5
 
 
-def documents(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            parser=options.source_folder, metavar="FOLDER", help="A folder of documents: .md, .txt, .html, .pdf, .docx."
-        ),
-    ],
-    name: Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")],
-    size: Annotated[int, typer.Option(help="Of a passage at most, in --unit.")] = 1000,
-    overlap: Annotated[int, typer.Option(help="That neighbouring passages share at most, in --unit.")] = 0,
-    unit: Annotated[str, typer.Option(help="characters or words.")] = "characters",
-    url: Annotated[
-        str, typer.Option(help="The page of a document: https://kb.example/{path}; front matter's url wins.")
-    ] = "{path}",
-    language: Annotated[
-        str,
-        typer.Option(
-            "--language", "-l", help="Language of the texts, en or ru; else found out.", callback=options.spoken
-        ),
-    ] = "",
-    title: Annotated[str, typer.Option(help="What pages call it; the name where not given.")] = "",
-    licence: Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")] = "not stated",
-    add: Annotated[
-        bool, typer.Option("--add", help="Read what is new or has changed since, and keep all the rest.")
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")
-    ] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Say what the page `dataset` would find: leaks, copies, people, noise, and more."),
-    ] = False,
-) -> None:
-    """Documents are read as Markdown and cut where a text parts by itself: sections first, then paragraphs, sentences.
-
-    Each passage keeps its document, the headings it stands under, and where it begins and ends. A base without
-    questions can be measured by tier0_embeddings; `ragbench draft` makes first questions to it.
-
-    Example: ragbench load documents handbook --name kb --url https://kb.example/{path}
-    """
-    from typing import cast
-
-    from ragbench import data
-    from ragbench.core import trust
-    from ragbench.core.progress import Progress
-    from ragbench.data import documents as reading
-
-    if unit not in ("characters", "words"):
-        raise typer.BadParameter(f"{unit!r}: characters or words is expected", param_hint="--unit")
-    cutting = reading.Cutting(size, overlap, cast(reading.Unit, unit))
-    place = trust.folder_of("data_folder")
-    known, spoken = None, language
-    if add and name in data.available(place):
-        spoken = data.language_in(data.place_of(name, place), language)
-        known = data.Records.read(data.place_of(name, place), spoken)
-    elif not add:
-        data.require_free(name, place, replace=replace)
-    with Progress("documents", len(reading.paths(folder))) as progress:
-        brought = reading.read(folder, cutting, url, known, progress)
-    spoken = spoken or segmentation.language_of(brought.texts)
-    if not check:
-        _tell_copies(brought)
-    tell(brought, folder.name, spoken, check=check)
-    _require_labels(known, brought)
-    tables = {field.name: getattr(known, field.name) for field in fields(known)} if known is not None else {}
-    made = data.write(
-        name,
-        place,
-        title=title or name,
-        licence=licence,
-        source=folder.name,
-        language=spoken,
-        left_out=+brought.left_out,
-        replace=replace or add,
-        dry_run=dry_run,
-        **{**tables, **{table: getattr(brought, table) for table in brought.tables}},
-    )
-    if dry_run:
-        terminal.say("all of it can be loaded; nothing was written (--dry-run)")
-        return
-    asked = made.counts["questions"]
-    following = f"ragbench run --dataset {name}" if asked else f"ragbench draft {name} --questions 120"
-    terminal.say(f"data set {name} is there (content hash {made.content_hash[:12]}). Next: {following}")
-
-
-def _tell_copies(brought: Brought) -> None:
-    from ragbench.tiers.data.copies import near_copies
-
-    pairs = near_copies([chunk.text for chunk in brought.chunks])
-    if pairs:
-        named = "; ".join(
-            f"{brought.chunks[place].id} and {brought.chunks[other].id}" for place, other, _ in pairs[:NAMED]
-        )
-        more = f"; {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-        brought.notes.append(f"{len(pairs)} pairs of passages are nearly the same: {named}{more}")
-
-
-def _require_labels(known: Records | None, brought: Brought) -> None:
-    """Raises DatasetError where questions are labelled with passages that are there no more."""
-    from ragbench.data import DatasetError
-
-    there = {chunk.id for chunk in brought.chunks}
-    asked = known.questions if known is not None else ()
-    lost = [question.id for question in asked if not {*question.relevant, *question.irrelevant} <= there]
-    if lost:
-        raise DatasetError(
-            f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "
-            "was written. Label them anew, or load the folder under another --name"
-        )
-
-
 application = typer.Typer(
     help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
     no_args_is_help=True,
 )
-application.command("documents")(documents)
-
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotation marks."""
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
@@ -173,8 +59,8 @@ Base = Annotated[
     ),
 ]
 Logged = Mapping[str, "Shelf[dict[str, Any]]"]
-Read = tuple[Any, Logged | None]
-"""What was brought, and what systems logged, if anything."""
+Read = tuple[Any, Logged | None] | tuple[Any, None, "About"]
+"""What was brought, and what systems logged, if anything; and how else it is to be written than it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -193,25 +79,20 @@ class About:
     source: str = ""
 
 
-def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]], Callable[..., Read]]:
-    """A command out of a function that reads a source, its first parameter. adds: it may join a data set there is."""
+def brings(command: str, *, spared: Sequence[str] = ("add",)) -> Callable[[Callable[..., Read]], Callable[..., Read]]:
+    """A command out of a function that reads a source, its first parameter. spared: options that it does not have."""
 
     def made(read: Callable[..., Read]) -> Callable[..., Read]:
-        own = list(inspect.signature(read, eval_str=True).parameters.values())
-        left_out = {"source", *(() if adds else ("add",))}
-        shared = [
-            parameter
-            for parameter in inspect.signature(About, eval_str=True).parameters.values()
-            if parameter.name not in left_out
-        ]
+        options_of = [list(inspect.signature(of, eval_str=True).parameters.values()) for of in (read, About)]
+        own = [parameter for parameter in options_of[0] if parameter.name != "about"]
+        shared = [parameter for parameter in options_of[1] if parameter.name not in ("source", *spared)]
 
         def run(**given: Any) -> None:
-            _bring(
-                *read(**{parameter.name: given[parameter.name] for parameter in own}),
-                About(
-                    source=_named(given[own[0].name]), **{parameter.name: given[parameter.name] for parameter in shared}
-                ),
-            )
+            words = {parameter.name: given[parameter.name] for parameter in own}
+            about = About(source=_named(given[own[0].name]), **{each.name: given[each.name] for each in shared})
+            knows = {"about": about} if len(own) < len(options_of[0]) else {}
+            brought, logged, *instead = read(**words, **knows)
+            _bring(brought, logged, *(instead or [about]))
 
         keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
         run.__doc__, run.__signature__ = read.__doc__, inspect.Signature(keywords)  # type: ignore[attr-defined]
@@ -220,6 +101,83 @@ def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]
         return read
 
     return made
+
+
+@brings("documents", spared=["sample"])
+def documents(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source_folder, metavar="FOLDER", help="A folder of documents: .md, .txt, .html, .pdf, .docx."
+        ),
+    ],
+    about: About,
+    size: Annotated[int, typer.Option(help="Of a passage at most, in --unit.")] = 1000,
+    overlap: Annotated[int, typer.Option(help="That neighbouring passages share at most, in --unit.")] = 0,
+    unit: Annotated[Literal["characters", "words"], typer.Option(help="characters or words.")] = "characters",
+    url: Annotated[
+        str, typer.Option(help="The page of a document: https://kb.example/{path}; front matter's url wins.")
+    ] = "{path}",
+) -> Read:
+    """Documents are read as Markdown and cut where a text parts by itself: sections first, then paragraphs, sentences.
+
+    Each passage keeps its document, the headings it stands under, and where it begins and ends. A base without
+    questions can be measured by tier0_embeddings; `ragbench draft` makes first questions to it. --add reads what is new
+    or has changed since, and keeps all the rest.
+
+    Example: ragbench load documents handbook --name kb --url https://kb.example/{path}
+    """
+    from ragbench import data
+    from ragbench.core import trust
+    from ragbench.core.progress import Progress
+    from ragbench.data import documents as reading
+
+    cutting = reading.Cutting(size, overlap, unit)
+    place = trust.folder_of("data_folder")
+    known, spoken = None, about.language
+    if about.add and about.name in data.available(place):
+        there = data.place_of(about.name, place)
+        spoken = data.language_in(there, spoken)
+        known = data.Records.read(there, spoken)
+    elif not about.add:
+        data.require_free(about.name, place, replace=about.replace)
+    with Progress("documents", len(reading.paths(folder))) as progress:
+        brought = reading.read(folder, cutting, url, known, progress)
+    if not about.check:
+        _tell_copies(brought)
+    _require_labels(known, brought)
+    for table in fields(known) if known is not None else ():
+        if table.name not in brought.tables:
+            setattr(brought, table.name, getattr(known, table.name))
+    if not brought.questions:
+        brought.runs.append("ragbench draft {dataset} --questions 120")
+    return brought, None, replace(about, add=False, replace=about.replace or about.add, language=spoken)
+
+
+def _tell_copies(brought: Brought) -> None:
+    from ragbench.tiers.data.copies import near_copies
+
+    pairs = near_copies([chunk.text for chunk in brought.chunks])
+    if pairs:
+        named = "; ".join(
+            f"{brought.chunks[place].id} and {brought.chunks[other].id}" for place, other, _ in pairs[:NAMED]
+        )
+        more = f"; {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
+        brought.notes.append(f"{len(pairs)} pairs of passages are nearly the same: {named}{more}")
+
+
+def _require_labels(known: Records | None, brought: Brought) -> None:
+    """Raises DatasetError where questions are labelled with passages that are there no more."""
+    from ragbench.data import DatasetError
+
+    there = {chunk.id for chunk in brought.chunks}
+    asked = known.questions if known is not None else ()
+    lost = [question.id for question in asked if not {*question.relevant, *question.irrelevant} <= there]
+    if lost:
+        raise DatasetError(
+            f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "
+            "was written. Label them anew, or load the folder under another --name"
+        )
 
 
 @brings("questions")
@@ -270,7 +228,7 @@ def annotated(
     return data.question_sets.read(file, base=base_of(chunks_from), marked=True, columns=columns), None
 
 
-@brings("decisions", adds=True)
+@brings("decisions", spared=())
 def decisions(
     file: Annotated[
         Path,
@@ -291,7 +249,7 @@ def decisions(
     return data.decision_sets.read(file, columns=options.columns(column)), None
 
 
-@brings("dialogues", adds=True)
+@brings("dialogues", spared=())
 def dialogues(
     file: Annotated[
         Path,
@@ -508,5 +466,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
 
 
 def _command(run: str, dataset: str) -> str:
-    """The command of a run; {dataset} in it stands for the data set's name."""
+    """The command of a run, or another one, in which {dataset} stands for the data set's name."""
+    if run.startswith("ragbench "):
+        return run.format(dataset=dataset)
     return " ".join(filter(None, ("ragbench run", run.format(dataset=dataset), f"--dataset {dataset}")))

@@ -372,12 +372,12 @@ class Measurement(Evidence):
 
     @classmethod
     def _load(cls, folder: Path) -> Measurement:
-        import pandas as pd
-
         about = json.loads(folders.text(folder / FINDINGS, MOST_FINDINGS))
-        tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("scores", "questions", "retrieved")}
+        names = ("scores", "questions", "retrieved")
+        tables = {name: _parquet(folder / f"{name}.parquet").to_pandas() for name in names}
         extra = {
-            path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
+            path.stem.removeprefix("extra-"): _parquet(path).to_pandas()
+            for path in sorted(folder.glob("extra-*.parquet"))
         }
         estimates = [
             NamedEstimate(row["system"], row["metric"], _estimate(row), row["where"])
@@ -452,11 +452,17 @@ def _schema(place: Sequence[str], of: type) -> Any:
     return pa.schema([(name, types.get(kind, pa.string())) for name, kind in kinds.items()])
 
 
-def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str, Any]]:
+def _parquet(path: Path) -> Any:
+    """The table of a file; to look whether it is a data set of many, as pandas does, takes as long as to read it."""
     import pyarrow.parquet as pq
 
+    with pq.ParquetFile(path) as file:
+        return file.read()
+
+
+def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str, Any]]:
     schema = _schema(place, of)
-    rows: list[dict[str, Any]] = pq.read_table(path).select(schema.names).cast(schema).to_pylist()
+    rows: list[dict[str, Any]] = _parquet(path).select(schema.names).cast(schema).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
 
 

@@ -154,7 +154,7 @@ def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
                 names=", ".join(judges),
             )
         )
-    said += [_of_others(stand_in, _) for stand_in in every if stand_in.part == "panel"]
+    said += dict.fromkeys(_of_others(stand_in, _) for stand_in in every if stand_in.part == "panel")
     said += _of_samples([taken for stand_in in every if stand_in.part == "sample" for taken in stand_in.of_others], _)
     if drafted:
         said.append(

@@ -17,6 +17,7 @@ from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import LATEST
 from ragbench.data.rows import cut
+from ragbench.data.vocabulary import key
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
@@ -32,6 +33,7 @@ PARTS = ("sentences", "lines")
 """Under which the text of a passage stands sentence by sentence."""
 SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
 _OF_PASSAGES = {*TEXTS, *IDS, *PARTS, "metadata", "payload", "document", "node", "kwargs"}
+_PLAIN = {key(name): name for name in reversed([*IDS, *TEXTS, *PARTS, "metadata", "payload", "document", "node"])}
 ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
              "file_name")  # fmt: skip
 TITLES = ("title", "document_title", "page_title")
@@ -109,7 +111,7 @@ def passage_of(item: Any) -> Passage | None:
     if item is None:
         return None
     if not item.keys() & _OF_PASSAGES:
-        item = {str(name).casefold(): part for name, part in item.items()}
+        item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
     score = number(_first(item, SCORES)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
         inner = item.get(wrapper)
@@ -227,7 +229,7 @@ def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) ->
         return None
     if role_of(value) in roles:
         return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", *names):
+    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, roles, depth + 1)):
             return text
@@ -297,15 +299,23 @@ def of_agent(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def messages_of(value: Any) -> tuple[Message, ...] | None:
     """The messages of a field, each with its role, text and calls; a list of calls alone is one message of the agent.
 
-    None where nothing was given.
+    None where nothing was given; none at all where nothing that was given is a text, or names a role or a tool.
     """
     value = _lines(value)
     if value is None:
         return None
     items = value if isinstance(value, list | tuple) else [value]
+    if not any(isinstance(one, str) or role_of(one) or _names_a_tool(one) for one in items):
+        return ()
     if items and all(isinstance(one, Mapping) and role_of(one) in (None, "function") for one in items):
         return (Message("assistant", "", calls_of(items) or ()),)
     return tuple(_message(one) for one in items)
+
+
+def _names_a_tool(given: Any) -> bool:
+    return isinstance(given, Mapping) and any(
+        isinstance(one, Mapping) and one.get("name") for one in (given, given.get("function"))
+    )
 
 
 def _message(given: Any) -> Message:

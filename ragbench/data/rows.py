@@ -64,6 +64,8 @@ STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
 RECORD = {"id", "name", "info", "page_content", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
+DEEPEST = 4
+"""Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 SHOWN_CHARACTERS = 60
@@ -264,12 +266,25 @@ def _wrapped(value: Any) -> list[Any] | None:
     if not isinstance(value, Mapping) or _is_record(value):
         return None
     for name in WRAPPERS:
-        inner = value.get(name)
+        inner = value.get(name, value.get(name.title()))
         if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := _wrapped(inner)) is not None:
             return rows
     return None
+
+
+def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
+    """Lists of rows within objects that are none themselves, whatever their names."""
+    if depth < DEEPEST and isinstance(value, Mapping) and not _is_record(value):
+        for inner in value.values():
+            if depth and isinstance(inner, list) and _is_of_rows(inner):
+                yield inner
+            yield from _tables(inner, depth + 1)
+
+
+def _is_of_rows(rows: list[Any]) -> bool:
+    return all(isinstance(row, dict) for row in rows) and any(is_content(name) for row in rows for name in row)
 
 
 def rows_in(value: Any) -> list[Any] | None:
@@ -278,11 +293,13 @@ def rows_in(value: Any) -> list[Any] | None:
         return None
     if (wrapped := _wrapped(value)) is not None:
         return wrapped
+    if len(tables := list(_tables(value, 0))) == 1:
+        return tables[0]
     inner = list(value.values())
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
-    if of_systems and not _is_record(value) and any(is_content(name) for rows in inner for row in rows for name in row):
+    if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
     if (
         all(isinstance(column, list) for column in inner)

@@ -412,8 +412,10 @@ def references_in(value: Any, place: str) -> list[str]:
     """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
     if isinstance(value, str) and not isinstance(inside := opened(value), str) and _is_of_answers(inside):
         value = inside
-    if isinstance(value, Mapping):
-        value = value.get("text", value.get("normalized_aliases", value.get("value", value)))
+    if isinstance(value, Mapping):  # of SQuAD, and of TriviaQA
+        own = {str(name).casefold(): answers for name, answers in value.items()}
+        aliases = own.get("text", own.get("normalized_aliases", own.get("aliases")))
+        value = own.get("value", value) if aliases is None else [own["value"], *aliases] if "value" in own else aliases
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)

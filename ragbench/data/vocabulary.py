@@ -52,8 +52,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "response": (
         "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation",
-        "hypothesis", *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота", "ответ_модели",
-        "ответ_системы", "ответ_ассистента", "ответ_ии", "ответ_llm", "ответ_rag", "ответ_нейросети",
+        "hypothesis", "replies", *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота",
+        "ответ_модели", "ответ_системы", "ответ_ассистента", "ответ_ии", "ответ_llm", "ответ_rag", "ответ_нейросети",
         "ответ_помощника", "сгенерированный_ответ", "полученный_ответ", "фактический_ответ", "предсказание",
     ),
     "reference": (
@@ -270,6 +270,7 @@ class _Plan:
     joined: frozenset[str]
     opened: Sequence[str]
     unread: Sequence[str]
+    rare: Mapping[str, Sequence[str]]
 
 
 class Columns:
@@ -313,7 +314,7 @@ class Columns:
             if plan.format is None or key(name) not in plan.format.opens:
                 inside &= {*CONTENT}
             if inside:  # an object in which nothing is called an answer may be one, as a whole
-                is_spent = field_of(name) in {"", *inside}
+                is_spent = field_of(name) in {"", *inside} or all(field_of(own) in inside for own in inner)
                 row = {**members, **{own: value for own, value in row.items() if own != name or not is_spent}}
         if plan.opened:
             plan = self._plan(row, place, plan.format)
@@ -322,6 +323,8 @@ class Columns:
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
             there = [name for name in there if not _blank(row[name])] or there
+            if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
+                there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
             if there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
@@ -427,7 +430,7 @@ class Columns:
         unread = [name for name in unread if not keys[name].startswith("unnamed")]
         several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
         several |= {"value"} if len(named.get("value", ())) > 1 else set()
-        return _Plan(told, fields, several, list(dict.fromkeys(inside)), unread)
+        return _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare)
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
@@ -436,8 +439,8 @@ class Columns:
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
             if field_name in self._needed and None in own and not self.read:
-                name = wanted[own.index(None)].strip()
-                raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns))}")
+                name, has = wanted[own.index(None)].strip(), f"; it has {_listed(columns)}"
+                raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
                 by_field[field_name] = there
         return by_field
@@ -518,7 +521,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, columns in given.items():
         field_name = field_of(name) or _RARE.get(key(name), "")
         if not field_name:
-            legal = [own[0] for own in FIELDS.values()]
+            legal = [*SPOKEN.values(), *FIELDS]
             raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
         by_field[field_name] = columns if isinstance(columns, str) else list(columns)
     return by_field

@@ -77,18 +77,29 @@ def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
         raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
 
 
-def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False, replace: bool = False) -> Written:
+def add(
+    name: str,
+    folder: Path,
+    tables: Records,
+    *,
+    dry_run: bool = False,
+    replace: bool = False,
+    removed: Collection[str] = (),
+) -> Written:
     """Add records to the data set `name` (`name:ru` for one of its languages) and read it back.
 
-    dry_run: do it elsewhere, and leave nothing. replace: a record takes the place of that of its id.
+    dry_run: do it elsewhere, and leave nothing. replace: a record takes the place of that of its id. removed: ids that
+    are taken out.
     Raises DatasetError for an id that is there already, with another content; nothing has changed then.
     """
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    merged = _merged(place, language, tables, replace)
+    merged = _merged(place, language, tables, replace, removed)
     with _made(name, folder, dry_run) as made:
         shutil.copytree(place, made)
+        for table in MODELS:  # one that holds nothing any more is no table
+            (made / f"{table}.{language}.jsonl").unlink(missing_ok=True)
         _write_tables(made, language, merged)
         written = check(f"{name}:{language}", made.parent)
         if not dry_run:
@@ -97,29 +108,14 @@ def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False, repl
 
 
 def change(name: str, folder: Path, tables: Records, removed: Collection[str] = ()) -> Written:
-    """Put records in the place of those of the same ids in the data set `name`, take out those that are `removed`, and
-    read it back.
-
-    Raises DatasetError for records that are not there; nothing has changed then.
-    """
-    name, _, language = name.partition(":")
-    place = place_of(name, folder)
-    language = language_in(place, language)
-    records, made = Records.read(place, language), dict[str, list[Any]]()
+    """`add` for records that are there. Raises DatasetError for others; nothing has changed then."""
+    place = place_of(name.partition(":")[0], folder)
+    there = Records.read(place, language_in(place, name.partition(":")[2]))
     for table in MODELS:
-        there = {record.id: record for record in getattr(records, table)}
-        new = {record.id: record for record in getattr(tables, table)}
-        if missing := sorted(new.keys() - there.keys()):
+        known = {record.id for record in getattr(there, table)}
+        if missing := sorted(record.id for record in getattr(tables, table) if record.id not in known):
             raise DatasetError(f"data set {place.name}, {table}: {missing[0]!r} is not there, and cannot be changed")
-        made[table] = [record for key, record in sorted((there | new).items()) if key not in removed]
-    with _made(name, folder, False) as changed:
-        shutil.copytree(place, changed)
-        for table in MODELS:  # one that holds nothing any more is no table
-            (changed / f"{table}.{language}.jsonl").unlink(missing_ok=True)
-        _write_tables(changed, language, Records(**made))
-        written = check(f"{name}:{language}", changed.parent)
-        take_place(changed, place, files_of(place))
-    return written
+    return add(name, folder, tables, replace=True, removed=removed)
 
 
 def logged_files(systems: Iterable[str]) -> dict[str, str]:
@@ -159,16 +155,16 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _merged(place: Path, language: str, more: Records, replace: bool) -> Records:
+def _merged(place: Path, language: str, more: Records, replace: bool, removed: Collection[str]) -> Records:
     tables: dict[str, Shelf[Any]] = {}
     for table, model in MODELS.items():
         merged = tables[table] = Shelf(model)
-        replaced = {record.id for record in getattr(more, table)} if replace else set()
+        spared = {*removed, *((record.id for record in getattr(more, table)) if replace else ())}
         for where, record in lines_of_table(place / f"{table}.{language}.jsonl", model, held=False):
-            if record.id not in replaced and not merged.put(record.id, record):
+            if record.id not in spared and not merged.put(record.id, record):
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
         for record in getattr(more, table):
-            if not merged.put(record.id, record) and merged.get(record.id) != record:
+            if record.id not in removed and not merged.put(record.id, record) and merged.get(record.id) != record:
                 raise DatasetError(f"data set {place.name}, {table}: {record.id!r} is there already, and differs")
     return Records(**tables)
 

@@ -30,10 +30,11 @@ NOT_COMPARABLE = (
 class RunValue:
     """One number of a run, with what is known of how sure it is.
 
-    value: NaN where it was not measured. low, high: its interval at `level`, None where none is known. n: how many
-    questions it is a mean over, None where nobody says. bounds: the ends of the scale. unit: what was ranked ("chunk",
-    "url"), None where nothing was or nobody knows. comparable: False, with the `reason` (see NOT_COMPARABLE), for a
-    number that must not be set against another run's; it is shown all the same, and marked.
+    value: NaN where it was not measured. low, high: its interval at `level`, None where none is known. method: of the
+    interval; `ragbench.core.types.BY_CONSTRUCTION` where there is none since it could not have been otherwise. n: how
+    many questions it is a mean over, None where nobody says. bounds: the ends of the scale. unit: what was ranked
+    ("chunk", "url"), None where nothing was or nobody knows. comparable: False, with the `reason` (see NOT_COMPARABLE),
+    for a number that must not be set against another run's; it is shown all the same, and marked.
     """
 
     notebook: str

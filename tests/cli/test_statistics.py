@@ -214,6 +214,8 @@ def test_clusters_and_margin_reach_the_test(scores: tuple[pandas.DataFrame, pand
     assert list(report["statistics"]) == ["hit"]
     assert found["clusters"] == 15
     assert found["p_equivalence"] is None or found["p_equivalence"] < 1
+    sure = run("significance", first, second, "--metric", "ndcg", "--margin", "0.9")
+    assert "p of equivalence within ±0.9: <0.0001" in sure
     text = run("significance", first, second, "--metric", "ndcg")
     assert "55 questions in both files, 5 in one only" in text
     assert "better" in text

@@ -49,12 +49,18 @@ def collection(draw: random.Random) -> tuple[list[str], list[list[str]]]:
 
 
 @pytest.mark.fault("determinism", tried="rows in another order", count=3)
-@pytest.mark.parametrize("more", [(), ("--clusters", "^(.+)_"), ("--compatible", "trec_eval", "--all-pairs")])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--clusters", "^(.+)_"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ((), ("--compatible", "trec_eval", "--all-pairs"))),
+    ],
+)
 def test_the_order_of_lines_changes_no_sign(tmp_path: Path, more: tuple[str, ...]) -> None:
     draw = random.Random(7)
     qrels, runs = collection(draw)
     seen = set()
-    for _ in range(4):
+    for _ in range(3):
         paths = [written(tmp_path, name, *lines) for name, lines in zip("qabc", [qrels, *runs], strict=True)]
         words = (*paths, "-m", "mrr,ndcg@3,map", "--resamples", 200, "--per-query", *more)
         shown = call(*words)

@@ -24,8 +24,7 @@ WITHOUT_A_LIMIT = {
     "folders.text": "bytes that the reader gave",
     "language.catalogue": "beside the code, as the package brings it",
     "lines._table": "a block of lines",
-    "measurement._load": "a run's tables; those of runs from elsewhere are measured first, by `received`",
-    "measurement._read_findings": "a run's tables; those of runs from elsewhere are measured first, by `received`",
+    "measurement._parquet": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "tier0_embeddings._kept": "this user's own cache",
 }
 """Where something is read whole without a limit, each with its reason."""

@@ -383,3 +383,32 @@ def test_beir_with_equal_copies_and_odd_lines(tmp_path: Path) -> None:
 def test_parquet_as_hugging_face_has_it(tmp_path: Path, rows: list[Mapping[str, Any]], expected: Sample) -> None:
     as_parquet(tmp_path / "test-00000-of-00001.parquet", rows)
     assert read_samples(tmp_path / "test-00000-of-00001.parquet") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ({"status": "ok", "payload": {"entries": [{"question": "When?", "answer": "8"}]}}, ("When?", "8", None)),
+        ({"Data": [{"Question": "When?", "Answer": "8"}]}, ("When?", "8", None)),
+        ([{"instruction": "When?", "input": "", "output": "8"}], ("When?", "8", None)),
+        ({"results": {"query": "When?"}, "replies": ["8"]}, ("When?", "8", None)),
+        ([{"id": "b", "response": {"body": {"choices": [{"message": {"role": "assistant", "content": "8"}}]}}}],
+         (None, "8", None)),
+        ([{"userQuestion": "When?", "botAnswer": "8", "retrievedChunks": [{"chunkText": "At 8.", "chunkId": "c"}]}],
+         ("When?", "8", "At 8.")),
+    ],
+)  # fmt: skip
+def test_rows_stand_under_any_name_and_names_in_any_hump(tmp_path: Path, written: Any, expected: Any) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(written), encoding="utf-8")
+    [sample] = read_samples(path, Forms())
+    text = sample.contexts[0].text if sample.contexts else None
+    assert (sample.user_input, sample.response, text, sample.system) == (*expected, None)
+
+
+def test_aliases_of_an_answer_are_references_too(tmp_path: Path) -> None:
+    path = tmp_path / "trivia.json"
+    answer = {"Value": "8", "Aliases": ["8:00", "eight"]}
+    path.write_text(json.dumps({"Data": [{"Question": "When?", "Answer": answer}]}), encoding="utf-8")
+    [question] = datasets.question_sets.read(path).questions
+    assert (question.reference, question.references) == ("8", ("8", "8:00", "eight"))

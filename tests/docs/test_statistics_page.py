@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 from pathlib import Path
@@ -32,6 +33,7 @@ def test_a_statement_names_what_holds_it(text: str) -> None:
         assert cell in known, f"nothing simulated is called {cell}"
 
 
+@functools.cache
 def functions(file: str) -> set[str]:
     """The tests of a file."""
     tree = ast.parse((Path(__file__).parents[1] / f"{file}.py").read_text(encoding="utf-8"))

@@ -21,3 +21,7 @@ class ScriptedEmbedder:
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         self.calls.append((kind, list(texts)))
         return np.array([self.vectors[text] for text in texts], dtype=np.float32)
+
+    def tokens(self, texts: Sequence[str], *, layer: int | None = None) -> list[Vectors]:
+        """Of each text the vectors of its words."""
+        return [np.array([self.vectors[word] for word in text.split()], dtype=np.float32) for text in texts]

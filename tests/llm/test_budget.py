@@ -121,7 +121,7 @@ def test_processes_together_spend_no_more_than_the_budget(store: Store, database
     ),
     limit=st.integers(1, 6),
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_interleaving_overruns(store: Store, steps: list[tuple[int, str, int]], limit: int) -> None:
     """Three processes in any order, each of whose words may come twice: what is paid and in flight stays within the
     limit, and what is told is what is."""

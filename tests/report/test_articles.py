@@ -115,7 +115,7 @@ def test_a_name_in_markdown_calls_nobody() -> None:
 
 @pytest.mark.parametrize("number", [2, 400])
 def test_the_markdown_of_a_comparison_is_found_again_and_no_longer_than_a_comment(number: int) -> None:
-    made = {f"page_{place}": measurement(questions=6) for place in range(number)}
+    made = dict.fromkeys((f"page_{place}" for place in range(number)), measurement(questions=6))
     text = bare_numbers.sheet_summary(made, translator("en"))
     assert text.startswith(f"{articles.MARK}\n# Report\n")
     assert len(text) < 65_536

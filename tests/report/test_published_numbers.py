@@ -73,8 +73,16 @@ def wide(scores: pd.DataFrame, column: str = "value") -> dict[str, dict[str, np.
     }
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("clustered", [True, False])
+FORMS = pytest.mark.parametrize(
+    ("form", "clustered"),
+    [
+        ("csv", True), ("parquet", False),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("csv", False), ("parquet", True))),
+    ],
+)  # fmt: skip
+
+
+@FORMS
 def test_every_interval_and_p_follows_from_the_published_files(bare: Path, form: str, clustered: bool) -> None:
     data = site_of(bare, judged(clustered=clustered))
 
@@ -148,8 +156,7 @@ def written(*, clustered: bool) -> dict[str, list[Sample]]:
     return made
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("clustered", [True, False])
+@FORMS
 def test_corpus_measures_follow_from_what_each_answer_adds(bare: Path, form: str, clustered: bool) -> None:
     """Corpus BLEU by sacrebleu's counts, and corpus ROUGE: value, interval, p, and bounds over missing answers."""
     answers = written(clustered=clustered)
@@ -273,7 +280,7 @@ def test_a_page_of_a_real_run_publishes_its_counts_and_readings(
         assert (same(one.value, row["value"]), same(one.low, row["low"]), same(one.high, row["high"])) == (True,) * 3
 
 
-@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize("clustered", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_differences_that_people_corrected_follow_from_their_labels(bare: Path, clustered: bool) -> None:
     rng = np.random.default_rng(6)
     measured = judged(clustered=clustered)

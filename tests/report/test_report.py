@@ -133,6 +133,8 @@ def test_a_page_has_its_parts_and_its_policy(finished: Finished) -> None:
     assert 'href="tier1_retrieval.html"' in index
     assert "<b>hnsw</b> against ivfflat: better" in index
     assert "Report on synthetic" in index
+    assert "Differences from the baseline" in index
+    assert "Which part fails first" not in index, "no page tells of it"
 
 
 @pytest.mark.fault("determinism", tried="two runs to the byte", count=1)

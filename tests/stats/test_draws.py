@@ -256,7 +256,10 @@ def test_abc_of_a_mean_by_hand() -> None:
     assert found == pytest.approx(tuple(expected), abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["skewed", "hits", "clusters", "differences", "corpus"])
+@pytest.mark.parametrize(
+    "kind",
+    ["hits", "clusters", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("skewed", "differences", "corpus"))],
+)
 def test_above_five_thousand_units_nothing_is_drawn_and_the_interval_is_as_wide(kind: str) -> None:
     """BCa of 5,000 units, ABC of one more; of the same units both have the same ends to 5 % of a standard error."""
     assert draws.MOST_UNITS == 5_000

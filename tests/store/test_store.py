@@ -475,7 +475,7 @@ def test_exact_search_does_not_depend_on_the_number_of_threads() -> None:
         assert similarities.tobytes() == found[0][1].tobytes()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_what_blocks_find_depends_on_no_block(block: int, k: int, seed: int) -> None:
     """Vectors that are equal, or differ where single precision sees nothing, keep their order in any blocks."""

@@ -37,6 +37,7 @@ def test_answers_that_only_sound_like_refusals(answer: str) -> None:
     assert not is_refusal(answer)
 
 
+@pytest.mark.slow
 def test_the_rates_that_are_printed_are_those_of_the_labelled_answers(shared_data: Callable[[str], Path]) -> None:
     found = real_refusals.labelled(shared_data(real_refusals.LABELLED).parent)
     assert real_refusals.recognised(found) == RECOGNISED
@@ -119,7 +120,7 @@ def test_any_text_is_one_or_the_other(answer: str) -> None:
     "word", ["i ", "the context ", "the text says: ", "- a: : ", "не ", "information ", "there is no ", "a, "]
 )
 def test_long_texts_of_one_word_come_to_an_end(word: str) -> None:
-    assert is_refusal(word * 20_000) in (True, False)
+    assert is_refusal(word * 5_000) in (True, False)
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

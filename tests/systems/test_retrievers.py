@@ -88,7 +88,13 @@ def test_words_of_both_languages_are_stemmed_by_their_own() -> None:
     assert tokens("и the на of") == []
 
 
-@pytest.fixture(params=["xquad.en", "xquad.ru", "mtrag-un clapnq", "mtrag-un fiqa"])
+@pytest.fixture(
+    params=[
+        "xquad.ru",
+        "mtrag-un fiqa",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("xquad.en", "mtrag-un clapnq")),
+    ]
+)
 def collection(request: pytest.FixtureRequest, shared_data: Any) -> bench_bm25.Collection:
     name, _, part = request.param.partition(" ")
     if part:

@@ -250,7 +250,7 @@ def test_central_rows_come_first() -> None:
     assert sources.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]
 
 
-@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+@pytest.mark.parametrize("distance", ["euclidean", pytest.param("cosine", marks=pytest.mark.slow)])
 def test_every_interval_follows_from_what_is_published_of_each_text(corpus: Path, distance: str) -> None:
     made = tiers.tier0_embeddings(projected=0, resamples=300, neighbors=2, distance=distance)
     published = Published(site_of(corpus, made))

@@ -243,7 +243,9 @@ def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(labelled: Pa
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"cost_shown": 3.0, "cluster_by": "none", "primary": "f1_score"}], ids=["plain", "dear"]
+    "how",
+    [pytest.param({}, marks=pytest.mark.slow), {"cost_shown": 3.0, "cluster_by": "none", "primary": "f1_score"}],
+    ids=["plain", "dear"],
 )
 def test_every_interval_and_p_follows_from_the_published_decisions(labelled: Path, how: dict[str, Any]) -> None:
     """From cells alone: measures, costs, differences in their families, those of every two judges, and thresholds."""

@@ -284,7 +284,7 @@ def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -
         assertions.assert_score(rows[0], "distinct_words>=0.4")
 
 
-@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("clustered", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_interval_and_p_follows_from_the_published_values_of_the_sets(bare: Path, clustered: bool) -> None:
     def words(table: Sequence[Sample]) -> float:
         """How many different words there are: repeats move it, so that units are left out one by one."""

@@ -245,7 +245,14 @@ TWICE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("tier", [*list(TWICE)[:-1], pytest.param("real_users", marks=BYTES)])
+@pytest.mark.parametrize(
+    "tier",
+    [
+        "tier1_retrieval",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tier0_embeddings", "sources")),
+        pytest.param("real_users", marks=BYTES),
+    ],
+)
 def test_two_measurements_are_equal_to_the_byte(tier: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = (("h0", "Where is a?", "/a"), ("h1", "Where is b?", "/b"))
     rows = [{"id": name, "question": text, "url": page, "user": "u"} for name, text, page in asked]

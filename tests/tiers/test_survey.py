@@ -33,6 +33,7 @@ from tests.small_project import write_lines
 ROWS = 40
 score = partial(invoke, "score")
 NAMED = ("faithfulness", "rouge1_f", "exact_match", "bleu", "semantic_similarity", "response_relevancy")
+WORDS = ("-m", "rouge1_f", "-m", "exact_match")
 METRICS = (*(word for name in NAMED for word in ("-m", name)), "--judge", "lexical")
 
 
@@ -106,8 +107,15 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("metrics", [("-m", "rouge1_f", "-m", "exact_match"), METRICS], ids=["words", "judged"])
-@pytest.mark.parametrize("systems", [("a",), ("a", "b")], ids=["one", "two"])
+@pytest.mark.parametrize(
+    ("systems", "metrics"),
+    [
+        pytest.param(("a",), WORDS, id="one-words"),
+        pytest.param(("a", "b"), METRICS, id="two-judged"),
+        pytest.param(("a",), METRICS, id="one-judged", marks=pytest.mark.slow),
+        pytest.param(("a", "b"), WORDS, id="two-words", marks=pytest.mark.slow),
+    ],
+)
 def test_a_folder_is_written_in_parts_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, systems: tuple[str, ...], metrics: tuple[str, ...]
 ) -> None:

@@ -79,6 +79,8 @@ def test_a_rival_that_could_be_first_is_named(project: Path) -> None:
         said(page.material, rows)[-1]
         == "On mrr@10, poor could be before good if what it retrieved and nobody judged is relevant."
     )
+    rows += [{**rows[1], "system": f"poor{n}"} for n in range(5)]
+    assert said(page.material, rows)[-1].startswith("On mrr@10, 6 others could be before good if what they retrieved")
 
 
 def test_passages_that_are_gone_are_named(project: Path) -> None:

@@ -417,7 +417,7 @@ def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(talking: Pat
     assert b"not complete" not in pages[0]
 
 
-@pytest.mark.parametrize("sessions", ["dialogues", "history"])
+@pytest.mark.parametrize("sessions", ["dialogues", pytest.param("history", marks=pytest.mark.slow)])
 def test_every_interval_follows_from_what_is_published_of_the_cache_and_of_sessions(
     talking: Path, sessions: str
 ) -> None:

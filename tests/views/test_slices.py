@@ -32,6 +32,10 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
+SLOW = pytest.mark.slow
+"""Each kind of values is tried on one dimension, and slowly on the others."""
+
+
 def sliced(dimension: str, values: list[Any]) -> Measurement:
     """60 questions, whose dimension takes the values in turn."""
     made = full()
@@ -48,8 +52,14 @@ def sliced(dimension: str, values: list[Any]) -> Measurement:
 
 
 @pytest.mark.fault("garbage", tried="slices by three dimensions with values of every kind", count=30)
-@pytest.mark.parametrize("dimension", design.DIMENSIONS)
-@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+@pytest.mark.parametrize(
+    ("dimension", "values"),
+    [
+        pytest.param(each, values, id=f"{each}-{name}", marks=() if turn % len(design.DIMENSIONS) == place else SLOW)
+        for turn, (name, values) in enumerate(VALUES.items())
+        for place, each in enumerate(design.DIMENSIONS)
+    ],
+)
 def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Path) -> None:
     sliced(dimension, values).save(tmp_path)
     made = Measurement.load(tmp_path)

@@ -18,7 +18,7 @@ from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
 from ragbench.core.settings import DifferenceSettings
-from ragbench.core.types import Array, Better, Comparison, Status
+from ragbench.core.types import BY_CONSTRUCTION, Array, Better, Comparison, Status
 from ragbench.extras.runs.changes import Refusal, RunFacts, Setting, refusal, run_facts, said, settings_of
 from ragbench.metrics import declaration, meant
 from ragbench.store.run_records import RunRecord, RunScores, RunValue
@@ -59,7 +59,7 @@ class Summarized(Beside):
     """One number of the baseline and of another run, of which summaries are compared, or nothing: `why` says so.
 
     why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
-    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
+    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels", "by_construction".
     """
 
     metric: str
@@ -135,6 +135,8 @@ def _one(made: Summarized, sureness: Sureness) -> Summarized:
         return replace(made, why="other_scale")
     if way is None:
         return replace(made, why="describes")
+    if all(value.method == BY_CONSTRUCTION for value in values):
+        return replace(made, why=BY_CONSTRUCTION)
     comparison = _two_samples(made, way, sureness.level)
     return replace(made, comparison=comparison) if comparison is not None else replace(made, why="no_interval")
 

@@ -14,7 +14,7 @@ from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
-from ragbench.core.types import Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.extras.runs.changes import RunFacts, changes
 from ragbench.metrics import meant
 from ragbench.report.pages import sheets
@@ -116,7 +116,8 @@ def rows(made: Measurement) -> list[dict[str, Any]]:
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
     """A number as its run has it, at its place; of how many nobody knows is 0."""
     n, missing = value.n or 0, value.n_unmeasured or 0
-    estimate = Estimate(value.value, value.low, value.high, value.level, value.method, n, missing)
+    method, note = ("none", BY_CONSTRUCTION) if value.method == BY_CONSTRUCTION else (value.method, "")
+    estimate = Estimate(value.value, value.low, value.high, value.level, method, n, missing, note=note)
     return NamedEstimate(value.system, value.metric, estimate, {"run": run, "notebook": value.notebook})
 
 

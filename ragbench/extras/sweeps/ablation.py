@@ -30,6 +30,7 @@ from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session
+from ragbench.tiers.retrieval import reading
 from ragbench.tiers.scoring.judged_metrics import Judging
 
 if TYPE_CHECKING:
@@ -227,7 +228,10 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
         questions=design.questions(asked),
         estimates=estimates,
         comparisons=comparisons,
-        extra={"configurations": pd.DataFrame(rows)},
+        extra={
+            "configurations": pd.DataFrame(rows),
+            reading.TABLE: _unjudged(configurations, asked, found, metric.label),
+        },
         placed=tuple(placed),
     )  # fmt: skip
 
@@ -321,6 +325,21 @@ def _scores(
         for question, value in zip(asked, found.outcomes[each.name].values, strict=True)
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+
+
+def _unjudged(
+    configurations: Sequence[Configuration], asked: Sequence[Question], found: Measured, label: str
+) -> pd.DataFrame:
+    """As `reading.table` has it: a row a configuration and question."""
+    import pandas as pd
+
+    rows = [
+        (each.name, label, question.id, *row)
+        for each in configurations
+        if (judged := found.outcomes[each.name].judged)
+        for question, *row in zip(asked, *(judged[name].tolist() for name in reading.VALUES), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["system", "metric", "sample", *reading.VALUES])
 
 
 def _blame(sweeping: Sweeping, baseline: Outcome) -> dict[str, int]:

@@ -32,7 +32,7 @@ from ragbench.metrics.ranking_arrays.coverage import LabelledText
 from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import answered
 from ragbench.tiers.basics.session import Session, versions
-from ragbench.tiers.retrieval import timing
+from ragbench.tiers.retrieval import reading, timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring import functions
 from ragbench.tiers.scoring.judged_metrics import Judging
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ragbench.systems import System
     from ragbench.systems.registry import Opened
 
-WHY = "unmeasured: "
-"""Before the reason, in the name of an array that counts it."""
+WHY, JUDGED = "unmeasured: ", "judged: "
+"""In names of arrays: before a reason, of which it is the count; before one of `reading.VALUES`."""
 FIRST = "mrr"
 """Tells the rank of the first passage that holds the answer."""
 
@@ -54,7 +54,9 @@ class Outcome:
 
     values: of the metric, NaN where unmeasured. rank: of the first passage that holds the answer, infinite where none
     was retrieved. words: of the passages that are handed on. seconds: of writing the answer; NaN without one. why:
-    reason → how many questions were unmeasured for it. failure: why there is nothing of it at all, else "".
+    reason → how many questions were unmeasured for it. failure: why there is nothing of it at all, else "". judged: by
+    the name in `reading.VALUES` how much of the ranking was judged, and the metric if what was not is this or that;
+    empty where the metric reads answers, or pieces, whose text may be judged in part.
     """
 
     values: Array
@@ -63,6 +65,7 @@ class Outcome:
     seconds: Array
     why: Mapping[str, int] = field(default_factory=dict)
     failure: str = ""
+    judged: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
     def failed(cls, questions: int, failure: str) -> Outcome:
@@ -73,14 +76,16 @@ class Outcome:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As it is kept."""
         own = {"values": self.values, "rank": self.rank, "words": self.words, "seconds": self.seconds}
+        own |= {JUDGED + name: column for name, column in self.judged.items()}
         return {**own, **{WHY + reason: np.array([count]) for reason, count in self.why.items()}}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Outcome:
         """Of what is kept."""
-        own: dict[str, Any] = {name: array for name, array in arrays.items() if not name.startswith(WHY)}
+        own: dict[str, Any] = {name: array for name, array in arrays.items() if not name.startswith((WHY, JUDGED))}
         why = {name.removeprefix(WHY): int(array[0]) for name, array in arrays.items() if name.startswith(WHY)}
-        return cls(**own, why=why)
+        judged = {name.removeprefix(JUDGED): array for name, array in arrays.items() if name.startswith(JUDGED)}
+        return cls(**own, why=why, judged=judged)
 
 
 Told = Callable[[str, Outcome], None]
@@ -106,23 +111,30 @@ def measured(
         groups.setdefault(each.search, []).append(each)
     found: dict[str, Outcome] = {}
     works = [_Work(session, whole, tuple(asked), judging, tuple(group)) for group in groups.values()]
-    if jobs > 1 and len(works) > 1:
-        works = _apart(works)
-        with ProcessPoolExecutor(min(jobs, len(works)), get_context("spawn")) as pool:
-            parts: Iterable[Mapping[str, Outcome]] = pool.map(_Work.done, works)
-            for part in parts:
-                found |= part
-                for name, outcome in part.items():
-                    told(name, outcome)
-        return found
+
+    def take(outcomes: Mapping[str, Outcome]) -> None:
+        for name, outcome in outcomes.items():
+            found[name] = outcome
+            told(name, outcome)
+
     from ragbench.systems import once
 
     with session.store() as store:
-        opened = once(store)
-        for work in works:
-            for name, outcome in work.done(store, opened).items():
-                found[name] = outcome
-                told(name, outcome)
+        left = []
+        for work in works:  # for what is kept no process has to start, and to load a model
+            outcomes = work.kept(store)
+            if len(outcomes) == len(work.group):
+                take(outcomes)
+            else:
+                left.append(work)
+        if jobs > 1 and len(left) > 1:
+            with ProcessPoolExecutor(min(jobs, len(left)), get_context("spawn")) as pool:
+                for outcomes in pool.map(_Work.done, _apart(left)):
+                    take(outcomes)
+        else:
+            opened = once(store)
+            for work in left:
+                take(work.done(store, opened))
     return found
 
 
@@ -163,9 +175,8 @@ class _Work:
         if store is None:
             with self.session.store() as own:
                 return self.done(own)
-        known = {each.name: self._kept(store, each) for each in self.group}
-        missing = [each for each in self.group if known[each.name] is None]
-        found = {name: outcome for name, outcome in known.items() if outcome is not None}
+        found = self.kept(store)
+        missing = [each for each in self.group if each.name not in found]
         if missing:
             try:
                 retrieved = self._retrieved(store, opened)
@@ -180,6 +191,11 @@ class _Work:
                 if (about := self._about(each)) is not None and planning.folder() is None:
                     store.arrays(about, found[each.name].arrays)
         return {each.name: found[each.name] for each in self.group}
+
+    def kept(self, store: Store) -> dict[str, Outcome]:
+        """Name → outcome of those that were measured before."""
+        known = {each.name: self._kept(store, each) for each in self.group}
+        return {name: outcome for name, outcome in known.items() if outcome is not None}
 
     def _kept(self, store: Store, each: Configuration) -> Outcome | None:
         about = self._about(each)
@@ -204,14 +220,16 @@ class _Work:
     def _one(self, each: Configuration, retrieved: _Retrieved) -> Outcome:
         handed = [list(hits[: each.k]) for hits in retrieved.hits]
         words = np.array([sum(len(hit.chunk.text.split()) for hit in hits) for hits in handed], dtype=float)
+        judged: Mapping[str, Array] = {}
         if self.whole.metric.grain == "ranking":
-            values = ranked(self.whole.metric, self._ranking(handed, retrieved.labelled))
+            ranking = self._ranking(handed, retrieved.labelled)
+            values, judged = ranked(self.whole.metric, ranking), _judged(self.whole.metric, ranking)
             seconds, why = np.full(len(self.asked), np.nan), Counter[str]()
             if lacking := int(np.isnan(values).sum()):
                 why[kept(Reason("the metric has no value of this question"))] = lacking
         else:
             values, seconds, why = self._answers(each, handed, retrieved.errors)
-        return Outcome(values, retrieved.rank, words, seconds, dict(why))
+        return Outcome(values, retrieved.rank, words, seconds, dict(why), judged=judged)
 
     def _answers(
         self, each: Configuration, handed: Sequence[Sequence[Hit]], errors: Mapping[str, str]
@@ -238,7 +256,8 @@ class _Work:
         ids = hashlib.sha256("\0".join(question.id for question in self.asked).encode()).hexdigest()
         return {
             "what": "configuration of a sweep", "parts": told, "k": each.k, "depth": self.whole.depth,
-            "metric": self.whole.metric.label, "judges": judges, "judging": repr(self.judging),
+            "metric": self.whole.metric.label, "unjudged": list(reading.VALUES), "judges": judges,
+            "judging": repr(self.judging),
             "embedder": settings.metric_embedder if "embedder" in self.whole.metric.needs else "",
             "data": self.session.dataset.content_hash, "questions": ids, "version": versions(())["ragbench"],
         }  # fmt: skip
@@ -247,6 +266,13 @@ class _Work:
 def ranked(metric: Metric, ranking: Any) -> Array:
     """(questions,) the values of a metric of rankings."""
     return functions.ranked(metric, ranking)[0] if metric.is_users else evaluate(ranking, [metric])[metric.label]
+
+
+def _judged(metric: Metric, ranking: Any) -> dict[str, Array]:
+    """The values of `reading.VALUES`, as `Outcome.judged` has them."""
+    if metric.is_users or ranking.coverage is not None:
+        return {}
+    return {name: column for (_, name), column in reading.values(ranking, [metric]).items()}
 
 
 def _parts(settings: Settings, name: str) -> dict[str, Any] | None:

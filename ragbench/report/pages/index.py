@@ -82,7 +82,8 @@ def html(
 
     def drawn(name: str) -> Markup:
         asked = {"view": name, "measurement": OVERVIEW}
-        shown: Markup = notebook_pages.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
+        view = notebook_pages.view(asked, measurements, language)
+        shown: Markup = view.html(frozenset({METRIC_PAGES})) if view.parts else Markup()
         return shown
 
     page = notebook_pages.chrome(language, title) | {

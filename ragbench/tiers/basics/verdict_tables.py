@@ -455,8 +455,14 @@ def _verdict(comparison: Comparison, _: Translator) -> str:
         return _("{verdict} within ±{margin}", verdict=verdict, margin=_.exact(comparison.margin))
     if comparison.p_equivalence is None:
         return verdict
-    places = {"verdict": verdict, "margin": _.exact(comparison.margin), "p": _.number(comparison.p_equivalence, 4)}
-    return _("{verdict}; p of equivalence within ±{margin}: {p}", **places)
+    p = comparison.p_equivalence
+    number = _.number(p, 4) if p >= 0.0001 else f"<{_.number(0.0001, 4)}"
+    return _(
+        "{verdict}; p of equivalence within ±{margin}: {p}",
+        verdict=verdict,
+        margin=_.exact(comparison.margin),
+        p=number,
+    )
 
 
 def _why(figure: Estimate | Comparison, reasons: Mapping[str, str], _: Translator) -> str:

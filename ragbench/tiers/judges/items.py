@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ragbench.core import segmentation
-from ragbench.core.types import Array, Chunk, Question, Sample
+from ragbench.core.types import Array, Chunk, Citation, Message, Question, Sample
 from ragbench.data import Dataset
 from ragbench.tiers.basics.choices import BenchError
 
@@ -19,6 +19,9 @@ LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 
 EQUALS = (("reference", "paraphrase"), ("off_topic", "contradiction"))
 """Rungs that are as good, and as bad, as each other: they may have the same score."""
+HALVES_TIE = (*EQUALS, ("reference", "partial"), ("paraphrase", "partial"))
+"""The same under a metric that asks what passages carry, and not how much is said: half of an answer is as good, too.
+"""
 
 ATTACKS = ("injected", "blank", "key")
 VARIANTS = (*LADDER, "padded", *ATTACKS)
@@ -173,12 +176,16 @@ def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
     samples = []
     for answer in dataset.ratings:
         asked = sample_of(questions[answer.question_id], tuple(chunks[name] for name in answer.context))
-        samples.append(replace(asked, id=answer.id, response=answer.answer, system=answer.system))
+        samples.append(replace(_said(asked, answer.answer), id=answer.id, system=answer.system))
     return tuple(samples)
 
 
 def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:
-    """A question with its reference, still without an answer."""
+    """A question with its reference, still without an answer.
+
+    Its nuggets, where it has none, are the sentences of its reference, all vital.
+    """
+    nuggets = question.nuggets or dict.fromkeys(segmentation.sentences(question.reference or ""), "vital")
     return Sample(
         id=question.id,
         user_input=question.text,
@@ -186,7 +193,21 @@ def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:
         contexts=contexts,
         language=question.language,
         cluster=question.cluster or question.id,
+        nuggets=nuggets or None,
     )
+
+
+def _said(sample: Sample, text: str) -> Sample:
+    """The sample with this answer, which is also what an agent says to the question."""
+    spoken = (Message("user", sample.user_input or ""), Message("assistant", text))
+    return replace(sample, response=text, trajectory=spoken)
+
+
+def _cited(sample: Sample) -> Sample:
+    """With the first passage as the source of the whole answer."""
+    if not (sample.contexts and sample.response):
+        return sample
+    return replace(sample, citations=(Citation(0, len(sample.response), sample.contexts[0].id),))
 
 
 @dataclass(frozen=True)
@@ -194,11 +215,13 @@ class Temptations:
     """Answers made from references to try a judge, one of every variant for each question.
 
     variants: name → samples, in the questions' order. pairs: two answers to each question, for which is better.
+    equals: rungs that may have the same score.
     """
 
     questions: tuple[Question, ...]
     variants: dict[str, tuple[Sample, ...]]
     pairs: tuple[tuple[Sample, Sample], ...]
+    equals: tuple[tuple[str, str], ...] = EQUALS
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -210,7 +233,10 @@ NOTHING = Temptations((), {}, ())
 
 
 def temptations(dataset: Dataset, count: int) -> Temptations:
-    """All variants for `count` of the questions that have an answer with a reference, at even steps."""
+    """All variants for `count` of the questions that have an answer with a reference, at even steps.
+
+    Each cites the first relevant passage for all that it says, so that judges of citations can be tried on it, too.
+    """
     able = [q for q in dataset.questions if q.reference and q.reference.strip() and q.answerable is not False]
     if len(able) < 2 or count < 1:
         return NOTHING
@@ -224,7 +250,7 @@ def temptations(dataset: Dataset, count: int) -> Temptations:
         stranger, language = _stranger(question, place, chosen), question.language or dataset.language
         written = variants(question.reference or "", stranger, praised.get(question.id), language, place)
         for name, text in written.items():
-            made.setdefault(name, []).append(replace(sample, response=text))
+            made.setdefault(name, []).append(_cited(_said(sample, text)))
     written_by = {name: tuple(samples) for name, samples in made.items()}
     return Temptations(tuple(chosen), written_by, _pairs(written_by))
 

@@ -22,7 +22,7 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges import classes, numbers
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.classes import Classes
-from ragbench.tiers.judges.items import LADDER, VARIANTS, Answers, Scale, Temptations
+from ragbench.tiers.judges.items import EQUALS, HALVES_TIE, LADDER, VARIANTS, Answers, Scale, Temptations
 from ragbench.tiers.judges.numbers import Numbers, placed, share
 from ragbench.tiers.judges.probes import Limits, Probe, Tried, effect_table, effects, in_order, probes, trial_table
 
@@ -73,8 +73,8 @@ class Settled:
 
     @property
     def scales(self) -> dict[str, str]:
-        """On which scale Krippendorff's α is: of a judge's repeats, and of judges with people."""
-        told = {"repeats": self.grades, "people": self.levels}
+        """On which scale Krippendorff's α is: of a judge's repeats, of judges with people, and with people's mean."""
+        told = {"repeats": self.grades, "people": self.levels, "mean": ()}
         return {name: "ordinal" if own else "interval" for name, own in told.items()}
 
 
@@ -159,11 +159,13 @@ def _pairwise(heard: Heard, labels: Array | None, tried: Tried, sure: Sureness) 
     clusters = _of_pairs(choices, tried)
     won = {"first_place": 1, "second_place": -1, "tie": 0}
     shares = {"consistent": share(choices.consistent(), clusters, sure)}
-    if heard.stand_in and not (choices.consistent() == 0).any():
-        shares = numbers.constructed(shares, shares)
     places = choices.places
     for name, place in won.items():
         shares[name] = share(np.where(np.isnan(places), np.nan, places == place).mean(axis=1), clusters, sure)
+    if heard.stand_in and not (choices.consistent() == 0).any():
+        # who chooses the same in both orders and never ties, chooses either place as often as the other
+        alike = () if (places == 0).any() else ("first_place", "second_place")
+        shares = numbers.constructed(shares, ("consistent", *alike))
     if choices.labelled.any():
         right, of = choices.votes == choices.labels, choices.labelled
         there = ~np.isnan(places).all(axis=1)
@@ -199,7 +201,7 @@ def _ladder(heard: Heard, tried: Tried, sure: Sureness) -> Numbers:
     if not heard.variants:
         return {}
     shares = {name: tried.scale.share(values) for name, values in heard.variants.items() if name in LADDER}
-    pairs = in_order(shares)
+    pairs = in_order(shares, tried.temptations.equals)
     whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
     values = {**shares, "in_order": whole, "pairs_in_order": pairs}
     clusters = independent(tried.temptations.clusters)
@@ -407,4 +409,5 @@ def tried(said: pd.DataFrame, facts: Facts) -> Tried:
     chosen = said[said["kind"] == "label"] if questions else rows
     pairs = tuple((Sample(str(name)), Sample(str(name))) for name in chosen["sample"])
     scale = Scale(*facts["judge_scale"])
-    return Tried(answers, Temptations(questions, variants, pairs), scale, facts["good"], facts["rival"])
+    temptations = Temptations(questions, variants, pairs, HALVES_TIE if facts["halves_tie"] else EQUALS)
+    return Tried(answers, temptations, scale, facts["good"], facts["rival"])

@@ -125,7 +125,9 @@ def effects(heard: Heard, tried: Tried) -> dict[str, Effect]:
         **{name: shifted(*variants) for name, variants in SHIFTS.items()},
         "blank": taken_in("blank"),
         "key": taken_in("key"),
-        "ladder": Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
+        "ladder": Effect(in_order(tempted, temptations.equals), of_questions, "share")
+        if tempted
+        else _nothing("no_texts"),
         "place": _places(heard, temptations, answers),
         "own_family": own_family(heard, answers, given),
         "disguise": disguise(heard, given, tried),
@@ -164,23 +166,22 @@ def _nothing(why: str) -> Effect:
     return Effect(np.zeros(0), None, why=why)
 
 
-def stands(tempted: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
+def stands(tempted: Mapping[str, Array], equals: Sequence[tuple[str, str]] = EQUALS) -> dict[tuple[str, str], Array]:
     """By two rungs of the ladder, the better one first: (questions,) 1 where they stand in order, 0 where they do not,
     NaN where one has no score.
 
-    The better answer has to have the higher score; a reference and its paraphrase are as good as each other, an answer
-    off topic is as bad as a contradiction, so these may tie.
+    The better answer has to have the higher score; those that are as good as each other (`equals`) may tie.
     """
     by_pair = {}
     for pair in combinations(LADDER, 2):
         drop = tempted[pair[0]] - tempted[pair[1]]
-        by_pair[pair] = np.where(np.isnan(drop), np.nan, drop > -1e-9 if pair in EQUALS else drop > 1e-9)
+        by_pair[pair] = np.where(np.isnan(drop), np.nan, drop > -1e-9 if pair in equals else drop > 1e-9)
     return by_pair
 
 
-def in_order(tempted: Mapping[str, Array]) -> Array:
+def in_order(tempted: Mapping[str, Array], equals: Sequence[tuple[str, str]] = EQUALS) -> Array:
     """(questions,) share of the pairs of rungs of the ladder that stand in order; NaN where a rung has no score."""
-    return np.asarray(np.mean(list(stands(tempted).values()), axis=0))
+    return np.asarray(np.mean(list(stands(tempted, equals).values()), axis=0))
 
 
 def own_family(heard: Heard, answers: Answers, given: Array) -> Effect:
@@ -340,7 +341,8 @@ def _rungs(heard: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
     """Each rung of the ladder: the share of its pairs with the other rungs that stand in order."""
     if not heard.variants:
         return
-    pairs = stands({name: tried.scale.share(values) for name, values in heard.variants.items()})
+    tempted = {name: tried.scale.share(values) for name, values in heard.variants.items()}
+    pairs = stands(tempted, tried.temptations.equals)
     for rung in LADDER:
         own = np.mean([stood for pair, stood in pairs.items() if rung in pair], axis=0)
         for question, share in zip(tried.temptations.questions, own.tolist(), strict=True):

@@ -45,6 +45,10 @@ MODES = ("direct", "reasoned")
 FOUR = ("consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness")
 CHOSEN = ("pairwise_accuracy", "position_consistency")
 """What pages say of a judge first: of one that scores answers, and of one that was asked to choose between them."""
+ANSWERED = {"response", "trajectory"}
+"""Fields that hold what was answered."""
+COMPLETE = {"contexts", "reference", "nuggets"}
+"""Fields that an answer is held against: a metric that reads the contexts alone asks nothing of what is not said."""
 Share = Annotated[float, Field(ge=0, le=0.99)]
 
 
@@ -173,6 +177,8 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
     known, names = in_modes(session.settings, names, parted(request.modes))
     answers = items.rated(session.dataset, request.scales[0])
     temptations = items.temptations(session.dataset, request.tempted)
+    if halves_tie := set(measured.fields) & COMPLETE == {"contexts"}:
+        temptations = replace(temptations, equals=items.HALVES_TIE)
     if not answers.samples:
         answers = assorted(temptations)
     if not answers.samples:
@@ -196,6 +202,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
         "modes": list(parted(request.modes)),
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
+        "halves_tie": halves_tie,
         "constructed": not session.dataset.ratings,
         "languages": sorted(
             {sample.language for sample in (*answers.samples, *filter(None, trial.twins)) if sample.language}
@@ -227,6 +234,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
         "faithfulness": None,
         "logged": True,
         "n_tempted": 0,
+        "halves_tie": False,
         "constructed": False,
     }
     return _measurement(session, request, heard, tried, baseline, logged.labels, facts, {})
@@ -242,6 +250,11 @@ def _metric(label: str) -> Metric:
     bounds(metric)
     if metric.grain != "sample" or set(metric.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
+    if metric.better == "lower" or not (metric.is_users or ANSWERED & set(metric.fields)):
+        raise BenchError(
+            f"metric = {label!r}: probes compare better and worse answers: one is needed that reads the answer, and "
+            "whose higher values are better, such as answer_correctness_rating or nugget_score"
+        )
     return metric
 
 

@@ -22,7 +22,7 @@ from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Measurement, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings, metric_tables
-from ragbench.core.types import Array, Prompt
+from ragbench.core.types import BY_CONSTRUCTION, Array, Prompt
 from ragbench.metrics import declaration
 from ragbench.store.run_records import RunPart, RunRecord, RunScores, RunStatus, RunValue
 from ragbench.tiers.basics.choices import BenchError
@@ -96,7 +96,7 @@ def values(made: Measurement) -> tuple[RunValue, ...]:
             e.low,
             e.high,
             e.level,
-            e.method,
+            BY_CONSTRUCTION if e.note in (BY_CONSTRUCTION, "always_the_same") else e.method,
             e.n,
             e.n_unmeasured,
             unit=made.facts.get("unit"),

@@ -34,7 +34,7 @@ from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.view import view
 
 Passages = Mapping[str, str]
-STATEMENT, PASSAGE = 600, 1200
+STATEMENT, PASSAGE, EXCERPT = 600, 1200, 160
 
 
 def ranked_by(material: Material, metric: str = "") -> str | None:
@@ -216,9 +216,14 @@ def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages:
 
 
 def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Phrase:
+    """Each passage that a statement rests on, with how its text begins, so that both are read together."""
     return joined(
-        ", ",
-        (Link(shown(name, 80), f"#{_passage(material, *place, name)}") for name in line.chunks if name in passages),
+        "; ",
+        (
+            (Link(shown(name, 80), f"#{_passage(material, *place, name)}"), small(shown(passages[name], EXCERPT)))
+            for name in line.chunks
+            if name in passages
+        ),
     )
 
 
@@ -299,8 +304,8 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
         values = sorted(float(row["alpha"]) for row in agreed)
         said.append(
             _(
-                "People agree with each other with a Krippendorff's α of {low} to {high} where several labelled the "
-                "same answer; their mean counts.",
+                "People agree with each other with a Krippendorff's α (interval scale) of {low} to {high} where "
+                "several labelled the same answer; their mean counts.",
                 low=_.number(values[0], 2),
                 high=_.number(values[-1], 2),
             )

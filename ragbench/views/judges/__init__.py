@@ -67,7 +67,8 @@ def probes(material: Material, present: frozenset[str]) -> Content:
 def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Content:
     _ = material.text
     tried = {str(row["probe"]) for row in judge_trust.kept(material, "effects", judge)}
-    heads = [_("probe"), _("effect"), _("limit"), (_("p (Bonferroni)"), "rb-short"), (_("verdict"), "rb-word"), _("n")]
+    heads = [_("probe"), _effects(material, judge), _("limit"), (_("p (Bonferroni)"), "rb-short")]
+    heads += [(_("verdict"), "rb-word"), _("n")]
     made: dict[str, list[list[Any]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
     untried = []
     for row in judge_trust.kept(material, "probes", judge):
@@ -101,6 +102,16 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
         *(Section([made_of], titles[verdict]) for verdict, made_of in tables.items() if verdict != first),
         Text(" ".join((_("Not tried:"), "; ".join(untried) + ".")), "rb-meta") if untried else (),
     )
+
+
+def _effects(material: Material, judge: str) -> str:
+    """What the column of effects is called: with the level of its intervals, which are those of the whole family."""
+    _ = material.text
+    effects = (
+        material.estimate(judge, "effect", probe=row["probe"]) for row in judge_trust.kept(material, "probes", judge)
+    )
+    level = next((effect.level for effect in effects if effect is not None and effect.low is not None), None)
+    return _("effect") if level is None else _("effect, {level} interval", level=_.percent(level, 2))
 
 
 def _effect(

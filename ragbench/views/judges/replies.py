@@ -198,7 +198,7 @@ def _agreement(material: Material, against: str, title: str) -> Content:
     columns = judges if material.estimate("people", "spearman", against=against) else judges[1:]
     body = [
         [
-            judge_trust.statistic(material, name, "people" if against == "person" else ""),
+            judge_trust.statistic(material, name, "people" if against == "person" else against),
             *(
                 judge_trust.number(material, material.estimate(judge, name, against=against), 2, signed=name == "bias")
                 for judge in columns

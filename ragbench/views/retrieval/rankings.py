@@ -135,18 +135,22 @@ def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:
 
 WITHOUT_IDEAL = ("mrr", "hit_rate", "precision")
 """Metrics that more relevant passages can only raise: the two values are bounds of them."""
+MOST_NAMED = 5
 
 
 @view("unjudged")
-def unjudged(material: Material, present: frozenset[str]) -> Content:
-    """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out."""
+def unjudged(material: Material, present: frozenset[str], at: str = "") -> Content:
+    """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out.
+
+    at: how far was looked; empty: as far as the metrics look.
+    """
     rows = means(material.kept(TABLE))
     if not rows:
         return ()
     _ = material.text
     sampled = any(not math.isnan(row["inferred"]) for row in rows)
     heads: list[Any] = [
-        _("metric"), (_("system"), "rb-name"), (f"judged@{_depth(rows)}", "rb-number"),
+        _("metric"), (_("system"), "rb-name"), (f"judged@{at or _depth(rows)}", "rb-number"),
         (_("as printed"), "rb-number"), (_("if relevant"), "rb-number"),
         (_("judged alone"), "rb-number"), *([("infAP", "rb-number")] if sampled else []),
     ]  # fmt: skip
@@ -158,7 +162,7 @@ def unjudged(material: Material, present: frozenset[str]) -> Content:
         for row in rows
     ]  # fmt: skip
     title = _("What nobody has judged")
-    return Section((list(map(Text, said(material, rows))), Table.of(_, title, heads, lines)), title)
+    return Section((list(map(Text, said(material, rows, at))), Table.of(_, title, heads, lines)), title)
 
 
 def _depth(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -171,7 +175,7 @@ def _columns(sampled: bool) -> tuple[str, ...]:
     return ("irrelevant", "relevant", "condensed", *(["inferred"] if sampled else []))
 
 
-def said(material: Material, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def said(material: Material, rows: Sequence[Mapping[str, Any]], at: str = "") -> list[str]:
     """How much was judged, how to read the columns, and whether the order of systems hangs on what was not."""
     _ = material.text
     shares = [row["judged"] for row in rows if not math.isnan(row["judged"])]
@@ -179,7 +183,7 @@ def said(material: Material, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     first = _(
         "Of the first {k} that a system retrieved, {share} were judged; the others count as irrelevant, and nobody has "
         "looked at them.",
-        k=_depth(rows), share=low if low == high else _("from {low} to {high}", low=low, high=high),
+        k=at or _depth(rows), share=low if low == high else _("from {low} to {high}", low=low, high=high),
     )  # fmt: skip
     second = _(
         "The values if all of them were relevant, and of the judged ones alone (Sakai 2007), stand beside the "
@@ -197,6 +201,12 @@ def _order(rows: Sequence[Mapping[str, Any]], _: Translator) -> str:
     rivals = [row["system"] for row in others if row["relevant"] > best["irrelevant"]]
     if not rivals:
         return _("Whatever they are, {system} is first on {metric}.", system=best["system"], metric=metric)
+    if len(rivals) > MOST_NAMED:
+        return _.plural(
+            "On {metric}, {n} other could be before {system} if what it retrieved and nobody judged is relevant.",
+            "On {metric}, {n} others could be before {system} if what they retrieved and nobody judged is relevant.",
+            len(rivals), metric=metric, system=best["system"],
+        )  # fmt: skip
     return _(
         "On {metric}, {rivals} could be before {system} if what it retrieved and nobody judged is relevant.",
         metric=metric, rivals=_.enumeration(rivals), system=best["system"],

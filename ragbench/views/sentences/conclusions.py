@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.core import raised, stand_ins, unidentified
@@ -108,34 +108,17 @@ def finding(material: Material) -> str:
     if baseline is None or not material.measurement.comparisons:
         return _("What was measured")
     verdicts = {name: list(material.verdicts(name).values()) for name in challengers}
-    better = {name: each.count(Verdict.BETTER) for name, each in verdicts.items()}
+    better, worse = (
+        {name: each.count(word) for name, each in verdicts.items()} for word in (Verdict.BETTER, Verdict.WORSE)
+    )
     if len(challengers) > 1:
-        leaders = [_("{name} on {count}", name=name, count=_.integer(n)) for name, n in better.items() if n]
-        if not leaders and any(Verdict.SLIGHTLY_BETTER in each for each in verdicts.values()):
-            return _("No challenger is shown to be better than {baseline} by as much as matters", baseline=baseline)
-        if not leaders:
-            return _("No challenger is shown to be better than {baseline}", baseline=baseline)
-        if len(leaders) > MANY:
-            return _(
-                "Better than {baseline} on at least one of {total} metrics: {n} of {count} challengers",
-                baseline=baseline,
-                total=_.integer(len(material.metrics)),
-                n=_.integer(len(leaders)),
-                count=_.integer(len(challengers)),
-            )
-        return _(
-            "Better than {baseline}: {leaders} of {total} metrics",
-            baseline=baseline,
-            leaders=_.enumeration(leaders),
-            total=_.integer(len({metric for name in challengers for metric in material.verdicts(name)})),
-        )
+        return _and_worse(material, _leaders(material, verdicts), [name for name, n in worse.items() if n])
     [challenger], [own_verdicts] = challengers, verdicts.values()
-    worse = own_verdicts.count(Verdict.WORSE)
-    if better[challenger] and worse:
+    if better[challenger] and worse[challenger]:
         text = _("{challenger} is better than {baseline} on {better}, worse on {worse} of {total} metrics")
     elif better[challenger]:
         text = _("{challenger} is better than {baseline} on {better} of {total} metrics")
-    elif worse:
+    elif worse[challenger]:
         text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
     elif all(
         is_equal(comparison)
@@ -149,8 +132,55 @@ def finding(material: Material) -> str:
         text = _("Whether {challenger} is better or worse than {baseline} cannot be told")
     else:
         text = _("No difference between {challenger} and {baseline} is shown")
-    counts = {"better": better[challenger], "worse": worse, "total": len(own_verdicts)}
+    counts = {"better": better[challenger], "worse": worse[challenger], "total": len(own_verdicts)}
     return text.format(challenger=challenger, baseline=baseline, **{key: _.integer(n) for key, n in counts.items()})
+
+
+def _leaders(material: Material, verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    """Which of several challengers are better, and on how many metrics."""
+    _, baseline = material.text, material.baseline
+    leaders = [name for name, each in verdicts.items() if Verdict.BETTER in each]
+    if not leaders and any(Verdict.SLIGHTLY_BETTER in each for each in verdicts.values()):
+        return _("No challenger is shown to be better than {baseline} by as much as matters", baseline=baseline)
+    if not leaders:
+        return _("No challenger is shown to be better than {baseline}", baseline=baseline)
+    if len(leaders) > MANY:
+        return _(
+            "Better than {baseline} on at least one of {total} metrics: {n} of {count} challengers",
+            baseline=baseline,
+            total=_.integer(len(material.metrics)),
+            n=_.integer(len(leaders)),
+            count=_.integer(len(verdicts)),
+        )
+    return _(
+        "Better than {baseline}: {leaders} of {total} metrics",
+        baseline=baseline,
+        leaders=_counted(material, leaders, Verdict.BETTER),
+        total=_total(material),
+    )
+
+
+def _and_worse(material: Material, title: str, losers: Sequence[str]) -> str:
+    """A title that names who is worse too, where anybody is."""
+    _ = material.text
+    if not losers:
+        return title
+    if len(losers) > MANY:
+        return _("{title}; worse on at least one: {n}", title=title, n=_.integer(len(losers)))
+    named_losers = _counted(material, losers, Verdict.WORSE)
+    return _("{title}; worse: {losers} of {total} metrics", title=title, losers=named_losers, total=_total(material))
+
+
+def _counted(material: Material, names: Sequence[str], word: Verdict) -> str:
+    """`dense on 3 and hybrid on 2`: how many comparisons of each have this verdict."""
+    _ = material.text
+    counts = {name: list(material.verdicts(name).values()).count(word) for name in names}
+    return _.enumeration([_("{name} on {count}", name=name, count=_.integer(n)) for name, n in counts.items()])
+
+
+def _total(material: Material) -> str:
+    """Of how many metrics any challenger is compared."""
+    return material.text.integer(len({name for each in material.challengers for name in material.verdicts(each)}))
 
 
 def _challenger(material: Material, challenger: str, metric: str) -> list[Part]:

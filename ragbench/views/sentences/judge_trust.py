@@ -216,6 +216,13 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
+        if known.get("halves_tie"):
+            said.append(
+                _(
+                    "The metric asks what passages carry, not how much is said: half of an answer may tie with the "
+                    "whole."
+                )
+            )
         said.append(
             _(
                 "Empty answers have signs but no word; an answer without any sign never reaches a judge and is "
@@ -444,8 +451,8 @@ def missing(material: Material, why: str) -> str:
 
 
 def statistic(material: Material, name: str, of: str = "") -> str:
-    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats" or "people", which tells its
-    scale."""
+    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats", "people" or their "mean",
+    which tells its scale."""
     _ = material.text
     if name == "krippendorff_alpha":
         scales = {"ordinal": _("Krippendorff's α, ordinal scale"), "interval": _("Krippendorff's α, interval scale")}

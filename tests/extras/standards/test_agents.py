@@ -10,6 +10,7 @@ import ragbench as rb
 from ragbench.core.language import translator
 from ragbench.core.metric import Metric, parse
 from ragbench.core.types import Message, Sample, Score, Status, ToolCall
+from ragbench.data.payloads import messages_of
 from ragbench.data.samples import samples_of
 from ragbench.extras.standards.agents import agent_calls, agent_cost, agent_turns, lines_of, tool_call_accuracy
 from ragbench.judge import LexicalJudge
@@ -79,6 +80,23 @@ def test_right_steps_end_at_the_first_wrong_one(made: Made, value: float) -> Non
 def test_an_agent_without_messages_or_a_reference_is_unmeasured(label: str) -> None:
     assert score(parse(label)(sample(PARIS, None))).status is Status.MISSING_FIELD
     assert score(parse(label)(Sample("s", trajectory=(), reference_tool_calls=()))).status is Status.EMPTY_INPUT
+
+
+@pytest.mark.parametrize("value", [5, True, [[1]], [{"x": 1}], {"a": {}}])
+def test_what_is_no_message_is_no_turn_and_no_call(value: Any) -> None:
+    assert messages_of(value) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "calls"),
+    [
+        ([{"role": "assistant", "content": "Done."}], 0), ("Done.", 0), ([{"name": "weather"}], 1),
+        ([{"type": "function", "function": {"name": "weather", "arguments": "{}"}}], 1),
+    ],
+)  # fmt: skip
+def test_what_names_a_role_or_a_tool_is_one(value: Any, calls: int) -> None:
+    [message] = messages_of(value) or ()
+    assert len(message.calls) == calls
 
 
 class TestGoals:

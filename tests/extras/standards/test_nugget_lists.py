@@ -137,10 +137,10 @@ class TestAgreement:
         rng = np.random.default_rng(0)
         people = {(f"s{s}", f"t{t}"): s + rng.normal(0, 0.1) for s in range(5) for t in range(20)}
         judge = {place: value + rng.normal(0, 0.1) for place, value in people.items()}
-        found = by_run_and_topic(judge, people)["run"]
+        found = by_run_and_topic(judge, people, resamples=300)["run"]
         assert (found.value, found.low, found.high) == pytest.approx((1.0, 1.0, 1.0))
         noise = {place: rng.normal() for place in people}
-        wide = by_run_and_topic(noise, people)["run"]
+        wide = by_run_and_topic(noise, people, resamples=300)["run"]
         assert wide.low is not None
         assert wide.high is not None
         assert wide.low < 0 < wide.high

@@ -25,7 +25,7 @@ from ragbench.extras.sweeps.ablation import AblationRequest, Sweeping
 from ragbench.extras.sweeps.grid import Configuration
 from ragbench.systems import make, once
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.retrieval import timing
+from ragbench.tiers.retrieval import reading, timing
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring.judged_metrics import Judging
 from ragbench.views import Page
@@ -99,6 +99,12 @@ def test_one_that_fails_is_named_and_the_others_are_measured_and_kept(tmp_path: 
     assert words["short · none · 1"] <= 6
     effects = {one.where["exchange"]: one.comparison for one in made.comparisons_by("exchange")}
     assert set(effects) == {"chunker", "k", "chunker × k"}
+    unjudged = {row["system"]: row for row in reading.means(made.extra[reading.TABLE])}
+    assert set(unjudged) == {"none · none · 1", "none · none · 3"}, "text of pieces may be judged in part"
+    first = unjudged["none · none · 1"]
+    assert first["judged"] == first["irrelevant"] == pytest.approx(again.outcomes["none · none · 1"].values.mean())
+    assert first["relevant"] == 1 > unjudged["none · none · 3"]["judged"]
+    assert "judged@k" in Page(made).view("unjudged", at="k").words
 
 
 def test_processes_begin_with_what_needs_other_vectors() -> None:
@@ -130,7 +136,9 @@ def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_
 
 
 @pytest.mark.usefixtures("bare")
-def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_folder: Path) -> None:
+def test_what_was_paid_and_embedded_is_not_asked_again(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ChatServer(answer=lambda body: "At nine.").running() as server:
         project(
             tmp_path, database_folder,
@@ -148,6 +156,9 @@ def test_what_was_paid_and_embedded_is_not_asked_again(tmp_path: Path, database_
         after = [json.dumps(one.body, sort_keys=True) for one in server.requests]
         assert len(after) > len(before), "the last configuration asks something"
         assert len(set(after)) == len(after), "nothing is asked twice"
+        monkeypatch.setattr(measuring, "ProcessPoolExecutor", None)
+        again = ablation.run(sweeping, Judging(), jobs=2)
+        assert again.outcomes.keys() == found.outcomes.keys(), "no process starts for what is kept"
         ablation.run(sweeping, Judging())
         assert len(server.requests) == len(after)
     assert not any(outcome.failure for outcome in found.outcomes.values())

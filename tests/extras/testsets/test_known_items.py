@@ -56,10 +56,10 @@ def test_the_same_seed_gives_the_same_questions_and_another_one_others() -> None
 )
 def test_which_word_comes_to_mind_first(memory: str, expected: dict[str, float]) -> None:
     """By hand, after section 3 of the paper; `both` gives nothing to a word that every passage has."""
-    made = draft([*BASE], 5_000, Recall(words=1, memory=memory, noise=0.0))  # type: ignore[arg-type]
+    made = draft([*BASE], 2_000, Recall(words=1, memory=memory, noise=0.0))  # type: ignore[arg-type]
     first = Counter(one.text.split()[0] for one in made if "a" in one.relevant)
     for word, share in expected.items():
-        assert first[word] / first.total() == pytest.approx(share, abs=0.03)
+        assert first[word] / first.total() == pytest.approx(share, abs=0.05)
 
 
 def test_noise_draws_words_from_the_whole_base() -> None:

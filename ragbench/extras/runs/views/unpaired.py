@@ -21,7 +21,7 @@ from ragbench.core.parts import (
     filled,
     small,
 )
-from ragbench.core.types import Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Verdict
 from ragbench.extras.runs.changes import run_facts
 from ragbench.tiers.basics.verdict_tables import planned_of, said_of
 from ragbench.views.basics.marks import rows_of
@@ -143,6 +143,7 @@ def reason_said(reason: str, _: Translator) -> str:
         "no_interval": _("no interval: too little is known of how sure the values are"),
         "describes": _("a number that describes: neither direction is good"),
         "unmeasured": _("not measured"),
+        BY_CONSTRUCTION: _("by construction: it could not have been otherwise"),
     }
     return words[reason] if reason in words else _("not comparable: {reason}", reason=reason)
 
