@@ -411,6 +411,7 @@ PRINTERS = {"print", "typer.echo", "typer.secho", "typer.style", "typer.confirm"
 DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"}
 MAY_PRINT = {
     "ragbench.cli.console.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
+    "ragbench.core.early": {"os.write"},  # before that door is there
     "ragbench.llm.uses": {"os.write"},  # into a file
     "ragbench.store.embeddings": {"os.write"},  # into a file
     "ragbench.core.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
