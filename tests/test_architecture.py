@@ -411,6 +411,7 @@ PRINTERS = {"print", "typer.echo", "typer.secho", "typer.style", "typer.confirm"
 DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"}
 MAY_PRINT = {
     "ragbench.cli.console.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
+    "ragbench.core.early": {"os.write"},  # before that door is there
     "ragbench.llm.uses": {"os.write"},  # into a file
     "ragbench.store.embeddings": {"os.write"},  # into a file
     "ragbench.core.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
@@ -476,6 +477,57 @@ def test_nobody_prints_past_the_terminals_door() -> None:
 )  # fmt: skip
 def test_the_law_sees_every_way_to_print(source: str) -> None:
     assert printed(ast.walk(ast.parse(source)))
+
+
+KERNELS = ("ragbench.core.language", "ragbench.core.parts")
+"""Where a value with its interval is written: by `core.parts.Style.value`, in each output's style."""
+BRACKETS = re.compile(r"\\?\[\0, \0\\?\]|\0 … \0")
+"""Two numbers between brackets, or an ellipsis."""
+SPELLS = re.compile(r"(\b_|\btext)\.(interval|ends)$")
+"""A translator that writes one."""
+
+
+def intervals_written(nodes: Iterable[ast.AST]) -> set[int]:
+    """The lines in which an interval is written: by what `Style.value` calls, or by a text of one's own."""
+    lines = set[int]()
+    for node in nodes:
+        if isinstance(node, ast.Call) and SPELLS.search(ast.unparse(node.func)):
+            lines.add(node.lineno)
+        if isinstance(node, ast.JoinedStr):
+            numbers = [part for part in node.values if isinstance(part, ast.FormattedValue) and part.format_spec]
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in node.values)
+            if len(numbers) > 1 and BRACKETS.search(text):
+                lines.add(node.lineno)
+    return lines
+
+
+def test_a_value_with_its_interval_is_written_in_one_place() -> None:
+    written = {module.name: intervals_written(module.nodes) for module in this_house().modules}
+    assert {name for name, lines in written.items() if lines and not name.startswith(KERNELS)} == set()
+    assert written["ragbench.core.parts.style"], "the place itself is seen"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "_.interval(low, high)",
+        "material.text.ends(low, high)",
+        "f'{v:.2f} [{low:.2f}, {high:.2f}]'",
+        "f'{a:.4f} … {b:.4f}'",
+    ],
+)
+def test_the_law_sees_an_interval(source: str) -> None:
+    assert intervals_written(ast.walk(ast.parse(source))) == {1}
+
+
+def test_views_read_tables_whose_columns_are_declared() -> None:
+    """A column that nobody declares is then found by mypy. By name alone read: the tables of judges on trial."""
+    untyped = {
+        module.name
+        for module in this_house().modules
+        if module.room == "views" and any(isinstance(node, ast.Name) and node.id == "Untyped" for node in module.nodes)
+    }
+    assert untyped == {"ragbench.views.basics.marks", "ragbench.views.sentences.judge_trust"}
 
 
 OWN_FACTS = {

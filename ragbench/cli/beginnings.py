@@ -55,6 +55,8 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
+DOCUMENTS = "LangChain documents"
+"""What the reader of traces calls a file of passages, which is no beginning by itself."""
 LONGEST_LINE = 120
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
@@ -126,6 +128,8 @@ class Beginning:
             alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
             made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
             made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
+        if made.base and made.said and all(said.startswith(f"{made.base.name}: ") for said in made.said):
+            made.unused.append(f"{made.said.pop()}; questions, or traces, to them are missing beside it")
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
         lacks_passages = made.sets and not made.labelled
@@ -133,11 +137,8 @@ class Beginning:
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
         taken = {*made.qrels, *made.runs}
-        texts = [
-            entry.name
-            for entry in folder.iterdir()
-            if entry.suffix.lower() in documents.KINDS and entry not in taken and not tabbed(entry)
-        ]
+        lone = (e for e in folder.iterdir() if e.suffix.lower() in documents.KINDS and e not in taken and not tabbed(e))
+        texts = [entry.name for entry in lone]
         if texts and made.said and made.documents != folder:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
@@ -206,8 +207,9 @@ class Beginning:
         for kind, path, name in self.brought:
             asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
             whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
+            beside = f" {asked_of}" if self.base and kind == "traces" else ""  # documents stand beside spans
             split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
-            commands.append(f"ragbench load {kind} {self._word(path)} --name {name}{whence}{split}")
+            commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{whence}{split}")
         if self.documents and not self.brought:
             return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
         if self.brought:
@@ -514,7 +516,7 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
         return "history"
-    if tool:
+    if tool and tool != DOCUMENTS:
         return "traces"
     if "shown" in read and {"user_input", "response"} <= read.keys():
         return "decisions"
@@ -528,7 +530,7 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
     if {"rater", "value"} <= read.keys() or sum(field_of(name.rstrip("0123456789_ ")) == "rater" for name in row) > 1:
         return "ratings"
     passage = passage_of(row)
-    return "passages" if passage is not None and passage.id and passage.text else ""
+    return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
 
 
 def _split(path: Path) -> str:

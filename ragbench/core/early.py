@@ -1,4 +1,4 @@
-"""Ctrl+C before anything is under way: the command line ends without a word, in the midst of whatever it imports.
+"""A signal before anything is under way: the command line says so and ends, in the midst of whatever it imports.
 
 Imported before all else of the package, so it takes what the interpreter has loaded by itself. `_signal` is the part of
 `signal` that is built in: the rest of it imports for as long as a small command takes.
@@ -10,7 +10,9 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-INTERRUPTED = 130
+ENDS = {_signal.SIGINT: _signal.default_int_handler, _signal.SIGTERM: _signal.SIG_DFL}
+"""Signals, and what Python does with them where nobody has asked for something else."""
+SAID = b"\ninterrupted before anything was begun\n"
 
 
 def is_command() -> bool:
@@ -21,8 +23,12 @@ def is_command() -> bool:
 
 
 def _leave(number: int, frame: object) -> None:
-    os._exit(INTERRUPTED)
+    try:
+        os.write(2, SAID)
+    finally:
+        os._exit(128 + number)
 
 
-if is_command() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _leave)
+for _number, _usual in ENDS.items() if is_command() else ():
+    if _signal.getsignal(_number) is _usual:
+        _signal.signal(_number, _leave)

@@ -18,6 +18,7 @@ from ragbench.core import folders, stand_ins, terminal, unidentified
 from ragbench.core.facts import Facts
 from ragbench.core.folders import write, write_by
 from ragbench.core.language import translator
+from ragbench.core.parts import Value, spoken
 from ragbench.core.settings.secrets import exact_masker, excerpt, masked, masked_table
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types import reason as reasons
@@ -124,6 +125,11 @@ def without_rows(columns: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(columns=list(columns))
+
+
+def columns(row: type) -> list[str]:
+    """The columns of a side table: the keys that its rows declare, in their order."""
+    return list(row.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -302,20 +308,24 @@ class Measurement(Evidence):
     def __repr__(self) -> str:
         """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
         _ = translator("en")
+        written = spoken(_).phrase
         named = {key: self.facts.get(key) for key in ("dataset", "unit", "n_questions", "seed")}
         about = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         lines = [
-            f"{e.system} {e.metric}: {_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}, "
+            f"{e.system} {e.metric}: {written(Value.of(estimate))}, "
             + counted(estimate, _)
-            + ("" if (judge := self.alone(e)) is None else f"; {alone(judge.row()['value'], _)}")
+            + ("" if (judge := self.alone(e)) is None else f"; {alone(_.number(judge.row()['value']), _)}")
             for e in self.estimates
             for estimate in [e.estimate]
         ]
         lines += [
             f"{comparison.challenger} − {comparison.baseline} {c.metric}: "
-            f"{_.number(comparison.difference, signed=True)} "
-            f"{_.interval(comparison.low, comparison.high, signed=True)}, {comparison.verdict}, n {comparison.n}"
-            + ("" if (judge := self.alone(c)) is None else f"; {alone(judge.row()['difference'], _, signed=True)}")
+            f"{written(Value.of(comparison))}, {comparison.verdict}, n {comparison.n}"
+            + (
+                ""
+                if (judge := self.alone(c)) is None
+                else f"; {alone(_.number(judge.row()['difference'], signed=True), _)}"
+            )
             for c in self.comparisons
             for comparison in [c.comparison]
         ]

@@ -258,7 +258,7 @@ class Metric:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         there, module = _registry.get(self.name), sys.modules.get(self.function.__module__)
         declared = getattr(getattr(module, self.function.__name__, None), "function", None)
-        if there is None or there.function is not self.function or not (declared is self.function or self.own):
+        if there is None or there.function is not self.function or declared is not self.function:
             return Metric, tuple(values.values())
         bound = {name: value for name, value in values.items() if value is not getattr(there, name)}
         if self.reworded:  # its texts may stand in files, which the other process need not have

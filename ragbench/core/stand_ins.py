@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragbench.core.language import Translator
+from ragbench.core.parts import Value, spoken
 from ragbench.core.settings import OFFLINE
 
 Part = Literal[
@@ -317,8 +318,7 @@ def _of_others(stand_in: StandIn, _: Translator) -> str:
     ]
     numbers = [
         f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: "
-        f"{_.number(difference['difference'], 3, signed=True)} "
-        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, "
+        f"{spoken(_).phrase(Value(difference['difference'], difference['low'], difference['high'], signed=True))}, "
         f"{_.p_value(difference['p'], relation=True)}"
         for difference in stand_in.of_others
         if difference["low"] is not None

@@ -121,7 +121,7 @@ def reach(estimate: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]
     return _.number(estimate.floor, digits), _.number(estimate.ceiling, digits)
 
 
-def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:
-    """What the judge alone says of a number that people's labels correct."""
-    said = " ".join(filter(None, [_.number(value, digits, signed=signed), interval.replace(" ", "\u00a0")]))
-    return _("the judge alone: {value}", value=said)
+def alone(written: str, _: Translator) -> str:
+    """What the judge alone says of a number that people's labels correct. written: with its interval, or without."""
+    number, space, interval = written.partition(" ")
+    return _("the judge alone: {value}", value=number + space + interval.replace(" ", "\u00a0"))

@@ -439,8 +439,8 @@ class Columns:
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
             if field_name in self._needed and None in own and not self.read:
-                name = wanted[own.index(None)].strip()
-                raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns))}")
+                name, has = wanted[own.index(None)].strip(), f"; it has {_listed(columns)}"
+                raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
                 by_field[field_name] = there
         return by_field
@@ -521,7 +521,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, columns in given.items():
         field_name = field_of(name) or _RARE.get(key(name), "")
         if not field_name:
-            legal = [own[0] for own in FIELDS.values()]
+            legal = [*SPOKEN.values(), *FIELDS]
             raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
         by_field[field_name] = columns if isinstance(columns, str) else list(columns)
     return by_field

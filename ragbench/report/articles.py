@@ -10,6 +10,7 @@ from ragbench.core import answered_by, raised, unidentified
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Column, Group, P, Table, Value, markdown_of
+from ragbench.core.parts import spoken as style_of
 from ragbench.core.stand_ins import caveat, of
 from ragbench.core.unidentified import brackets, missing
 from ragbench.metrics.explanation import reason_in, spoken
@@ -186,10 +187,8 @@ def _number(check: Mapping[str, Any], _: Translator) -> str:
     is_difference, low, high = bool(check.get("is_difference")), check.get("low"), check.get("high")
     if check.get("value") is None:
         return ""
-    number = _.number(check["value"], DIGITS, signed=is_difference)
-    ends = "" if low is None or high is None else _.interval(low, high, DIGITS, signed=is_difference)
-    named = [_("difference")] if is_difference else []
-    return " ".join(filter(None, [*named, number, ends]))
+    number = Value(check["value"], low, high, digits=DIGITS, signed=is_difference, bare=True)
+    return " ".join([*([_("difference")] if is_difference else []), style_of(_).phrase(number)])
 
 
 def junit(

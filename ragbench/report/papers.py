@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragbench import metrics as known_metrics
 from ragbench.core import answered_by, raised, stand_ins, unidentified
+from ragbench.core.language import MINUS
 from ragbench.core.names import meant
+from ragbench.core.parts import Styled, Value
+from ragbench.core.parts.latex import Latex, stacked
 from ragbench.core.parts.latex import latex as escaped
-from ragbench.core.parts.latex import stacked
+from ragbench.core.parts.markdown import Markdown
 from ragbench.core.parts.markdown import markdown as markdown_of
+from ragbench.core.parts.style import Spoken, spoken
 from ragbench.core.stand_ins import caveat, of
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.tiers.basics.choices import parted
@@ -32,33 +36,67 @@ _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 
 @dataclass(frozen=True)
-class _Cell:
-    """A number as it is written, the ends of its interval, and what is said of it."""
-
-    number: str
-    ends: tuple[str, str] | None = None
-    best: bool = False
-    differs: bool = False
-
-
-@dataclass(frozen=True)
 class _Paper:
     """What stands in the table. heads: metric, and the arrow of the direction that is good."""
 
     system: str
     heads: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, tuple[_Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[Value, ...]], ...]
     caption: str
+
+
+class _Siunitx(Latex):
+    """How cells of a column `S` are written: what is more than a number stands in braces, in which no version of
+    siunitx parses it."""
+
+    def value(self, value: Value, digits: int, signed: bool) -> str:
+        r"""`0.500`, `{\textbf{0.750}\rlap{$^{\dagger}$}}`, and an interval below it."""
+        if _is_missing(value):
+            return "{--}"
+        if not (value.best or value.beside) and value.low is None:
+            return _fixed(value)
+        said = spoken(self._).phrase(replace(value, low=None, high=None, beside=(), best=False)).replace(MINUS, "$-$")
+        number = rf"\textbf{{{said}}}" if value.best else rf"\num{{{_fixed(value)}}}"
+        number += self.phrase(value.beside)
+        if value.low is not None:
+            number = stacked(number, rf"{{\scriptsize {self.interval(value, value.digits or 0, signed)}}}", "c")
+        return f"{{{number}}}"
+
+    def styled(self, styled: Styled, content: str) -> str:
+        """The sign of what differs takes no room."""
+        return r"\rlap{$^{\dagger}$}" if styled is DIFFERS else super().styled(styled, content)
+
+
+class _Typst(Spoken):
+    """How cells are written for Typst."""
+
+    nothing = "–"
+
+    def text(self, text: str) -> str:
+        """A text, every sign of Typst's language escaped."""
+        return _TYPST.sub(r"\\\1", text)
+
+    def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
+        """Below the number."""
+        return f"#linebreak() {self.text(super().ends(low, high, digits, signed))}"
+
+    def styled(self, styled: Styled, content: str) -> str:
+        """What is best in bold, the sign of what differs raised."""
+        return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
+
+
+DIFFERS = Styled("†", "sup")
 
 
 def latex(
     page: Page, label: str = "", *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = ""
 ) -> str:
-    r"""See `ragbench.Page.latex`. What is decorated stands in braces, so that no version of siunitx parses it."""
+    """See `ragbench.Page.latex`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
+    style = _Siunitx(page.material.text)
     columns = "".join(_column([row[place] for _, row in made.rows]) for place in range(len(made.heads)))
     heads = [escaped(made.system), *(_head(title, way) for title, way in made.heads)]
-    body = [" & ".join([escaped(system), *map(_latex_cell, cells)]) + r" \\" for system, cells in made.rows]
+    body = [" & ".join([escaped(system), *map(style.phrase, cells)]) + r" \\" for system, cells in made.rows]
     mark = r"\sisetup{output-decimal-marker={,}}" if page.material.text.number(0.5, 1) == "0,5" else ""
     return (
         "% needs \\usepackage{booktabs,siunitx}\n\\begin{table}\n"
@@ -71,11 +109,11 @@ def latex(
 
 def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = "") -> str:
     """See `ragbench.Page.markdown`."""
-    made = _made(page, metrics, intervals, caption)
+    made, style = _made(page, metrics, intervals, caption), Markdown(page.material.text)
     heads = [markdown_of(made.system), *(f"{markdown_of(name)} {way}".strip() for name, way in made.heads)]
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
-        lines.append(" | ".join([markdown_of(name), *(_marked(cell, *_MARKDOWN) for cell in cells)]))
+        lines.append(" | ".join([markdown_of(name), *map(style.phrase, cells)]))
     return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
 
 
@@ -84,20 +122,18 @@ def typst(
 ) -> str:
     """See `ragbench.Page.typst`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
-    heads = [f"[{_typst(text)}]" for text in (made.system, *(f"{metric} {way}".strip() for metric, way in made.heads))]
-    rows = [[_typst(system), *(_marked(cell, *_OF_TYPST) for cell in cells)] for system, cells in made.rows]
+    style = _Typst(page.material.text)
+    heads = [
+        f"[{style.text(text)}]" for text in (made.system, *(f"{metric} {way}".strip() for metric, way in made.heads))
+    ]
+    rows = [[style.text(system), *map(style.phrase, cells)] for system, cells in made.rows]
     lines = [
         f"columns: {len(heads)},", f"align: (left, {', '.join(['right'] * len(made.heads))},),", "stroke: none,",
         "table.hline(),", f"table.header({', '.join(heads)}),", "table.hline(stroke: 0.5pt),",
         *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
     ]  # fmt: skip
     table = "".join(f"    {line}\n" for line in lines)
-    return f"#figure(\n  table(\n{table}  ),\n  caption: [{_typst(made.caption)}],\n) <{name}>\n"
-
-
-_MARKDOWN = ("**{}**", "{}†", " \\[{}, {}\\]")
-_OF_TYPST = ("*{}*", "{}#super[†]", " #linebreak() \\[{}, {}\\]")
-"""How what is best, what differs, and ends of an interval are written."""
+    return f"#figure(\n  table(\n{table}  ),\n  caption: [{style.text(made.caption)}],\n) <{name}>\n"
 
 
 def _head(title: str, way: str) -> str:
@@ -110,10 +146,6 @@ def _head(title: str, way: str) -> str:
     arrow = {"↑": r" $\uparrow$", "↓": r" $\downarrow$"}.get(way, "")
     text = r"\\".join(escaped(line).replace(r"\allowbreak{}", "") for line in lines) + arrow
     return f"{{{text}}}" if len(lines) == 1 else rf"{{\begin{{tabular}}[b]{{@{{}}c@{{}}}}{text}\end{{tabular}}}}"
-
-
-def _typst(text: str) -> str:
-    return _TYPST.sub(r"\\\1", text)
 
 
 def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: str) -> _Paper:
@@ -148,18 +180,21 @@ def _way(material: Material, metric: str) -> str:
     return "higher" if compared or (declared is not None and declared.better == "higher") else ""
 
 
-def _cells(material: Material, metric: str, intervals: bool) -> dict[str, _Cell]:
+def _cells(material: Material, metric: str, intervals: bool) -> dict[str, Value]:
     digits, way = material.digits(metric), _way(material, metric)
     estimates = {name: material.estimate(name, metric) for name in material.systems}
-    written = {name: _number(estimate, digits) for name, estimate in estimates.items()}
-    values = [float(text) for text in written.values() if text]
-    best = None if not way or len(set(values)) < 2 else (min if way == "lower" else max)(values)
+    values = {
+        name: round(e.value, digits) for name, e in estimates.items() if e is not None and not math.isnan(e.value)
+    }
+    best = None if not way or len(set(values.values())) < 2 else (min if way == "lower" else max)(values.values())
     return {
-        name: _Cell(
-            text, _ends(estimates[name], digits) if intervals else None, bool(text) and float(text) == best,
-            _differs(material.comparison(name, metric)),
+        name: Value(
+            estimate.value, estimate.low if intervals else None, estimate.high if intervals else None, digits=digits,
+            bare=True, best=values[name] == best, beside=DIFFERS if _differs(material.comparison(name, metric)) else (),
         )
-        for name, text in written.items()
+        if (estimate := estimates[name]) is not None and name in values
+        else Value(math.nan)
+        for name in material.systems
     }  # fmt: skip
 
 
@@ -167,62 +202,35 @@ def _differs(comparison: Comparison | None) -> bool:
     return comparison is not None and (comparison.verdict.is_better or comparison.verdict.is_worse)
 
 
-def _number(estimate: Estimate | None, digits: int) -> str:
-    return "" if estimate is None or math.isnan(estimate.value) else _fixed(estimate.value, digits)
+def _is_missing(value: Value) -> bool:
+    return value.value is None or math.isnan(value.value)
 
 
-def _ends(estimate: Estimate | None, digits: int) -> tuple[str, str] | None:
-    if estimate is None or estimate.low is None or estimate.high is None or math.isnan(estimate.value):
-        return None
-    return _fixed(estimate.low, digits), _fixed(estimate.high, digits)
+def _fixed(value: Value) -> str:
+    return f"{round(value.value or 0, value.digits) + 0.0:.{value.digits}f}"  # -0.0 becomes 0.0
 
 
-def _fixed(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # -0.0 becomes 0.0
-
-
-def _marked(cell: _Cell, bold: str, dagger: str, ends: str) -> str:
-    if not cell.number:
-        return "–"
-    text = bold.format(cell.number) if cell.best else cell.number
-    text = dagger.format(text) if cell.differs else text
-    return text + (ends.format(*cell.ends) if cell.ends else "")
-
-
-def _latex_cell(cell: _Cell) -> str:
-    if not cell.number:
-        return "{--}"
-    if not (cell.best or cell.differs or cell.ends):
-        return cell.number
-    number = rf"\textbf{{{cell.number}}}" if cell.best else rf"\num{{{cell.number}}}"
-    number += r"\rlap{$^{\dagger}$}" if cell.differs else ""
-    if cell.ends:
-        low, high = (rf"\num{{{end}}}" for end in cell.ends)
-        number = stacked(number, rf"{{\scriptsize [{low}, {high}]}}").replace("{@{}r@{}}", "{@{}c@{}}")
-    return f"{{{number}}}"
-
-
-def _column(cells: Sequence[_Cell]) -> str:
+def _column(cells: Sequence[Value]) -> str:
     """As wide as the widest number of the column."""
-    parts = [cell.number.partition(".") for cell in cells if cell.number]
+    parts = [_fixed(cell).partition(".") for cell in cells if not _is_missing(cell)]
     whole = max((len(part[0].removeprefix("-")) for part in parts), default=1)
     minus = "-" if any(part[0].startswith("-") for part in parts) else ""
     return f"S[table-format={minus}{whole}.{max((len(part[2]) for part in parts), default=0)}]"
 
 
-def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[str, _Cell]]) -> str:
+def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[str, Value]]) -> str:
     """At most three lines where what must be said is no longer: of what the numbers are, what is marked how, which
     systems raised, and who stands in for a model."""
     _ = material.text
     cells = [cell for column in columns.values() for cell in column.values()]
     said = [population(material)]
-    if any(cell.ends for cell in cells):
+    if any(cell.low is not None for cell in cells):
         level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
         said.append(_("In brackets: {level} intervals.", level=_.percent(level)))
     if any(cell.best for cell in cells):
         said.append(_("Bold: the best value; arrows: which way is good."))
     if material.baseline is not None:
-        said.append(_dagger(material, chosen, any(cell.differs for cell in cells)))
+        said.append(_dagger(material, chosen, any(cell.beside for cell in cells)))
     caveat = " ".join(filter(None, [*map(clean, raised.warnings(material.facts, _)), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))

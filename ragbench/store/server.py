@@ -415,11 +415,10 @@ class Cluster:
             lines = folders.last_lines(self.log)
         except OSError:
             return "it wrote no log"
-        fatal = [place for place, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
+        fatal = [place for place, line in enumerate(lines) if _is_fatal(line)]
         if not fatal:
             return "its log names no error"
-        told = lines[max(0, fatal[-1] - 1) : fatal[-1] + 1]
-        return "; ".join(dict.fromkeys(" ".join(line.split("]", 1)[-1].split()) for line in told))
+        return "; ".join(dict.fromkeys(map(_without_time, lines[max(0, fatal[-1] - 1) : fatal[-1] + 1])))
 
     def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run one of PostgreSQL's programs as the server's user, in an environment that holds nothing of ours.
@@ -432,7 +431,10 @@ class Cluster:
         done = _run_as(server_user(self.folder) if is_root() else None, command, environment, self.folder)
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
-            raise StoreError(f"{program} failed in {self.folder}: {said[-1]}")
+            why = next((_without_time(line) for line in said if _is_fatal(line)), said[-1])  # it tidies up after that
+            raise StoreError(
+                f"{program} failed in {self.folder}: {why}; mend what it says, then run the same command again"
+            )
         return done
 
     def _binaries(self) -> Path:
@@ -462,6 +464,15 @@ class Cluster:
             raise StoreError(
                 f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
             )
+
+
+def _is_fatal(line: str) -> bool:
+    return "FATAL:" in line or "PANIC:" in line
+
+
+def _without_time(line: str) -> str:
+    """A line of the log without its time and its process."""
+    return " ".join(line.split("]", 1)[-1].split())
 
 
 def _buffers() -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragbench.core.annexes import offered, taken
 from ragbench.core.parts import Content, Entries, Figure, Text
+from ragbench.tiers.data.dataset import LengthRow, OddTextRow, TongueRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.chart import Bars
 from ragbench.views.basics.marks import example, left, rows_of, with_examples
@@ -72,8 +72,8 @@ def _bars(material: Material, name: str, own: pd.DataFrame) -> Bars:
     step = next(step for step in STEPS if reach // step < MOST_BARS)
     last = reach // step
     counts: Counter[int] = Counter()
-    for row in rows_of(own):
-        counts[min(int(row["words"]) // step, last + 1)] += int(row["texts"])
+    for row in rows_of(LengthRow, own):
+        counts[min(row["words"] // step, last + 1)] += row["texts"]
     places = range(min(counts), max(counts) + 1)
     names = [
         f"{_.integer(place * step)}+" if place > last
@@ -90,13 +90,12 @@ def _tongues(material: Material) -> list[str]:
     _ = material.text
     by_table: dict[str, list[str]] = {}
     texts: dict[str, int] = {}
-    for row in rows_of(material.kept("lengths")):
-        texts[str(row["table"])] = texts.get(str(row["table"]), 0) + int(row["texts"])
-    for row in rows_of(material.kept("tongues")):
-        texts[str(row["table"])] -= int(row["texts"])
-        code = str(row["language"])
-        name = language(code, _) if code else _("too short or unsure to tell")
-        by_table.setdefault(str(row["table"]), []).append(f"{name} {_.integer(int(row['texts']))}")
+    for row in rows_of(LengthRow, material.kept("lengths")):
+        texts[row["table"]] = texts.get(row["table"], 0) + row["texts"]
+    for tongue in rows_of(TongueRow, material.kept("tongues")):
+        texts[tongue["table"]] -= tongue["texts"]
+        name = language(tongue["language"], _) if tongue["language"] else _("too short or unsure to tell")
+        by_table.setdefault(tongue["table"], []).append(f"{name} {_.integer(tongue['texts'])}")
     for name, parts in by_table.items():
         if texts[name]:
             parts.append(_("not looked at {n}", n=_.integer(texts[name])))
@@ -115,7 +114,7 @@ def oddities(material: Material, present: frozenset[str], count: int = 5) -> Con
     for kind in dict.fromkeys(oddity.kind for oddity in every if oddity.found):
         alike = [oddity for oddity in every if oddity.kind == kind and oddity.found]
         lines = [line for oddity in alike for line in told(oddity, data_language(material), _)]
-        examples = [_example(row) for row in rows_of(texts[texts["kind"] == kind])[:count]]
+        examples = [_example(row) for row in rows_of(OddTextRow, texts[texts["kind"] == kind])[:count]]
         more = left(material, sum(oddity.found for oddity in alike), count)
         parts.append(with_examples(_, heading(kind, _), lines, examples, more))
     return (parts, list(map(Text, absent(every, _))), _left_out(material))
@@ -131,8 +130,9 @@ def _left_out(material: Material) -> Content:
     return Text(_("Left out when the data set was loaded: {what}.", what=what))
 
 
-def _example(row: Mapping[str, Any]) -> Content:
-    return example(*(shortened(row[name], LONGEST) for name in ("id", "text", "other", "other_text")))
+def _example(row: OddTextRow) -> Content:
+    texts = (row["id"], row["text"], row["other"], row["other_text"])
+    return example(*(shortened(text, LONGEST) for text in texts))
 
 
 @view("further")

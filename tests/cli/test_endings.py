@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,21 @@ def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
     assert "ulimit -f" in said
     assert "Traceback" not in done.stderr
     assert (tmp_path / "x.json").read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.fault("disk", tried="a limit on a file's size, where the database is made", count=1)
+def test_a_database_that_cannot_be_made_says_what_the_server_could_not_do() -> None:
+    """PostgreSQL's last word is that it tidies up; why it has to stands before."""
+    words = [sys.executable, "-P", "-m", "ragbench", "db", "start"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # for root's server, which is another user's
+        done = subprocess.run(
+            words, env={**os.environ, "RAGBENCH_DATABASE__FOLDER": folder}, capture_output=True, text=True, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16)),
+        )  # fmt: skip
+    assert done.returncode == Ending.REFUSED
+    assert re.search(r"initdb failed in .*: FATAL: could not .*: File too large; mend what it says", done.stderr)
+    assert len(done.stderr.splitlines()) == 1
 
 
 IN_A_LIBRARY = """

@@ -322,6 +322,19 @@ def test_every_form_of_judgements_and_runs_leads_to_trec(empty: Path, files: dic
     assert "judged query" in ran(command).stdout
 
 
+def test_documents_of_langchain_stand_beside_spans_and_are_no_beginning_alone(empty: Path) -> None:
+    traces = Path(__file__).parents[1] / "data" / "trace_files"
+    documents = (traces / "langchain-documents.jsonl").read_bytes()
+    (empty / "docs.jsonl").write_bytes(documents)
+    done = ragbench("init")
+    assert done.returncode == 3
+    assert "questions, or traces, to them are missing beside it" in one_line(done.stderr)
+    (empty / "spans.jsonl").write_bytes((traces / "opentelemetry-genai.jsonl").read_bytes())
+    [load] = begun(empty)
+    assert load == "ragbench load traces spans.jsonl docs.jsonl --name spans"
+    assert "3 passages" in ran(load).stdout
+
+
 def other_table(folder: Path) -> None:
     write_lines(folder / "x.jsonl", [{"item": "a", "value": 1}])
 

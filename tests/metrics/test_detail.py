@@ -54,8 +54,14 @@ def kind(value: Any) -> str:
 def test_every_status_comes_from_measuring(rows: tuple[Row, ...]) -> None:
     ours = set(Status) - {Status.FUNCTION_ERROR, Status.INVALID_INPUT}  # of metrics and fields of the user's own
     assert {row.score.status for row in rows} == ours
-    judged = {row.score.status for row in rows if row.metric.name == "faithfulness"}
-    assert judged == ours - {Status.EMBEDDING_ERROR}
+
+    def of(name: str) -> set[Status]:
+        return {row.score.status for row in rows if row.metric.name == name}
+
+    assert of("faithfulness") == ours - {Status.EMBEDDING_ERROR}
+    if "nugget_score" in catalogue():  # of an annex
+        assert of("nugget_score") == of("faithfulness") - {Status.EMPTY_DECOMPOSITION}
+        assert of("citation_support") == of("goal_reached") == of("relevance_grade") >= {Status.OK, Status.REFUSED}
     assert len({row.metric.name for row in rows}) == sum(one.grain == "sample" for one in catalogue().values())
 
 

@@ -176,8 +176,8 @@ def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command:
         words = [sys.executable, "-m", "ragbench", *lines[command].split()]
         began = time.monotonic()
         first = asked(words, TEST_MARK=mark)
-        first.communicate(timeout=300)
-        assert first.returncode == 0
+        _, said = first.communicate(timeout=300)
+        assert first.returncode == 0, said
         whole = time.monotonic() - began
         page = (project / "reports" / "latest").resolve() if command == "run" else project / "page"
         names = {path.name for path in page.iterdir()}

@@ -48,7 +48,7 @@ def facts(judges: int, corrected: tuple[str, ...] = ()) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("judges", [3, 5])
+@pytest.mark.parametrize("judges", [3, 4, 5])
 def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> None:
     known = json.loads(json.dumps(facts(judges)))
     expected, p = stats.over_judges(judgements(judges)[1])
@@ -68,7 +68,9 @@ def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> 
         ends = _.interval(expected.low, expected.high, 3, signed=True)
         number = f"faithfulness, new − old: {_.number(expected.value, 3, signed=True)} {ends}"
         assert f"{number}, {_.p_value(p, relation=True)}." in said
-    assert ("So few judges as 3 tell little of others." in stand_ins.caveat(stand_ins.of(known), EN)) == (judges == 3)
+    assert (f"So few judges as {judges} tell little of others." in stand_ins.caveat(stand_ins.of(known), EN)) == (
+        judges < 5
+    )
     twice = stand_ins.caveat([*stand_ins.of(known), *stand_ins.of(known)], EN)
     assert twice.count("judges are no sample in them") == 1, "a page and the overview of its run tell of the same panel"
     kept = [one.fact for one in stand_ins.of(known)]
@@ -76,6 +78,16 @@ def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> 
     assert stand_ins.caveat(stand_ins.of(again), EN) == stand_ins.caveat(stand_ins.of(known), EN), (
         "as an index keeps it"
     )
+
+
+def test_other_judges_are_told_of_all_questions_that_both_systems_were_judged_on() -> None:
+    """A difference on a slice is another one, and what a judge scored of one system alone is no pair."""
+    table, apart = judgements(3)
+    one = stats.compare(np.zeros(30), apart.mean(axis=1), names=("old", "new"), resamples=200)
+    compared = [NamedComparison("faithfulness", one), NamedComparison("faithfulness", one, {"slice": "kind:x"})]
+    lacking = table[~((table["system"] == "new") & table["sample"].isin(["q00", "q01"]))]
+    [row] = other_judges.facts(lacking, compared, ["faithfulness"], None, 0.95)["over_judges"]
+    assert (row["n"], row["difference"]) == (28, pytest.approx(apart[2:].mean()))
 
 
 def test_no_difference_for_other_judges_is_wider_than_the_scale() -> None:

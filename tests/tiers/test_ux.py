@@ -20,7 +20,17 @@ from ragbench.llm.journal import Entry
 from ragbench.metrics.cache import Nearest, Serving
 from ragbench.store import Store
 from ragbench.tiers import BenchError
-from ragbench.tiers.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
+from ragbench.tiers.answers.caching import (
+    Asked,
+    CacheRow,
+    Caching,
+    asked_of,
+    cached,
+    questions,
+    rates,
+    serving,
+    summary,
+)
 from ragbench.tiers.answers.tier_ux import of_history, talks
 from ragbench.tiers.basics.design import independent
 from ragbench.tiers.basics.findings import Sureness
@@ -209,7 +219,7 @@ def test_what_is_known_is_counted_over_all_that_was_asked_and_what_a_hit_is_wort
     kinds = [Serving.RIGHT, Serving.WRONG, Serving.RIGHT, Serving.UNKNOWN, Serving.DOUBTFUL]
     nearest = Nearest(np.array([0.9, 0.95, 0.7, 0.9, 0.85]), np.arange(5), kinds)
     one = Caching([Asked(str(n), "?", str(n)) for n in range(5)], nearest)
-    row = dict(zip(CACHES, summary("s", "history", one, 0.85), strict=True))
+    row = dict(zip(CacheRow.__annotations__, summary("s", "history", one, 0.85), strict=True))
     assert row == {
         "system": "s", "asked": "history", "n": 5, "hits": 3, "known": 4, "right": 1, "doubtful": 0, "wrong": 1,
         "unknown": 1,
@@ -246,7 +256,7 @@ def test_hits_of_campus_counted_by_hand() -> None:
                for texts in ([one.text for one in asked], [one.question for one in cache])]  # fmt: skip
     one = asked_of(asked, dict(zip([one.text for one in asked], vectors[0], strict=True)), cache, cache, vectors[1])
     [(_, wrong)] = rates(one, np.array([0.85]), Sureness(0.95, 500, 0))
-    row = dict(zip(CACHES, summary("svd", "history", one, 0.85), strict=True))
+    row = dict(zip(CacheRow.__annotations__, summary("svd", "history", one, 0.85), strict=True))
     assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [119, 12, 0, 2, 9, 1]
     assert wrong is not None
     assert wrong.value == pytest.approx(9 / 116)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.core.types import Answer, Chunk, Prompt, Sample, Status, Vectors
+from ragbench.core.types import Answer, Chunk, Citation, Message, Prompt, Sample, Status, ToolCall, Vectors
 from tests.judge.scripted_judge import ScriptedJudge, Texts, claims, entailment
 from tests.llm.chat_server import generate
 
@@ -30,14 +30,24 @@ _WAY = re.compile(r"\[(\w+)\]")
 
 def sample(way: str, name: str = "", system: str | None = None) -> Sample:
     """An answer that ends so."""
+    call = ToolCall("look", {"city": "Paris"}, '{"city": "Paris"}')
+    said = (
+        Message("user", f"[{way}] Where is Paris?"),
+        Message("assistant", "", (call,)),
+        Message("assistant", "Here."),
+    )
     made = Sample(
         name or way, f"[{way}] Where is Paris?", f"[{way}] In France. It is old.", f"[{way}] It lies in France.",
         (Chunk("c1", f"[{way}] Paris is in France."), Chunk("c2", f"[{way}] It is old.")),
         (Chunk("c1", f"[{way}] Paris is in France."),), {1: "bad", 2: "good"}, "en", system=system,
+        nuggets={f"[{way}] Paris lies in France.": "vital", f"[{way}] It is old.": "okay"}, trajectory=said,
+        reference_tool_calls=(call,), reference_topics=(f"[{way}] towns",), cost=0.1,
+        citations=(Citation(0, 20, "c1"),),
     )  # fmt: skip
     if way == Status.MISSING_FIELD:
-        return replace(made, response=None, contexts=None)
-    return replace(made, response=" ", contexts=(Chunk("c1", " "),)) if way == Status.EMPTY_INPUT else made
+        return replace(made, response=None, contexts=None, nuggets=None, trajectory=None, cost=None, citations=None)
+    empty = replace(made, response=" ", contexts=(Chunk("c1", " "),), nuggets={}, trajectory=(), citations=())
+    return empty if way == Status.EMPTY_INPUT else made
 
 
 def samples(ways: Sequence[str] = WAYS, systems: Sequence[str | None] = (None,)) -> list[Sample]:
@@ -62,6 +72,9 @@ def said(schema: Mapping[str, Any], texts: Texts, way: str, source: random.Rando
         case "questions":
             asked = [(f"[{way}] Where?", "committal"), (f"[{way}] Well?", "noncommittal")]
             return {"questions": [{"question": text, "manner": manner} for text, manner in asked if not empty]}
+        case "grades":
+            grades = [{"number": n, "reason": "so", "grade": "full"} for n, _ in enumerate(texts["nuggets"], 1)]
+            return {"grades": grades[: {Status.VERDICT_MISMATCH.value: 1, LEFT_OUT: 0}.get(way, len(grades))]}
         case "verdicts":
             return {"verdicts": _verdicts(texts, way)}
     return generate(dict(schema), source)

@@ -11,13 +11,20 @@ import pandas as pd
 import pytest
 
 from ragbench import views
-from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.measurement import (
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    NamedEstimate,
+    columns,
+)
 from ragbench.core.types import Estimate
-from ragbench.tiers.answers.caching import CACHES, NEAREST
-from ragbench.tiers.answers.tier_ux import SIMILARITIES
+from ragbench.tiers.answers.caching import CacheRow, NearestRow
+from ragbench.tiers.answers.tier_ux import SimilarityRow
 from ragbench.tiers.judges.judge_findings import ANSWER_COLUMNS
 from ragbench.tiers.judges.probes import EFFECTS, TRIALS
-from ragbench.tiers.judges.tier_judge_pipeline import DECISIONS
+from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views import Page
 from ragbench.views.basics.marks import page_id
 from ragbench.views.basics.text import anchor
@@ -76,7 +83,9 @@ def decided(text: str = "") -> Measurement:
         for name in cells
         for place, (cell, score) in enumerate(zip(cells[name], scores[name], strict=True))
     ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=list(DECISIONS)).astype({"label": bool, "decision": "boolean", "score": float})
+    table = pd.DataFrame(rows, columns=columns(DecisionRow)).astype(
+        {"label": bool, "decision": "boolean", "score": float}
+    )
     measures = dict.fromkeys(cells, ("accuracy", "f1_score"))
     return bare("tier_judge_pipeline", measures, {"describes_decisions": True, "baseline": "show-all"}, decisions=table)
 
@@ -198,10 +207,10 @@ def talked(text: str = "") -> Measurement:
     made = bare(
         "tier_ux", {"near": ("cache_hit_rate", "context_preservation")},
         {"describes": "dialogues", "threshold": 0.85, "sessions": "dialogues"},
-        nearest=pd.DataFrame(asked, columns=list(NEAREST)),
-        similarities=pd.DataFrame(near, columns=list(SIMILARITIES)),
+        nearest=pd.DataFrame(asked, columns=columns(NearestRow)),
+        similarities=pd.DataFrame(near, columns=columns(SimilarityRow)),
         turns=pd.DataFrame(turns, columns=["sample", "turn", "question", "answer"]),
-        caches=pd.DataFrame([hits], columns=list(CACHES)),
+        caches=pd.DataFrame([hits], columns=columns(CacheRow)),
     )  # fmt: skip
     rows = [("near", "context_preservation", "t", 0.2, "ok", "", None),
             ("near", "answer_consistency", "t", np.nan, "missing_field", "", None)]  # fmt: skip

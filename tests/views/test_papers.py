@@ -94,6 +94,15 @@ def test_markdown_and_typst_are_the_same_table(page: views.Page) -> None:
     assert typst.count("[") - typst.count(r"\[") == typst.count("]") - typst.count(r"\]")
 
 
+def test_numbers_and_intervals_have_their_languages_form(page: views.Page) -> None:
+    russian = views.Page(page.measurement, language="ru")
+    assert r"\textbf{0,750}\rlap{$^{\dagger}$}\\{}{\scriptsize [\num{0.650}; \num{0.850}]}" in russian.latex(
+        intervals=True
+    )
+    assert "| **0,750**† [0,650; 0,850] |" in russian.markdown(intervals=True, metrics="mrr")
+    assert r"*0,750*#super[†] #linebreak() \[0,650; 0,850\]" in russian.typst(intervals=True)
+
+
 def test_metrics_are_chosen_by_name_and_what_is_not_there_is_refused(page: views.Page) -> None:
     assert "euclidean" not in page.latex(metrics=["mrr"])
     with pytest.raises(ValueError, match=r"metrics: this page has no 'mrr@5'; did you mean 'mrr@10'"):

@@ -150,10 +150,12 @@ def test_the_finding_counts_verdicts() -> None:
         ("BBNN", "WNNN", "Better than a: b on 2 of 4 metrics; worse: c on 1 of 4 metrics"),
         ("BBWN", "NNNW", "Better than a: b on 2 of 4 metrics; worse: b on 1 and c on 1 of 4 metrics"),
         ("BBNN", "NNNN", "Better than a: b on 2 of 4 metrics"),
+        ("SNNN", "NNNN", "No challenger is shown to be better than a by as much as matters"),
+        ("SNNN", "BNNN", "Better than a: c on 1 of 4 metrics"),
     ],
 )
 def test_the_finding_names_who_is_worse_too(b: str, c: str, title: str) -> None:
-    words = {"B": Verdict.BETTER, "W": Verdict.WORSE, "N": Verdict.NOT_SHOWN}
+    words = {"B": Verdict.BETTER, "W": Verdict.WORSE, "N": Verdict.NOT_SHOWN, "S": Verdict.SLIGHTLY_BETTER}
     left = {"b": list(b), "c": list(c)}
     three = measurement(("a", "b", "c"))
     told = tuple(

@@ -16,6 +16,7 @@ import pytest
 from ragbench import tiers as bench
 from ragbench import views
 from ragbench.core import settings
+from ragbench.views import Page
 from ragbench.views.basics import chart, still
 from ragbench.views.view import VIEWS
 from tests import small_project
@@ -159,3 +160,18 @@ def test_plain_papermill_and_plain_nbconvert_show_figures_tables_and_words(
     assert figures
     assert all("image/svg+xml" in data and "text/html" in data for data in figures), "of GitHub, of VS Code"
     assert not [data for data in shown if "widget-view" in json.dumps(list(data))], "nobody could open one"
+
+
+@pytest.mark.parametrize(("count", "labelled"), [(3, None), (4, None), (5, 3), (15, 4)])
+def test_a_small_chart_has_few_labels_and_none_is_turned(count: int, labelled: int | None) -> None:
+    """Turned ones reach into the title of the chart below."""
+    names = [f"{1000 * n}–{1000 * n + 999}" for n in range(count)]
+    [plot] = chart.plots(Page(measurement()).material, [chart.Bars("words", names, [1] * count, ["1 text"] * count)])
+    own = plot.chart["layout"]["xaxis"]
+    assert (len(own["tickvals"]) if labelled else own.get("tickvals")) == labelled
+    if labelled:
+        assert own["tickangle"] == 0
+        assert set(own["tickvals"]) <= set(names)
+        text = str(still.drawn(plot.chart, 320))
+        assert set() < {name for name in names if name in text} <= set(own["tickvals"])
+        assert "rotate(" not in text

@@ -39,7 +39,8 @@ class Value(Piece):
     why: the reason where there is no interval. verdict, word: what was said of it where nothing else in the row says.
     stacked: with the interval below the number, where columns have to be narrow. bare: without a dash where an interval
     would stand. beside: what stands behind the number, before its
-    interval. open: whether an end that is not known is an open one, and no lack of an interval.
+    interval. open: whether an end that is not known is an open one, and no lack of an interval. best: of its column, so
+    that it stands out.
     """
 
     value: float | None = None
@@ -55,6 +56,7 @@ class Value(Piece):
     bare: bool = False
     beside: Phrase = ()
     open: bool = False
+    best: bool = False
 
     @classmethod
     def of(cls, measured: Estimate | Comparison, digits: int | None = None, **more: Any) -> Value:

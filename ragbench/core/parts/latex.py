@@ -47,9 +47,9 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + LONG] for start in range(0, len(text), LONG)]
 
 
-def stacked(first: str, second: str) -> str:
+def stacked(first: str, second: str, side: str = "r") -> str:
     """One below the other in a cell."""
-    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{first}\\{{}}{second}\end{{tabular}}"
+    return rf"\begin{{tabular}}[t]{{@{{}}{side}@{{}}}}{first}\\{{}}{second}\end{{tabular}}"
 
 
 class Latex(Spoken):

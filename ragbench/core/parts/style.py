@@ -153,6 +153,7 @@ class Style:
         known = value.open or not (_unknown(value.low) or _unknown(value.high))
         ends = self.interval(value, digits, signed) if known else self.without(value)
         number = "" if value.value is None else self.sized(value, value.value, digits, signed)
+        number = self.styled(Styled("", "b"), number) if value.best else number
         number += self.phrase(value.beside)
         return " ".join(filter(None, (number, ends, self.mark(value))))
 

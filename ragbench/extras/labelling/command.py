@@ -37,6 +37,8 @@ def review(
     Example: ragbench review kb --annotator anna --take drafts.csv && ragbench review kb --apply
     """
     from ragbench.core import trust
+    from ragbench.core.language import translator
+    from ragbench.core.parts import Value, spoken
     from ragbench.extras.labelling import review as room
     from ragbench.extras.labelling.sheet import export_csv, import_csv
 
@@ -68,9 +70,8 @@ def review(
     )
     if reviewed.alpha is not None:
         alpha = reviewed.alpha
-        told = "cannot be told" if alpha.value != alpha.value else f"{alpha.value:.2f}"
-        if alpha.low is not None and alpha.high is not None:
-            told += f" [{alpha.low:.2f}, {alpha.high:.2f}]"
+        known = alpha.value == alpha.value
+        told = spoken(translator("en")).phrase(Value.of(alpha, 2, bare=True)) if known else "cannot be told"
         terminal.say(f"{reviewed.shared} drafts were read by two people or more: Krippendorff's α (nominal) {told}")
     if reviewed.disputed:
         terminal.say(f"disputed: {', '.join(reviewed.disputed[:5])}{' …' if len(reviewed.disputed) > 5 else ''}")

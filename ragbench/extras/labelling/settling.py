@@ -12,6 +12,7 @@ from ragbench.core import settings as configuration
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import grades
+from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Estimate
 from ragbench.extras.labelling.annotation import FOLDER, Other, Panel, chosen_scale, default_path, plain_name, widget
 from ragbench.extras.labelling.sheet import Item, Key, Sheet, items, key_of, read_given
@@ -82,9 +83,8 @@ class Agreement:
         alpha = self.alpha
         scales = {"ordinal": _("ordinal scale"), "interval": _("interval scale")}
         said = _(
-            "Krippendorff’s α ({scale}) of {names} is {alpha} {interval}, n {n}.", scale=scales[self.scale],
-            names=_.enumeration(self.annotators), alpha=_.number(alpha.value),
-            interval=_.interval(alpha.low, alpha.high), n=_.integer(alpha.n),
+            "Krippendorff’s α ({scale}) of {names} is {alpha}, n {n}.", scale=scales[self.scale],
+            names=_.enumeration(self.annotators), alpha=spoken(_).phrase(Value.of(alpha)), n=_.integer(alpha.n),
         )  # fmt: skip
         n_conflicts = len(self.conflicts)
         settling = _.plural("Their labels of {n} answer differ.", "Their labels of {n} answers differ.", n_conflicts)

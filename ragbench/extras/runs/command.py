@@ -341,10 +341,12 @@ def _stood_in(record: RunRecord, named: list[RunValue]) -> str:
 
 
 def _values(record: RunRecord) -> None:
+    from ragbench.core.parts import Style, Value
+
     titles = ("notebook", "system", "metric", "value", "interval", "n", "unmeasured", "note")
     rows = []
     for v in record.values:
-        bounds = "—" if v.low is None or v.high is None else f"{v.low:.4f} … {v.high:.4f}"
+        bounds = Style().phrase(Value(None, v.low, v.high, digits=4))
         counts = ("—" if count is None else str(count) for count in (v.n, v.n_unmeasured))
         note = "" if v.comparable else f"not comparable: {v.reason.replace('_', ' ')}"
         rows.append((v.notebook, v.system, v.metric, _number(v.value), bounds, *counts, note))

@@ -24,7 +24,7 @@ from ragbench.tiers.basics.requests import tier
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.measure import applicable
 from ragbench.tiers.scoring.table_sources import AnswerTable
-from ragbench.views.basics.marks import chip, named, rows_of
+from ragbench.views.basics.marks import Untyped, chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view
@@ -41,7 +41,7 @@ SHOWN = 5
 @view("agent_steps")
 def steps(material: Material, present: frozenset[str]) -> Content:
     """A bar a system of the steps at which runs first go wrong, and what was called there instead."""
-    _, runs = material.text, {name: rows_of(material.kept(WRONG), name) for name in material.systems}
+    _, runs = material.text, {name: rows_of(Untyped, material.kept(WRONG), name) for name in material.systems}
     runs = {name: rows for name, rows in runs.items() if rows}
     if not runs:
         return ()

@@ -154,6 +154,7 @@ def agree(
 
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
+    from ragbench.core.parts import Value, spoken
     from ragbench.extras.standards.nugget_lists import by_run_and_topic
     from ragbench.extras.standards.nugget_lists import judged_values as read
 
@@ -164,9 +165,15 @@ def agree(
         terminal.dump({name: asdict(estimate) for name, estimate in found.items()}, clean=without_nan)
         return
     _ = translator("en")
+    written = spoken(_).phrase
     what = {"run": "systems' means", "topic": "within a question", "answer": "all answers"}
     rows = [
-        (what[name], _.number(estimate.value), _.interval(estimate.low, estimate.high), f"{estimate.n:,}")
+        (
+            what[name],
+            _.number(estimate.value),
+            written(Value(None, estimate.low, estimate.high)),
+            f"{estimate.n:,}",
+        )
         for name, estimate in found.items()
     ]
     terminal.table(("agreement", "τ", "interval", "n"), rows, left=("agreement",))

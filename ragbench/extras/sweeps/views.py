@@ -33,7 +33,7 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.findings import adjusted
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Scale, scaled
-from ragbench.views.basics.marks import chip, rows_of
+from ragbench.views.basics.marks import Untyped, chip, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences.conclusions import facts
@@ -89,20 +89,19 @@ def best(material: Material, present: frozenset[str]) -> Content:
         return ()
     chosen, digits = str(sweep["chosen"]), material.digits(metric)
     value = material.estimate(chosen, metric, choice="corrected")
-    rows = rows_of(material.kept("configurations"))
+    rows = rows_of(Untyped, material.kept("configurations"))
     assert value is not None
     sentences: list[Phrase] = [
         filled(
             _(
-                "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} {interval} "
-                "corrected for having been chosen for it."
+                "Of all configurations ({n}) the best is {name}: {metric} {seen} as it stands, and {value} corrected "
+                "for having been chosen for it."
             ),
             n=_.integer(len(rows)),
             name=bold(shown(chosen)),
             metric=shown(metric),
             seen=_.number(sweep["seen"], digits),
-            value=bold(_.number(value.value, digits)),
-            interval=_.interval(value.low, value.high, digits),
+            value=Value.of(value, digits),
         )
     ]
     comparison = material.comparison(chosen, metric)
@@ -118,7 +117,7 @@ def best(material: Material, present: frozenset[str]) -> Content:
                 baseline=bold(shown(material.baseline)),
                 seen=_.number(sweep["seen_gain"], digits, signed=True),
                 left=_.number(sweep["gain"], digits, signed=True),
-                interval=_.interval(comparison.low, comparison.high, digits, signed=True),
+                interval=Value(None, comparison.low, comparison.high, digits=digits, signed=True),
                 word=bold(material.verdict(comparison)),
             )
         )
@@ -262,7 +261,7 @@ def exchanges(material: Material, present: frozenset[str]) -> Content:
     _, metric, sweep = material.text, str(material.primary), cast(SweepFacts, material.facts).get("sweep")
     if sweep is None:
         return ()
-    rows, digits = rows_of(material.kept("configurations")), material.digits(metric)
+    rows, digits = rows_of(Untyped, material.kept("configurations")), material.digits(metric)
     factors = list(sweep["factors"])
     names = [str(row["system"]) for row in rows]
     levels = [{name: str(row[name]) for name in factors} for row in rows]
@@ -342,7 +341,7 @@ def configurations(material: Material, present: frozenset[str]) -> Content:
 def _ordered(material: Material, metric: str) -> list[Mapping[Any, Any]]:
     """The best first."""
     sign = 1 if material.lower_is_better(metric) else -1
-    rows = rows_of(material.kept("configurations"))
+    rows = rows_of(Untyped, material.kept("configurations"))
     values = _values(material, metric)
     return sorted(rows, key=lambda row: sign * values.get(str(row["system"]), -math.inf))
 

@@ -280,7 +280,9 @@ def drafts(
     """
     from ragbench import data
     from ragbench.core import trust
+    from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
+    from ragbench.core.parts import Value, spoken
     from ragbench.data.records import KNOWN_ITEM
     from ragbench.extras.testsets import examined
     from ragbench.report.keeping import kept
@@ -321,9 +323,10 @@ def drafts(
     if as_json:
         terminal.dump(without_nan(told_of_all), indent=2)
         return
+    tau = Value(belief.tau, belief.low, belief.high, digits=2)
     terminal.say(
         f"On {label}, Kendall's τ of {len(belief.systems)} systems under {belief.n} drafts and {belief.of_people} "
-        f"other questions is {belief.tau:.2f} [{belief.low:.2f}, {belief.high:.2f}].",
+        f"other questions is {spoken(translator('en')).phrase(tau)}.",
         bold=True,
     )
     held = "no number of drafts holds their order" if belief.needed is None else f"from {belief.needed:,} drafts on"

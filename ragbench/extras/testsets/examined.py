@@ -15,7 +15,7 @@ import numpy as np
 from ragbench.core.folders import text, write
 from ragbench.core.language import Translator
 from ragbench.core.measurement import without_nan
-from ragbench.core.parts import Content, Number, Table, Text
+from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
 from ragbench.core.types import Array
 from ragbench.data import Dataset, places
 from ragbench.data.files import DatasetError
@@ -23,7 +23,7 @@ from ragbench.data.wording import plain
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
 from ragbench.stats.coefficients import order_tau
-from ragbench.views.basics.marks import example, rows_of, with_examples
+from ragbench.views.basics.marks import Untyped, example, rows_of, with_examples
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
 
@@ -64,7 +64,7 @@ def parts(material: Material) -> Content:
 
 
 def _filtered(material: Material) -> Content:
-    rows = rows_of(material.kept(DRAFTS))
+    rows = rows_of(Untyped, material.kept(DRAFTS))
     if not rows:
         return ()
     _ = material.text
@@ -87,16 +87,16 @@ def _filtered(material: Material) -> Content:
 
 def _believed(material: Material) -> Content:
     """Whether drafts order systems as other questions do, as it was last said."""
-    kept = rows_of(material.kept(BELIEF))
+    kept = rows_of(Untyped, material.kept(BELIEF))
     if not kept:
         return ()
     _, told = material.text, json.loads(kept[0]["told"])
     n, others = _.integer(told["n"]), _.integer(told["of_people"])
-    ends = _.interval(told["low"], told["high"], 2)
+    tau = Value(told["tau"], told["low"], told["high"], digits=2)
     lead = _(
         "In the run {run}, drafts ({n}) and other questions ({others}) order its systems by {metric} with a Kendall’s "
-        "τ of {tau} {interval}.",
-        run=told["run"], n=n, others=others, metric=told["metric"], tau=_.number(told["tau"], 2), interval=ends,
+        "τ of {tau}.",
+        run=told["run"], n=n, others=others, metric=told["metric"], tau=spoken(_).phrase(tau),
     )  # fmt: skip
     needed = told["needed"]
     held = (

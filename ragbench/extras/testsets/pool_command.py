@@ -211,13 +211,10 @@ def _estimate(
 ) -> None:
     """A line a system and metric: as people would have it, people's grades alone, the judge's alone."""
     from ragbench.core.language import translator
+    from ragbench.core.parts import Value, spoken
     from ragbench.extras.testsets import powered
 
-    english, rows = translator("en"), []
-
-    def told(value: float, ends: tuple[float | None, float | None]) -> str:
-        return f"{value:.3f} {english.interval(ends[0], ends[1], 3)}"
-
+    style, rows = spoken(translator("en")), []
     graded = {*powered.Graded.of(pooled, questions, judgements, level=level).labelled}
     if waiting := sum(record.chosen and record.question not in graded for record in drawing):
         terminal.say(
@@ -227,10 +224,8 @@ def _estimate(
     for mean in powered.estimates(made, pooled, questions, judgements, drawing=drawing, level=level):
         own = mean.estimate
         said = "the judge tells nothing" if own.method == "people" else ""
-        means = (
-            told(own.value, (own.low, own.high)), told(mean.by_people, mean.people), told(mean.by_judge, mean.judge)
-        )  # fmt: skip
-        rows.append((mean.system, mean.metric, *means, str(own.n), said))
+        values = Value.of(own), Value(mean.by_people, *mean.people), Value(mean.by_judge, *mean.judge)
+        rows.append((mean.system, mean.metric, *map(style.phrase, values), str(own.n), said))
     titles = ("system", "metric", "as people would have it", "people alone", "judge alone", "graded by people", "")
     terminal.table(titles, rows, left=titles[:2])
 

@@ -103,7 +103,7 @@ const ragbenchChart = (() => {
     ticks(separators, length) { // each a value in the axis's own measure, and what is said of it
       const { own, range } = this, [low, high] = [Math.min(...range), Math.max(...range)];
       const inside = ([at]) => at >= low - 1e-9 && at <= high + 1e-9;
-      if (this.names) return this.names.map((name, place) => [place, name]);
+      if (this.names && !own.tickvals) return this.names.map((name, place) => [place, name]);
       if (own.tickvals) {
         return own.tickvals.map((value, place) => [this.number(value), own.ticktext?.[place]
           ?? formatted(value, own.tickformat, separators, own.tickvals.length > 1 ? Math.abs(own.tickvals[1] - own.tickvals[0]) : 0)]).filter(inside);

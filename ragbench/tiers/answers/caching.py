@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
-from ragbench.core.measurement import NamedEstimate
+from ragbench.core.measurement import NamedEstimate, columns
 from ragbench.core.types import Array, Estimate, Vectors
 from ragbench.data import Dataset, PastQuestion
 from ragbench.data.wording import plain
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 TAKEN = ("input_tokens", "output_tokens", "cost", "seconds")
 REPLIES = ("generator", "replies", *TAKEN)
-SAVINGS = ("system", "asked", "generator", "hits", "replies", *TAKEN)
 MOST_REPLIES = 2000
 """Of a generator's that a mean is made of."""
 
@@ -74,7 +73,7 @@ def _means(store: Store, session: Session) -> Iterator[tuple[Any, ...]]:
 
 
 def saved(caches: pd.DataFrame, of_generators: pd.DataFrame) -> pd.DataFrame:
-    """Rows of SAVINGS: for each row of `caches` and each of REPLIES, hits × the mean; NaN of no replies."""
+    """Rows of SavingRow: for each row of `caches` and each of REPLIES, hits × the mean; NaN of no replies."""
     import pandas as pd
 
     rows = [
@@ -82,7 +81,7 @@ def saved(caches: pd.DataFrame, of_generators: pd.DataFrame) -> pd.DataFrame:
         for generator, number, *means in of_generators.itertuples(index=False)
         for system, asked, served in zip(caches["system"], caches["asked"], caches["hits"], strict=True)
     ]
-    return pd.DataFrame(rows, columns=list(SAVINGS))
+    return pd.DataFrame(rows, columns=columns(SavingRow))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -91,13 +90,54 @@ def _mean(values: Sequence[float]) -> float:
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
 SHARE = (0.0, 1.0)
-NEAREST = (
-    "system", "asked", "sample", "question", "answer", "disliked", "pages", "cached", "cached_question",
-    "cached_answer", "cached_page", "similarity", "serving",
-)  # fmt: skip
 LOOKUPS = ("system", "asked", "sample", "cluster", "similarity", "serving")
 """What is published of each question, without texts: neither similarity nor serving where it has no vector."""
-CACHES = ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown")
+
+
+class SavingRow(TypedDict):
+    """What the hits of a cache would save of a generator's replies; NaN where it has none."""
+
+    system: str
+    asked: str
+    generator: str
+    hits: int
+    replies: int
+    input_tokens: float
+    output_tokens: float
+    cost: float
+    seconds: float
+
+
+class NearestRow(TypedDict):
+    """A question, the nearest one of the cache, and what its answer would be. cached: the id of that one."""
+
+    system: str
+    asked: str
+    sample: str
+    question: str
+    answer: str
+    disliked: str
+    pages: Sequence[str]
+    cached: str
+    cached_question: str
+    cached_answer: str
+    cached_page: str
+    similarity: float
+    serving: str
+
+
+class CacheRow(TypedDict):
+    """What the hits at the threshold that is used would be, of one kind of questions."""
+
+    system: str
+    asked: str
+    n: int
+    hits: int
+    known: int
+    right: int
+    doubtful: int
+    wrong: int
+    unknown: int
 
 
 @dataclass(frozen=True)
@@ -306,7 +346,7 @@ def curve(system: str, kind: str, caching: Caching, sureness: Sureness) -> list[
 
 
 def summary(system: str, kind: str, caching: Caching, threshold: float) -> tuple[Any, ...]:
-    """A row of CACHES: what the hits at the threshold that is used would be."""
+    """A row of CacheRow: what the hits at the threshold that is used would be."""
     hit, servings = hits(caching.table, threshold), caching.table.servings or ()
     of_hits = [serving for serving, served in zip(servings, hit, strict=True) if served]
     counts = [of_hits.count(each) for each in (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)]
@@ -330,7 +370,7 @@ def lookups(system: str, kind: str, caching: Caching) -> list[tuple[Any, ...]]:
 def listed(
     system: str, kind: str, caching: Caching, cache: Sequence[PastQuestion], shown: Any
 ) -> list[tuple[Any, ...]]:
-    """Rows of NEAREST; `shown` makes a text fit to be kept."""
+    """Rows of NearestRow; `shown` makes a text fit to be kept."""
     rows = []
     for each, row, similarity, worth in zip(
         caching.asked, caching.table.rows, caching.table.similarities, caching.table.servings or (), strict=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +13,7 @@ from pydantic import Field
 from ragbench import llm, stats
 from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
-from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate, columns
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
-SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
 NEIGHBOURS = ("system", "metric", "sample", "cluster", "similarity")
 CHECKED = 20
 """Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
@@ -215,7 +214,7 @@ def state(evidence: Evidence) -> Findings:
             if kind == evidence.facts["sessions"]:
                 estimates += caching.named(name, rate)
         estimates += means
-    counted = pd.DataFrame(caches, columns=list(caching.CACHES))
+    counted = pd.DataFrame(caches, columns=columns(caching.CacheRow))
     saved = caching.saved(counted, extra["replies"])
     return Findings(tuple(estimates), (), tuple(placed), {}, {"caches": counted, "savings": saved})
 
@@ -297,7 +296,7 @@ def _one(
         **embedder.of_log(there, settings.queries or ""),
     }  # fmt: skip
     tables = {
-        "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
+        "nearest": pd.DataFrame(nearest, columns=columns(caching.NearestRow)),
         "lookups": pd.DataFrame(lookups, columns=list(caching.LOOKUPS)),
         "neighbours": pd.DataFrame(_neighbours(name, several, scores), columns=list(NEIGHBOURS)),
         "similarities": _similarities(name, sessions, embedder),
@@ -365,6 +364,26 @@ def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Sco
     ]
 
 
+class SimilarityRow(TypedDict):
+    """How near two turns of a dialogue lie. what: question or answer."""
+
+    system: str
+    sample: str
+    what: str
+    first: int
+    second: int
+    similarity: float
+
+
+class TurnRow(TypedDict):
+    """What was asked and answered at a turn of a dialogue."""
+
+    sample: str
+    turn: int
+    question: str
+    answer: str
+
+
 def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.DataFrame:
     """The cosine of every two turns of every session: of their questions, and of their answers, where both are there
     and have vectors."""
@@ -389,7 +408,7 @@ def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.D
             for place, (i, vector) in enumerate(turns)
             for j, other in turns[place + 1 :]
         ]
-    return pd.DataFrame(rows, columns=list(SIMILARITIES))
+    return pd.DataFrame(rows, columns=columns(SimilarityRow))
 
 
 def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFrame:
@@ -400,7 +419,7 @@ def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFram
         for talk in sessions
         for number, turn in enumerate(talk.turns, 1)
     ]
-    return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
+    return pd.DataFrame(rows, columns=columns(TurnRow))
 
 
 def _facts(

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ragbench.core import installation, trust
 from ragbench.core import settings as configuration
-from ragbench.core import trust
 from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
@@ -224,8 +224,13 @@ def _version(package: str) -> str:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that the settings lie in, with a plus sign where files were changed since."""
+    """The commit of the checkout that the settings lie in, with a plus sign where files were changed since.
+
+    None outside of one, and in a folder that nobody has answered for: git runs commands that its configuration names.
+    """
     folder = configuration.project_folder()
+    if not trust.is_trusted() and folder != installation.FOLDER:
+        return None
     try:
         head = _git(folder, "rev-parse", "HEAD")
         changed = _git(folder, "status", "--porcelain", "--untracked-files=no")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragbench.core.language import Translator
-from ragbench.core.parts import Column, Table, Value
+from ragbench.core.parts import Column, Table, Value, spoken
 from ragbench.core.settings.secrets import Mask, excerpt, masker
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Status, Verdict
 from ragbench.core.types.reason import Reason, parts, read
@@ -277,7 +277,7 @@ def _reasons(_: Translator) -> dict[str, str]:
 def interval(estimate: Estimate, _: Translator) -> str:
     """The interval in a line, or why there is none."""
     why = _why(estimate, _reasons(_), _)
-    return f"— ({why})" if why and estimate.low is None else _.interval(estimate.low, estimate.high)
+    return spoken(_).phrase(Value(None, estimate.low, estimate.high, why=f"({why})" if why else ""))
 
 
 def estimates(

@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 from pydantic import Field
 
 from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
-from ragbench.core.measurement import Evidence
+from ragbench.core.measurement import Evidence, columns
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset
@@ -33,8 +33,40 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 
-ODDITIES = ("kind", "table", "found", "of")
-ODD_TEXTS = ("kind", "table", "id", "text", "other", "other_text")
+class OddityRow(TypedDict):
+    """How many texts of a table are odd in a way, of how many."""
+
+    kind: str
+    table: str
+    found: int
+    of: int | None
+
+
+class OddTextRow(TypedDict):
+    """An odd text, and the other that makes it so."""
+
+    kind: str
+    table: str
+    id: str
+    text: str
+    other: str
+    other_text: str
+
+
+class LengthRow(TypedDict):
+    """How many texts of a table have so many words."""
+
+    table: str
+    words: int
+    texts: int
+
+
+class TongueRow(TypedDict):
+    """How many texts of a table are in a language; empty: too short or unsure to tell."""
+
+    table: str
+    language: str
+    texts: int
 
 
 class DatasetRequest(Request):
@@ -123,10 +155,10 @@ def _frames(examined: Examination, shown: Callable[[str], str]) -> Mapping[str, 
 
     rows = [(oddity.kind, oddity.table, oddity.found, oddity.of) for oddity in examined.oddities]
     return {
-        "oddities": pd.DataFrame(rows, columns=list(ODDITIES)).astype({"found": "Int64", "of": "Int64"}),
-        "odd_texts": pd.DataFrame(list(texts()), columns=list(ODD_TEXTS)),
-        "lengths": pd.DataFrame(list(examined.lengths), columns=["table", "words", "texts"]),
-        "tongues": pd.DataFrame(list(examined.languages), columns=["table", "language", "texts"]),
+        "oddities": pd.DataFrame(rows, columns=columns(OddityRow)).astype({"found": "Int64", "of": "Int64"}),
+        "odd_texts": pd.DataFrame(list(texts()), columns=columns(OddTextRow)),
+        "lengths": pd.DataFrame(list(examined.lengths), columns=columns(LengthRow)),
+        "tongues": pd.DataFrame(list(examined.languages), columns=columns(TongueRow)),
     }
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,10 +289,29 @@ def _kept_clock(session: Session, name: str, cases: Sequence[Case], ms: Array, f
         return np.asarray(store.readings(about, lambda: {"ms": ms}, fresh=fresh)["ms"], dtype=float)
 
 
-COLUMNS = ("system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none")
-CURVE = ("system", "half", "threshold", "cost")
 COST = decision_cost.label
 FEWEST = 10  # cases in a half
+
+
+class ThresholdRow(TypedDict):
+    """A threshold chosen on one half of the cases, and what showing all or none costs on the other."""
+
+    system: str
+    threshold: float
+    n_chosen: int
+    n_scored: int
+    cost_chosen: float
+    show_all: float
+    show_none: float
+
+
+class CostRow(TypedDict):
+    """A step of the cost by threshold, on one half."""
+
+    system: str
+    half: str
+    threshold: float
+    cost: float
 
 
 @dataclass(frozen=True)
@@ -349,7 +368,7 @@ def cheapest(scores: Array, truth: NDArray[np.bool_], costs: Costs) -> tuple[flo
 
 @dataclass(frozen=True)
 class Chosen:
-    """A threshold chosen on one half. row: of COLUMNS. curves: rows of CURVE, of both halves. findings: on the other
+    """A threshold chosen on one half. row: a ThresholdRow. curves: CostRows, of both halves. findings: on the other
     half the cost with the threshold ("chosen") and of the judge's own decisions ("own"), and the first against the
     second."""
 

@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ragbench.core.facts import Facts
 from ragbench.core.language import LANGUAGES
-from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
+from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate, columns
 from ragbench.core.metric import grades
 from ragbench.core.types import Array, Question, Sample
 from ragbench.judge import Rule
@@ -338,13 +338,20 @@ def _said(
     return table.astype({"value": float, "seconds": float, "asked": bool, "stand_in": bool})
 
 
+class VariantRow(TypedDict):
+    """An answer to the first question that was made to be tried."""
+
+    variant: str
+    text: str
+
+
 def _texts(tried: Tried) -> pd.DataFrame:
     """The first question's variants, as an example of how they are made."""
     import pandas as pd
 
     variants = tried.temptations.variants
     rows = [(name, variants[name][0].response) for name in VARIANTS if name in variants]
-    return pd.DataFrame(rows, columns=["variant", "text"])
+    return pd.DataFrame(rows, columns=columns(VariantRow))
 
 
 def heard(said: pd.DataFrame, judge: str) -> Heard | None:

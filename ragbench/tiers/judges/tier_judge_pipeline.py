@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
-from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedComparison, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedComparison, NamedEstimate, columns
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Estimate, Question, Status
@@ -49,15 +49,42 @@ if TYPE_CHECKING:
 
 
 LATENCY = "avg_latency_ms"
-DECISIONS = (
-    "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
-    "reason", "ms",
-)  # fmt: skip
 DECIDED = ("system", "sample", "question", "label", "decision", "score", "cell", "ms")
 """What is published of each decision, without texts; `question`: its number, which several cases have."""
 STATED = ("cost_shown", "cost_hidden", "primary", "level", "resamples", "seed")
 """The facts that are parameters of what is stated."""
-PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
+
+
+class DecisionRow(TypedDict):
+    """A case, its label, and a judge's decision; None where the call failed. cell: of the confusion."""
+
+    system: str
+    sample: str
+    question: str
+    answer: str
+    contexts: Sequence[str]
+    label: bool
+    rationale: str
+    decision: bool | None
+    score: float
+    cell: str
+    status: str
+    reason: str
+    ms: float
+
+
+class PairRow(TypedDict):
+    """Two judges on the same cases: how many both decided rightly, one of them, neither; and McNemar's test."""
+
+    first: str
+    second: str
+    n: int
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    p: float
+    p_adjusted: float
 
 
 class PipelineRequest(Draws):
@@ -155,8 +182,8 @@ def state(evidence: Evidence) -> Findings:
         },
         {
             "pairs": _pairs(judged, request.take(Sureness)),
-            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(deciders.COLUMNS)),
-            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(deciders.CURVE)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=columns(deciders.ThresholdRow)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=columns(deciders.CostRow)),
         },
     )
 
@@ -383,7 +410,7 @@ def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:
         rows.append((judge.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum())))
     done = stats.jointly(made, resamples=sureness.resamples, seed=sureness.seed)
     p = [(comparison.p, comparison.p_adjusted) for comparison in done]
-    table = pd.DataFrame([(*row, *each) for row, each in zip(rows, p, strict=True)], columns=list(PAIRS))
+    table = pd.DataFrame([(*row, *each) for row, each in zip(rows, p, strict=True)], columns=columns(PairRow))
     return table.astype({"p": float, "p_adjusted": float})
 
 
@@ -399,7 +426,7 @@ def _decisions(cases: Sequence[Case], decided: Sequence[Decider], judged: Sequen
         for judge, decider in zip(judged, decided, strict=True)
         for case, each, place, ms in zip(cases, decider.decided, judge.cells, judge.ms, strict=True)
     ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=list(DECISIONS))
+    table = pd.DataFrame(rows, columns=columns(DecisionRow))
     return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
 from ragbench import stats
 from ragbench.core.facts import Facts
-from ragbench.core.measurement import Evidence, Findings, NamedEstimate
+from ragbench.core.measurement import Evidence, Findings, NamedEstimate, columns
 from ragbench.core.metric import Metric
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import Settings
@@ -37,11 +37,53 @@ if TYPE_CHECKING:
 
 SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
-ASKED = (
-    "sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page", "user", "answered",
-)  # fmt: skip
 MOST_TERMS, SHORTEST_TERM = 50, 3
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+class AskedRow(TypedDict):
+    """A question of the log, without its text."""
+
+    sample: str
+    words: int
+    characters: int
+    language: str
+    score: int | None
+    day: str
+    weekday: int
+    hour: int | None
+    has_page: bool
+    user: str | None
+    answered: bool
+
+
+class TermRow(TypedDict):
+    """A word, and how many questions hold it."""
+
+    term: str
+    count: int
+    answered: int
+
+
+class RepeatRow(TypedDict):
+    """A question that was asked more than once in the same words."""
+
+    text: str
+    count: int
+    users: int
+    pages: int
+    samples: Sequence[str]
+
+
+class AskedPageRow(TypedDict):
+    """A page, how often it was shown, and how it was scored."""
+
+    page: str
+    title: str
+    count: int
+    scored: int
+    score: float
+    in_base: bool
 
 
 class RealUsersRequest(tier1.RankingRequest):
@@ -187,12 +229,10 @@ class _Log:
 
         whole = dict.fromkeys(("score", "weekday", "hour"), "Int64")
         return {
-            "asked": pd.DataFrame(self._asked(), columns=list(ASKED)).astype(whole),
-            "terms": pd.DataFrame(self._terms(), columns=["term", "count", "answered"]),
-            "repeats": pd.DataFrame(self._repeats(), columns=["text", "count", "users", "pages", "samples"]),
-            "asked_pages": pd.DataFrame(
-                self._pages(), columns=["page", "title", "count", "scored", "score", "in_base"]
-            ),
+            "asked": pd.DataFrame(self._asked(), columns=columns(AskedRow)).astype(whole),
+            "terms": pd.DataFrame(self._terms(), columns=columns(TermRow)),
+            "repeats": pd.DataFrame(self._repeats(), columns=columns(RepeatRow)),
+            "asked_pages": pd.DataFrame(self._pages(), columns=columns(AskedPageRow)),
         }
 
     def _asked(self) -> Iterator[tuple[Any, ...]]:

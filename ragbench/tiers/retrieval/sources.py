@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
-from ragbench.core.measurement import Evidence, Findings, NamedEstimate
+from ragbench.core.measurement import Evidence, Findings, NamedEstimate, columns
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
 from ragbench.data import Dataset
@@ -289,6 +289,57 @@ def _scaled(estimate: Estimate, change: Any) -> Estimate:
     return replace(estimate, value=change(estimate.value), low=low, high=high, intervals={estimate.method: (low, high)})
 
 
+class TopicRow(TypedDict):
+    """A topic, with its typical words and its questions, those nearest the centre first."""
+
+    topic: int
+    words: Sequence[str]
+    samples: Sequence[str]
+
+
+class CoverageRow(TypedDict):
+    """What a system found for the questions of a topic; thin: little beside the others."""
+
+    system: str
+    topic_id: int
+    words: str
+    question_count: int
+    unique_chunks: int
+    unique_urls: int
+    thin: bool
+
+
+class ChunkRow(TypedDict):
+    """A passage of the base. needed: how many questions are labelled with it."""
+
+    chunk: str
+    text: str
+    url: str | None
+    title: str | None
+    section: str | None
+    needed: int
+
+
+class UseRow(TypedDict):
+    """For how many questions a system retrieved a passage."""
+
+    system: str
+    chunk: str
+    questions: int
+
+
+class PageRow(TypedDict):
+    """How often a page is retrieved; see `_pages`."""
+
+    system: str
+    page: str
+    title: str
+    chunks: int
+    questions: int
+    excess: float
+    needed: int
+
+
 def _tables(
     data: Dataset,
     vectors: Vectors,
@@ -329,24 +380,19 @@ def _tables(
             }
         ),
         "question_topics": pd.DataFrame({"sample": samples, "topic": first.labels + 1}),
-        "coverage": pd.DataFrame(
-            coverage,
-            columns=["system", "topic_id", "words", "question_count", "unique_chunks", "unique_urls", "thin"],
-        ),
+        "coverage": pd.DataFrame(coverage, columns=columns(CoverageRow)),
         "silhouettes": pd.DataFrame(
             {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}
         ),
         "chunks": pd.DataFrame(
             [(c.id, c.text, c.url, c.title, c.section, needed[c.id]) for c in data.chunks],
-            columns=["chunk", "text", "url", "title", "section", "needed"],
+            columns=columns(ChunkRow),
         ),
         "uses": pd.DataFrame(
             [(name, chunk.id, count[chunk.id]) for name, count in counts.items() for chunk in data.chunks],
-            columns=["system", "chunk", "questions"],
+            columns=columns(UseRow),
         ),
-        "pages": pd.DataFrame(
-            _pages(data, retrieved), columns=["system", "page", "title", "chunks", "questions", "excess", "needed"]
-        ),
+        "pages": pd.DataFrame(_pages(data, retrieved), columns=columns(PageRow)),
     }
 
 

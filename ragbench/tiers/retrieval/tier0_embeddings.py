@@ -9,7 +9,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -242,6 +242,35 @@ def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:
     return pd.concat(made, ignore_index=True).assign(**same)[list(SCORE_COLUMNS)]
 
 
+class ClosestRow(TypedDict):
+    """Two texts by how near they lie. near: nearly the same."""
+
+    system: str
+    rank: int
+    first: str
+    second: str
+    distance: float
+    near: bool
+
+
+class OutlierRow(TypedDict):
+    """A text by how far its nearest neighbour lies."""
+
+    system: str
+    rank: int
+    text: str
+    nearest: str
+    distance: float
+
+
+class ClusterRow(TypedDict):
+    """A cluster of the picture, and its typical words."""
+
+    system: str
+    cluster: int
+    words: Sequence[str]
+
+
 def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: Tier0Request) -> tuple[pd.DataFrame, float, int]:
     """The closest pairs of texts, the threshold of near-duplicates, and how many pairs lie within it."""
     threshold = request.near * geometry.pairs.mean
@@ -285,7 +314,7 @@ def _pictured(
     columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]
     if not projected:
         empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
-        return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=["system", "cluster", "words"])}
+        return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=list(ClusterRow.__annotations__))}
     groups = sources.clusters(chosen, seed)
     words = sources.typical_words([items[row].text for row in drawn], groups, 3)
     places = np.column_stack([projected[2], projected[3]])

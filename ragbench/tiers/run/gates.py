@@ -14,6 +14,7 @@ from ragbench.core.endings import Ending
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.core.metric import registered
+from ragbench.core.parts import Value, spoken
 from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, metric_tables
 from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.core.types.reason import Reason, joined, parts, short
@@ -146,10 +147,10 @@ def bound(text: str) -> tuple[str, GateSettings]:
 def line(check: Check) -> str:
     """One check in a line, with how many questions decide such a one."""
     where = " ".join(part for part in (check.notebook, check.system) if part)
-    sign = "+" if check.is_difference else ""
-    number = "" if check.value != check.value else f"{check.value:{sign}.4f}"
-    if check.low is not None and check.high is not None:
-        number += f" [{check.low:{sign}.4f}, {check.high:{sign}.4f}], n {check.n}"
+    value = Value(check.value, check.low, check.high, digits=4, signed=check.is_difference, bare=True)
+    number = "" if check.value != check.value else spoken(translator("en")).phrase(value)
+    if number and check.low is not None:
+        number += f", n {check.n}"
     if number and check.is_difference:
         number = f"difference {number}"
     said = "; ".join(filter(None, [check.why, decision(check.distance, check.needed, check.n, translator("en"))]))

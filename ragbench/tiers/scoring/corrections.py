@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragbench import stats
-from ragbench.core.measurement import Finding, Measurement, NamedComparison, NamedEstimate, write_table
+from ragbench.core.measurement import Finding, Measurement, NamedComparison, NamedEstimate, columns, write_table
 from ragbench.core.metric import Metric
 from ragbench.core.settings import urls
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
@@ -33,16 +33,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-CORRECTED = ("system", "metric", "items", "correlation", "annotators", "alpha")
-"""Of a labelled mean: scores of the judge, their correlation with people's labels on the same answers, how many people
-labelled, and Krippendorff's α among them; NaN where there is none."""
+class CorrectedRow(TypedDict):
+    """Of a labelled mean: how many scores of the judge, their correlation with people's labels on the same answers,
+    how many people labelled, and Krippendorff's α among them; NaN where there is none."""
+
+    system: str
+    metric: str
+    items: int
+    correlation: float
+    annotators: int
+    alpha: float
 
 
 @dataclass(frozen=True)
 class Corrections:
     """findings: each labelled mean as the judge, people, and both together see it (`mean` in their place is "judge",
     "people", "corrected"), and differences of corrected means; n counts labels, of the judge's mean scores.
-    labels: rows of CORRECTED, one a labelled mean. people: a row a labelled answer and metric: system, metric, sample,
+    labels: a CorrectedRow a labelled mean. people: a row a labelled answer and metric: system, metric, sample,
     label (the mean of those who labelled it).
     """
 
@@ -104,7 +111,7 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     differences = _differences(measurement, wide, people, level, seed)
     return Corrections(
         (*(estimate for three in means for estimate in three), *differences),
-        pd.DataFrame(about, columns=list(CORRECTED)),
+        pd.DataFrame(about, columns=columns(CorrectedRow)),
         pd.DataFrame(
             [(*key, sample, value) for key, own in people.items() for sample, value in own.items()],
             columns=["system", "metric", "sample", "label"],

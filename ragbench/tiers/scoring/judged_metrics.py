@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ragbench import llm
 from ragbench.core.facts import Facts
-from ragbench.core.measurement import SCORE_COLUMNS, without_nan
+from ragbench.core.measurement import SCORE_COLUMNS, columns, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Sample, Score, Status
@@ -30,7 +30,21 @@ if TYPE_CHECKING:
     from ragbench.tiers.basics.session import Session
 
 
-JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
+class JudgementRow(TypedDict):
+    """What a judge said of an answer. detail: JSON of statements, verdicts, and what was reckoned of them."""
+
+    system: str
+    metric: str
+    sample: str
+    judge: str | None
+    value: float
+    status: str
+    reason: str
+    seconds: float
+    detail: str
+
+
+JUDGEMENT_COLUMNS = tuple(columns(JudgementRow))
 
 
 @dataclass(frozen=True)

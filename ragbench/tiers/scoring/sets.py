@@ -15,13 +15,13 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ragbench import llm, stats
 from ragbench.core import settings
-from ragbench.core.measurement import NamedComparison, NamedEstimate
+from ragbench.core.measurement import NamedComparison, NamedEstimate, columns
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, Estimate, Sample, Score, Status
@@ -331,13 +331,25 @@ class _Measuring:
 
 REPEATED = ("system", "metric", "sample", "repeat", "value", "status", "reason")
 """A single score of a question that was asked several times; repeats are counted from 0."""
-VARIANCE = (
-    "system", "baseline", "metric", "n", "repeats", "of_questions", "of_repeats", "error", "error_of_questions",
-    "error_of_repeats", "error_twice_repeats", "error_twice_questions",
-)  # fmt: skip
-"""Of a mean, or of a difference to `baseline`: how often each question was asked; the variance of single values between
-questions and within them; the standard error with its two parts, whose squares add up to it; and what it would be with
-twice the repeats, and with twice the questions. See `ragbench.stats.variance_split`."""
+
+
+class VarianceRow(TypedDict):
+    """Of a mean, or of a difference to `baseline`: how often each question was asked; the variance of single values
+    between questions and within them; the standard error with its two parts, whose squares add up to it; and what it
+    would be with twice the repeats, and with twice the questions. See `ragbench.stats.variance_split`."""
+
+    system: str
+    baseline: str
+    metric: str
+    n: int
+    repeats: float
+    of_questions: float
+    of_repeats: float
+    error: float
+    error_of_questions: float
+    error_of_repeats: float
+    error_twice_repeats: float
+    error_twice_questions: float
 
 
 def together(scores: Sequence[Score], speaker: Speaker = ENGLISH) -> Score:
@@ -369,7 +381,7 @@ def variance(
     comparisons: Sequence[NamedComparison],
     clusters: Mapping[str, str] | None,
 ) -> pd.DataFrame:
-    """VARIANCE of the differences, then of the means, that are made of repeats; none of what was asked once."""
+    """VarianceRow of the differences, then of the means, that are made of repeats; none of what was asked once."""
     import pandas as pd
 
     samples = sorted(set(repeated["sample"]))
@@ -391,7 +403,7 @@ def variance(
         if (system, metric) in wide and (not baseline or (baseline, metric) in wide)
         if (row := _row(system, baseline, metric, wide, labels)) is not None
     ]
-    return pd.DataFrame(rows, columns=list(VARIANCE))
+    return pd.DataFrame(rows, columns=columns(VarianceRow))
 
 
 def _row(

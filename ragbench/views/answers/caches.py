@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
@@ -27,10 +27,13 @@ from ragbench.core.parts import (
     filled,
     joined,
     small,
+    spoken,
 )
 from ragbench.core.types import Estimate
 from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
+from ragbench.tiers.answers.caching import CacheRow, NearestRow, SavingRow
+from ragbench.tiers.answers.tier_ux import SimilarityRow, TurnRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import (
     behind,
@@ -143,8 +146,8 @@ def _line(material: Material, name: str, own: Curve, metric: str) -> dict[str, A
         "y": [round(estimate.value, 6) for _at, estimate in own],
         "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": "dot" if wrong else "solid"},
         "text": [
-            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(estimate.value, 1)} "
-            + _.ends(_percent(material, estimate.low), _percent(material, estimate.high))
+            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: "
+            + spoken(_).phrase(Value.of(estimate, 1, percent=True))
             + (f"<br>{_percents(material, estimate)}" if wrong else "")
             for at, estimate in own
         ],
@@ -171,17 +174,17 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
              _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
-        for row in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
-            served = _behind(material, present, row, int(row["hits"]), metric="similarity", sort="best")
+        for row in [each for each in rows_of(CacheRow, material.kept("caches")) if each["asked"] == kind]:
+            served = _behind(material, present, row, row["hits"], metric="similarity", sort="best")
             rate, wrong = (
-                material.estimate(str(row["system"]), metric.label, asked=kind)
+                material.estimate(row["system"], metric.label, asked=kind)
                 for metric in (cache_hit_rate, wrong_hit_rate)
             )
             body.append(
                 [
-                    named(material, str(row["system"])),
+                    named(material, row["system"]),
                     kind_name(material, kind),
-                    int(row["n"]),
+                    row["n"],
                     Lines((served, Value.of(rate) if rate else DASH)),
                     *(_worth(material, present, row, each) for each in WORTHS),
                     _wrong_rate(material, wrong) if wrong else DASH,
@@ -193,15 +196,15 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     return (Table.of(_, _("The cache at its threshold"), heads, body), Text(note, "rb-meta"))
 
 
-def _worth(material: Material, present: frozenset[str], row: Mapping[str, Any], worth: Serving) -> Phrase:
+def _worth(material: Material, present: frozenset[str], row: CacheRow, worth: Serving) -> Phrase:
     """How many hits would be so, leading to them where there are any."""
-    number = int(row[worth.value])
-    if not row[worth.value]:
+    number = row[worth.value]
+    if not number:
         return number
     return _behind(material, present, row, number, metric="serving", outcome=served_link(worth))
 
 
-def _behind(material: Material, present: frozenset[str], row: Mapping[str, Any], number: int, **wish: str) -> Link:
+def _behind(material: Material, present: frozenset[str], row: CacheRow, number: int, **wish: str) -> Link:
     """A number that leads to the questions of its kind."""
     address = link(material, present, system=clean(row["system"]), slice=f"what:{row['asked']}", **wish)
     return Link(number, address)
@@ -227,10 +230,8 @@ def hits(material: Material, present: frozenset[str], count: int = 10) -> Conten
 def _hits(material: Material, name: str, count: int) -> Content:
     _ = material.text
     threshold = float(material.facts.get("threshold", 0))
-    served = [hit for hit in rows_of(material.kept("nearest"), name) if hit["similarity"] > threshold]
-    served.sort(
-        key=lambda hit: (RANK[Serving(hit["serving"])], -hit["similarity"], str(hit["asked"]), str(hit["sample"]))
-    )
+    served = [hit for hit in rows_of(NearestRow, material.kept("nearest"), name) if hit["similarity"] > threshold]
+    served.sort(key=lambda hit: (RANK[Serving(hit["serving"])], -hit["similarity"], hit["asked"], hit["sample"]))
     counts = {each.value: sum(hit["serving"] == each for hit in served) for each in Serving}
     title = filled(
         _("<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known"),
@@ -243,7 +244,7 @@ def _hits(material: Material, name: str, count: int) -> Content:
     return (Text(title, "h3"), items, left(material, len(served), count))
 
 
-def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Entry:
+def _hit(material: Material, prefix: str, hit: NearestRow) -> Entry:
     _ = material.text
     words = {
         Serving.RIGHT: Styled(_("right"), look="rb-quiet"),
@@ -251,7 +252,7 @@ def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Entry:
         Serving.WRONG: bold(_("wrong"), "rb-worse"),
         Serving.UNKNOWN: Styled(_("not known"), look="rb-quiet"),
     }
-    marks = (words[Serving(hit["serving"])], " ", Number(float(hit["similarity"])))
+    marks = (words[Serving(hit["serving"])], " ", Number(hit["similarity"]))
     summary = Lines((shown(hit["question"], SUMMARY), Styled(shown(hit["cached_question"], SUMMARY), "small")))
     asked: Phrase = shown(hit["answer"], EXCERPT)
     if not asked and (disliked := shown(hit["disliked"], EXCERPT)):
@@ -272,13 +273,15 @@ def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Entry:
     return Entry(anchor(prefix, f"{hit['asked']}-{hit['sample']}"), summary, marks, body)
 
 
-DIGITS = {"input_tokens": 0, "output_tokens": 0, "cost": 4, "seconds": 1}
+DIGITS: tuple[tuple[Literal["input_tokens", "output_tokens", "cost", "seconds"], int], ...] = (
+    ("input_tokens", 0), ("output_tokens", 0), ("cost", 4), ("seconds", 1),
+)  # fmt: skip
 
 
 def savings(material: Material) -> Content:
     """A row for each kind of questions, embedder and generator; a sentence where no model's replies are known."""
-    _, rows = material.text, rows_of(material.kept("savings"))
-    known = [row for row in rows if int(row["replies"])]
+    _, rows = material.text, rows_of(SavingRow, material.kept("savings"))
+    known = [row for row in rows if row["replies"]]
     title = _("What the hits would save")
     if not known:
         if not len(material.kept("caches")):
@@ -292,25 +295,21 @@ def savings(material: Material) -> Content:
              _("tokens written"), _("cost"), _("seconds"))  # fmt: skip
     body = [
         [
-            named(material, str(row["system"])),
+            named(material, row["system"]),
             kind_name(material, row["asked"]),
             shown(row["generator"], 60),
-            int(row["hits"]),
-            *(Number(_value(row[key]), digits) for key, digits in DIGITS.items()),
+            row["hits"],
+            *(Number(row[key], digits) for key, digits in DIGITS),
         ]
         for row in known
     ]
-    replies = {str(row["generator"]): int(row["replies"]) for row in known}
+    replies = {row["generator"]: row["replies"] for row in known}
     note = _(
         "Served × the mean reply of each generator that the journal keeps ({replies}). A hit that is wrong saves "
         "nothing; what embedding the question takes is not taken off.",
         replies=", ".join(f"{shown(name, 60)}: {_.integer(count)}" for name, count in replies.items()),
     )
     return (Text(title, "h3"), Table.of(_, title, heads, body), Text(note, "rb-meta"))
-
-
-def _value(number: Any) -> float | None:
-    return None if number is None else float(number)
 
 
 MOST = 60  # pictures of an embedder
@@ -342,13 +341,11 @@ def dialogues(material: Material, present: frozenset[str], count: int = 30) -> C
 
 def _embedder(material: Material, name: str, count: int) -> Content:
     pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
-    for row in rows_of(material.kept("similarities"), name):
-        pairs.setdefault((str(row["sample"]), str(row["what"])), {})[int(row["first"]), int(row["second"])] = float(
-            row["similarity"]
-        )
-    turns: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows_of(material.kept("turns")):
-        turns.setdefault(str(row["sample"]), []).append(row)
+    for row in rows_of(SimilarityRow, material.kept("similarities"), name):
+        pairs.setdefault((row["sample"], row["what"]), {})[row["first"], row["second"]] = row["similarity"]
+    turns: dict[str, list[TurnRow]] = {}
+    for turn in rows_of(TurnRow, material.kept("turns")):
+        turns.setdefault(turn["sample"], []).append(turn)
     several = [sample for sample, said in turns.items() if len(said) > 1]
     several.sort(key=lambda sample: (_nearness(material, sample, METRICS[0], name), sample))
     shown_first = several[: min(count, MOST)]
@@ -366,9 +363,9 @@ def _nearness(material: Material, sample: str, metric: str, name: str) -> float:
     return value if value == value else 2.0
 
 
-def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Drawn:
+def _dialogue(material: Material, name: str, sample: str, turns: Sequence[TurnRow], pairs: Pairs) -> Drawn:
     _ = material.text
-    numbers = [int(turn["turn"]) for turn in turns]
+    numbers = [turn["turn"] for turn in turns]
     questions, answers = (Number(material.score(sample, metric, name)) for metric in METRICS)
     values = joined(
         " · ", [filled(_("questions {value}"), value=questions), filled(_("answers {value}"), value=answers)]

@@ -29,8 +29,21 @@ from ragbench.core.parts import (
 )
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
+from ragbench.tiers.judges.deciders import CostRow, ThresholdRow
+from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow, PairRow
 from ragbench.views.basics import chart
-from ragbench.views.basics.marks import SYMBOLS, behind, cell_link, chip, left, link, named, rows_of, series, shortened
+from ragbench.views.basics.marks import (
+    SYMBOLS,
+    behind,
+    cell_link,
+    chip,
+    left,
+    link,
+    named,
+    rows_of,
+    series,
+    shortened,
+)
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.sentences.judge_trust import COST, is_constant
@@ -50,7 +63,7 @@ def confusion(material: Material, present: frozenset[str], count: int = 10) -> C
     if not len(rows):
         return Text(material.text("The data set has no labelled decisions to compare a judge with."))
     judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
-    drawn = [_judge(material, present, name, rows_of(rows, name), count) for name in judges]
+    drawn = [_judge(material, present, name, rows_of(DecisionRow, rows, name), count) for name in judges]
     return (drawn, behind(material, present, material.text("Every decision with its values")))
 
 
@@ -147,16 +160,16 @@ def _case(material: Material, prefix: str, case: Mapping[str, Any]) -> Entry:
 def pairs(material: Material, present: frozenset[str]) -> Content:
     """Every two judges by McNemar's test: the cases that only one of them decided rightly."""
     _ = material.text
-    rows = rows_of(material.kept("pairs"))
+    rows = rows_of(PairRow, material.kept("pairs"))
     if not rows:
         return Text(_("There is only one judge: nothing is compared."))
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
              _("p (McNemar)"), _("p (max-T)"))  # fmt: skip
     body = []
     for pair in rows:
-        name = (named(material, str(pair["first"])), " · ", named(material, str(pair["second"])))
-        numbers = [int(pair[key]) for key in ("both", "only_first", "only_second", "neither")]
-        body.append([name, *numbers, P(float(pair["p"])), P(float(pair["p_adjusted"]))])
+        name = (named(material, pair["first"]), " · ", named(material, pair["second"]))
+        counts = (pair["both"], pair["only_first"], pair["only_second"], pair["neither"])
+        body.append([name, *counts, P(pair["p"]), P(pair["p_adjusted"])])
     note = _(
         "McNemar's test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
@@ -169,14 +182,14 @@ def pairs(material: Material, present: frozenset[str]) -> Content:
 def costs(material: Material, present: frozenset[str]) -> Content:
     """The score from which on to show an answer, chosen on one half of the cases and held to the other."""
     _ = material.text
-    rows = rows_of(material.kept("thresholds"))
+    rows = rows_of(ThresholdRow, material.kept("thresholds"))
     if not rows:
         return Text(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
     plots = [
         Plot(
-            costs_figure(material, str(row["system"])),
+            costs_figure(material, row["system"]),
             _("cost by threshold, {name}", name=row["system"]),
-            named(material, str(row["system"])),
+            named(material, row["system"]),
         )
         for row in rows
     ]
@@ -189,8 +202,8 @@ def costs(material: Material, present: frozenset[str]) -> Content:
 
 def costs_figure(material: Material, name: str) -> dict[str, Any]:
     """Two steps of mean cost by threshold, and a mark at the one that was chosen."""
-    own = rows_of(material.kept("costs"), name)
-    finite = [float(row["threshold"]) for row in own if math.isfinite(row["threshold"])]
+    own = rows_of(CostRow, material.kept("costs"), name)
+    finite = [row["threshold"] for row in own if math.isfinite(row["threshold"])]
     low, high = min([0.0, *finite]), max([1.0, *finite])
 
     def line(points: Sequence[tuple[float, float]], **more: Any) -> dict[str, Any]:
@@ -206,7 +219,7 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
         )
         for number, (half, dash) in enumerate((("chosen", "dot"), ("scored", "solid")))
     ]
-    [chosen] = rows_of(material.kept("thresholds"), name)
+    [chosen] = rows_of(ThresholdRow, material.kept("thresholds"), name)
     cost = material.estimate(name, COST, threshold="chosen")
     if cost is not None:
         mark = {"color": "@series-1", "size": 10, "symbol": SYMBOLS[series(material, name)]}
@@ -217,20 +230,20 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Content:
+def _costs_table(material: Material, rows: Sequence[ThresholdRow]) -> Content:
     _ = material.text
     heads = (_("judge"), _("threshold"), _("cost with it"), _("cost of the judge's own decisions"), _("difference"),
              _("verdict"), _("cost of showing all"), _("cost of showing none"))  # fmt: skip
     body = []
     for row in rows:
-        threshold, name = float(row["threshold"]), str(row["system"])
+        threshold, name = row["threshold"], row["system"]
         said = {-math.inf: _("show all"), math.inf: _("show none")}.get(threshold) or _.number(threshold, 3)
         costs = [material.estimate(name, COST, threshold=key) for key in ("chosen", "own")]
         line: list[Any] = [Value.of(e, 3) if e else None for e in costs]
         gain = material.comparison(name, COST, threshold="chosen")
         if gain is not None:
             line += [Value.of(gain, 3), chip(material, gain)]
-        constants = [Number(float(row[key]), 3) for key in ("show_all", "show_none")]
+        constants = [Number(row["show_all"], 3), Number(row["show_none"], 3)]
         body.append([named(material, name), said, *line, *constants])
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "

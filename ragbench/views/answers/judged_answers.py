@@ -26,6 +26,7 @@ from ragbench.core.parts import (
     joined,
     small,
 )
+from ragbench.tiers.scoring.corrections import CorrectedRow
 from ragbench.views.basics.differences import without_judge
 from ragbench.views.basics.marks import chip, measured, named, rows_of, value_of
 from ragbench.views.basics.material import Material
@@ -34,7 +35,7 @@ from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.view import view
 
 Passages = Mapping[str, str]
-STATEMENT, PASSAGE = 600, 1200
+STATEMENT, PASSAGE, EXCERPT = 600, 1200, 160
 
 
 def ranked_by(material: Material, metric: str = "") -> str | None:
@@ -216,9 +217,14 @@ def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages:
 
 
 def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Phrase:
+    """Each passage that a statement rests on, with how its text begins, so that both are read together."""
     return joined(
-        ", ",
-        (Link(shown(name, 80), f"#{_passage(material, *place, name)}") for name in line.chunks if name in passages),
+        "; ",
+        (
+            (Link(shown(name, 80), f"#{_passage(material, *place, name)}"), small(shown(passages[name], EXCERPT)))
+            for name in line.chunks
+            if name in passages
+        ),
     )
 
 
@@ -234,19 +240,19 @@ def _value(value: Any) -> float:
 @view("corrected")
 def corrected(material: Material, present: frozenset[str]) -> Content:
     """Judged means beside what people would give; see `ragbench.tiers.corrected`. Empty without labels."""
-    rows = rows_of(material.kept("corrected"))
+    rows = rows_of(CorrectedRow, material.kept("corrected"))
     if not rows:
         return ()
     return (_means(material, rows), _differences(material))
 
 
-def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
+def _means(material: Material, rows: Sequence[CorrectedRow]) -> Content:
     _ = material.text
     heads = (_("mean"), _("judge alone"), _("corrected by people"), _("people alone"), _("labels"), _("correlation"),
              _("worth in labels"))  # fmt: skip
     body = []
     for row in rows:
-        system, metric = str(row["system"]), str(row["metric"])
+        system, metric = row["system"], row["metric"]
         seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
         judge, both, people = (
             None if estimate is None else measured(material, estimate, metric) for estimate in seen.values()
@@ -263,7 +269,7 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
             _(
                 "{labels} of {items}",
                 labels=_.integer(combined.n if combined else 0),
-                items=_.integer(int(row["items"])),
+                items=_.integer(row["items"]),
             ),
             Number(row["correlation"], 2),
             Number(combined.n_effective if combined else None, 0),

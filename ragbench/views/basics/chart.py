@@ -178,8 +178,15 @@ def _trace(bars: Bars) -> dict[str, Any]:
     }
 
 
+MOST_LABELS = 4
+"""Below a small chart; more would be turned, and reach into the title of the chart below."""
+
+
 def _axes(bars: Bars) -> dict[str, Any]:
     across = axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor="y")
+    if len(bars.names) > MOST_LABELS:
+        labelled = [plain(name) for name in bars.names[:: math.ceil(len(bars.names) / MOST_LABELS)]]
+        across |= {"tickmode": "array", "tickvals": labelled, "ticktext": labelled, "tickangle": 0}
     up = axis(rangemode="tozero", nticks=4, anchor="x") | ({"dtick": 1} if max(bars.counts) <= 3 else {})
     return {"xaxis": across, "yaxis": up}
 

@@ -11,7 +11,7 @@ from ragbench.core import stand_ins
 from ragbench.core.language import DASH, Translator
 from ragbench.core.metric import GOALS, Metric
 from ragbench.core.metric_reading import Met, Peer, Stretch
-from ragbench.core.parts import Entries, Name, Part, Phrase, Section, Styled, Text, bold, filled
+from ragbench.core.parts import Entries, Name, Part, Phrase, Section, Styled, Text, Value, bold, filled, spoken
 from ragbench.core.settings import Band
 from ragbench.core.types import Comparison, Estimate
 from ragbench.tiers.basics import bands, withholding
@@ -254,7 +254,7 @@ def _order(metric: Metric, _: Translator) -> str:
     known = stand_ins.LEXICAL.get(metric.name)
     if known is None:
         return _("Whether the offline judge orders systems by it as people's labels do was not measured.")
-    tau = f"{_.number(known.tau, 2)} {_.interval(known.low, known.high, 2)}"
+    tau = spoken(_).phrase(Value(known.tau, known.low, known.high, digits=2))
     if stand_ins.holds(metric.name):
         return _("The offline judge orders systems by it as people's labels do: Kendall's τ {tau}.", tau=tau)
     if stand_ins.reversed_by(metric.name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlencode
 
 from ragbench.core.language import Translator
@@ -130,11 +130,16 @@ def example(identifier: str, text: str, other: str, beside: str) -> list[Part]:
     return [Text(text), *more, Text(" · ".join(filter(None, (identifier, other))), "rb-meta")]
 
 
-def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:
-    """The rows of a table, of one system where it is named."""
+Row = TypeVar("Row", bound=Mapping[str, object])
+Untyped = dict[str, Any]
+"""A row of a table that says no types of its columns."""
+
+
+def rows_of(kind: type[Row], table: pd.DataFrame, system: str | None = None) -> list[Row]:
+    """The rows of a table, of one system where it is named. kind: what a row is, declared beside what writes it."""
     if system is not None and len(table):
         table = table[table["system"] == system]
-    return list(table.to_dict("records")) if len(table) else []
+    return cast(list[Row], table.to_dict("records")) if len(table) else []
 
 
 METRIC_PAGES = "metrics"

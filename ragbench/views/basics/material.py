@@ -179,20 +179,12 @@ class Material:
     def judge_alone(self, system: str, metric: str) -> str:
         """What the judge alone says of a mean that people's labels correct; empty for any other."""
         estimate = self.estimate(system, metric, mean="judge") if metric in self.corrected else None
-        if estimate is None:
-            return ""
-        digits = self.digits(metric)
-        interval = self.text.interval(estimate.low, estimate.high, digits)
-        return alone(estimate.value, self.text, digits, interval=interval)
+        return "" if estimate is None else alone(self.value(estimate, metric), self.text)
 
     def difference_alone(self, challenger: str, metric: str) -> str:
         """The same of a difference to the baseline."""
         comparison = self.comparison(challenger, metric, mean="judge") if metric in self.corrected else None
-        if comparison is None:
-            return ""
-        digits = self.digits(metric)
-        interval = self.text.interval(comparison.low, comparison.high, digits, signed=True)
-        return alone(comparison.difference, self.text, digits, signed=True, interval=interval)
+        return "" if comparison is None else alone(self.difference(comparison, metric), self.text)
 
     @cached_property
     def unmeasured(self) -> int:

@@ -17,6 +17,7 @@ from ragbench.metrics import rulings as ruled
 from ragbench.metrics.explanation import reason_in
 from ragbench.metrics.explanation import spoken as worded
 from ragbench.metrics.rulings import Detail, Ruling, Rulings
+from ragbench.tiers.scoring.judged_metrics import JudgementRow
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
@@ -256,11 +257,11 @@ def _gain(hit: Mapping[str, Any]) -> float | None:
 __all__ = ["KINDS", "Ruling", "Rulings", "reason", "rows", "rulings", "stored", "word"]
 
 
-def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+def rows(material: Material) -> dict[tuple[str, str], list[JudgementRow]]:
     """Judgements by system and sample, in the order in which they were measured."""
-    judgements: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in rows_of(material.kept("judgements")):
-        judgements.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
+    judgements: dict[tuple[str, str], list[JudgementRow]] = {}
+    for row in rows_of(JudgementRow, material.kept("judgements")):
+        judgements.setdefault((row["system"], row["sample"]), []).append(row)
     return judgements
 
 

@@ -262,7 +262,7 @@ class _Drawing:
             widths = [max((wide(line, size) for line in _plain(text)), default=0.0) for _, text in ticks]
             widest = max(widths, default=0.0)
             crowded = axis.names is not None and ticks and widest + 3 > length / len(ticks)
-            axis.angle = float(axis.own.get("tickangle") or (-35 if crowded else 0))
+            axis.angle = float(axis.own.get("tickangle", -35 if crowded else 0))
             lines = max((len(_plain(text)) for _, text in ticks), default=0)
             tall = widest * math.sin(math.radians(abs(axis.angle))) + 12 if axis.angle else lines * LINE
             title = (axis.own.get("title") or {}).get("text")

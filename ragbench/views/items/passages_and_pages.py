@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ragbench.tiers.retrieval.sources import ChunkRow, PageRow
 from ragbench.views.basics.marks import MEASURES, PAGE, PASSAGE, page_id, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shortened
@@ -23,7 +24,7 @@ class _Sources:
 
     def __init__(self, material: Material) -> None:
         self.material, self.text = material, material.text
-        self.chunks = {str(row["chunk"]): row for row in rows_of(material.kept("chunks"))}
+        self.chunks = {row["chunk"]: row for row in rows_of(ChunkRow, material.kept("chunks"))}
         self.pages: dict[str, list[str]] = {}
         for name, row in self.chunks.items():
             if url := clean(row["url"]):
@@ -31,7 +32,8 @@ class _Sources:
         self.ids = [*(f"{PASSAGE}.{name}" for name in self.chunks), *(f"{PAGE}.{url}" for url in sorted(self.pages))]
         self.place = {name: place for place, name in enumerate(self.ids)}
         self._excess = {
-            (str(row["system"]), page_id(row["page"])): number(row["excess"]) for row in rows_of(material.kept("pages"))
+            (row["system"], page_id(row["page"])): number(row["excess"])
+            for row in rows_of(PageRow, material.kept("pages"))
         }
 
     @cached_property

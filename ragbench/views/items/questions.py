@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragbench.core.types import Status
 from ragbench.metrics.rulings import SIDES
 from ragbench.tiers.basics.verdict_tables import statuses
+from ragbench.tiers.scoring.judged_metrics import JudgementRow
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.side_tables import (
     KINDS,
@@ -231,7 +232,7 @@ class _Questions:
         return messages
 
     @cached_property
-    def _judgements(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    def _judgements(self) -> dict[tuple[str, str], list[JudgementRow]]:
         return rows(self._material)
 
     def _needed(self, name: str, sample: str, retrieves: bool) -> Entry:

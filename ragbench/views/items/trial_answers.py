@@ -15,6 +15,7 @@ from ragbench.core.types import Status
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.verdict_tables import statuses
+from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views.basics.marks import OUTCOMES, SHARES, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
@@ -189,8 +190,8 @@ def decisions(material: Material) -> Items:
     """The labelled answers, in the data set's order."""
     _ = material.text
     by_sample: dict[str, dict[str, Row]] = {}
-    for row in rows_of(material.kept("decisions")):
-        by_sample.setdefault(str(row["sample"]), {})[str(row["system"])] = row
+    for row in rows_of(DecisionRow, material.kept("decisions")):
+        by_sample.setdefault(row["sample"], {})[row["system"]] = row
     listed = list(by_sample.values())
     answers = [next(iter(by_judge.values())) for by_judge in listed]
     label = {"show": _("show"), "hide": _("don't show")}

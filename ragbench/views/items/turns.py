@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ragbench.core.types import Status
 from ragbench.metrics.cache import Serving
+from ragbench.tiers.answers.caching import NearestRow
+from ragbench.tiers.answers.tier_ux import SimilarityRow, TurnRow
 from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import CACHE, DIALOGUE, SERVINGS, rows_of
 from ragbench.views.basics.material import Material
@@ -63,28 +66,26 @@ class _Talks:
         self.several = material.facts.get("sessions") == "dialogues"  # sessions are then what the cache was asked
         asked: dict[str, _Asked] = {}
         talks: dict[str, _Talk] = {}
-        for row in rows_of(material.kept("turns")):
-            talks.setdefault(f"{SESSION}.{row['sample']}", _Talk(str(row["sample"]))).turns.append(row)
-        for row in rows_of(material.kept("similarities")):
-            talk = talks.get(f"{SESSION}.{row['sample']}")
-            if talk is not None and row["second"] - row["first"] == 1:
-                pair = (int(row["first"]), int(row["second"]))
-                talk.near.setdefault(str(row["system"]), {})[str(row["what"]), pair] = float(row["similarity"])
-        for row in rows_of(material.kept("nearest")):
+        for turn in rows_of(TurnRow, material.kept("turns")):
+            talks.setdefault(f"{SESSION}.{turn['sample']}", _Talk(turn["sample"])).turns.append(turn)
+        for pair in rows_of(SimilarityRow, material.kept("similarities")):
+            talk = talks.get(f"{SESSION}.{pair['sample']}")
+            if talk is not None and pair["second"] - pair["first"] == 1:
+                near = talk.near.setdefault(pair["system"], {})
+                near[pair["what"], (pair["first"], pair["second"])] = pair["similarity"]
+        for row in rows_of(NearestRow, material.kept("nearest")):
             question = asked.setdefault(f"{row['asked']}.{row['sample']}", _Asked(row))
-            question.rows[str(row["system"])] = row
-            dialogue, _, turn = str(row["sample"]).rpartition(".")
+            question.rows[row["system"]] = row
+            dialogue, _, number = row["sample"].rpartition(".")
             if row["asked"] == "dialogues" and f"{SESSION}.{dialogue}" in talks:
-                question.talk, question.turn = talks[f"{SESSION}.{dialogue}"], int(turn)
+                question.talk, question.turn = talks[f"{SESSION}.{dialogue}"], int(number)
         self.asked, self.talks = list(asked.values()), list(talks.values())
         self.listed: list[_Asked | _Talk] = [*self.asked, *self.talks]
         self.ids = [*asked, *talks]
         self.places = {name: place for place, name in enumerate(self.ids)}
         scores = material.measurement.scores
-        self.lost = {
-            (str(row["system"]), str(row["metric"]), str(row["sample"])): str(row["status"])
-            for row in rows_of(scores[scores["status"] != Status.OK.value])
-        }
+        lost = scores[scores["status"] != Status.OK.value]
+        self.lost: dict[Any, str] = dict(lost.set_index(["system", "metric", "sample"])["status"].items())
 
     def hit(self, row: Row) -> bool:
         """Whether the cache serves."""

@@ -24,6 +24,7 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Estimate
 from ragbench.metrics.explanation import reason_in
+from ragbench.tiers.judges.judge_findings import VariantRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import SYMBOLS, behind, link, rows_of, shortened
 from ragbench.views.basics.material import Material
@@ -157,7 +158,7 @@ def ladder(material: Material, present: frozenset[str]) -> Content:
     axis = _("mean score as a share of the scale")
     texts = [
         (bold(judge_trust.rung(material, row["variant"])), " ", shown(row["text"], 500))
-        for row in rows_of(material.kept("texts", "variant"))
+        for row in rows_of(VariantRow, material.kept("texts", "variant"))
     ]
     made = Section([Entries(texts, "rb-hits")], _("How the answers are made: those of the first question"))
     drawn = Figure("", [Plot(figure, title)], signs if len(judges) > 1 else [], axis)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ragbench.core.parts import (
@@ -22,6 +21,7 @@ from ragbench.core.parts import (
     bold,
     filled,
 )
+from ragbench.tiers.retrieval.sources import ChunkRow, CoverageRow, PageRow, TopicRow, UseRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import (
     SYMBOLS,
@@ -53,7 +53,7 @@ SUMMARY = 110
 def topics(material: Material, present: frozenset[str]) -> Content:
     """Topics of questions, with what was retrieved for each, and which of them are thin."""
     _ = material.text
-    known = rows_of(material.kept("topics"))
+    known = rows_of(TopicRow, material.kept("topics"))
     if not known:
         return Text(_("There are no topics to show."))
     title = topics_title(material)
@@ -67,8 +67,8 @@ def topics(material: Material, present: frozenset[str]) -> Content:
 def topics_title(material: Material) -> str:
     """Which topics are thin, by name where they are few."""
     _ = material.text
-    thin = [row for row in rows_of(material.kept("coverage", "topic_id")) if row["thin"]]
-    names = list(dict.fromkeys(topic_name(material, int(row["topic_id"])) for row in thin))
+    thin = [row for row in rows_of(CoverageRow, material.kept("coverage", "topic_id")) if row["thin"]]
+    names = list(dict.fromkeys(topic_name(material, row["topic_id"]) for row in thin))
     if not names:
         return _("No topic is thin beside the others")
     if len(names) <= 3:
@@ -78,8 +78,8 @@ def topics_title(material: Material) -> str:
 
 def topic_name(material: Material, number: int) -> str:
     """A topic's typical words; its number where it has none."""
-    for row in rows_of(material.kept("topics")):
-        if int(row["topic"]) == number and len(row["words"]):
+    for row in rows_of(TopicRow, material.kept("topics")):
+        if row["topic"] == number and len(row["words"]):
             return ", ".join(row["words"][:3])
     return str(number)
 
@@ -100,7 +100,7 @@ def topics_figure(material: Material) -> dict[str, Any]:
     )
     traces = []
     for name in material.systems:
-        own = {int(row["topic_id"]): row for row in rows_of(covered, name)}
+        own = {row["topic_id"]: row for row in rows_of(CoverageRow, covered, name)}
         by_place = {place: own[number] for place, number in enumerate(numbers) if number in own}
         mark = series(material, name)
         traces.append(
@@ -129,27 +129,30 @@ def _row_name(material: Material, number: int) -> str:
     return f"{number} · {topic_name(material, number)}"
 
 
-def _hover(material: Material, system: str, row: Mapping[str, Any]) -> str:
+def _hover(material: Material, system: str, row: CoverageRow) -> str:
     _ = material.text
     parts = [
-        _.plural("{n} question", "{n} questions", int(row["question_count"])),
-        _.plural("{n} distinct passage", "{n} distinct passages", int(row["unique_chunks"])),
-        _.plural("{n} page", "{n} pages", int(row["unique_urls"])),
+        _.plural("{n} question", "{n} questions", row["question_count"]),
+        _.plural("{n} distinct passage", "{n} distinct passages", row["unique_chunks"]),
+        _.plural("{n} page", "{n} pages", row["unique_urls"]),
     ]
-    name = topic_name(material, int(row["topic_id"]))
+    name = topic_name(material, row["topic_id"])
     return f"<b>{chart.plain(system)}</b> · {chart.plain(name)}<br>" + "<br>".join(map(chart.plain, parts))
 
 
-def _topic(material: Material, topic: Mapping[str, Any]) -> Entry:
+def _topic(material: Material, topic: TopicRow) -> Entry:
     """A topic: its words, its numbers for each system, its questions with those at its centre first."""
-    _, number, samples = material.text, int(topic["topic"]), [str(sample) for sample in topic["samples"]]
+    _, number, samples = material.text, topic["topic"], [str(sample) for sample in topic["samples"]]
     covered = material.kept("coverage", "topic_id")
     by_system = {
-        name: row for name in material.systems for row in rows_of(covered, name) if int(row["topic_id"]) == number
+        name: row
+        for name in material.systems
+        for row in rows_of(CoverageRow, covered, name)
+        if row["topic_id"] == number
     }
     marks = []
     for name, row in by_system.items():
-        passages, pages = (_.integer(int(row[key])) for key in ("unique_chunks", "unique_urls"))
+        passages, pages = _.integer(row["unique_chunks"]), _.integer(row["unique_urls"])
         said = _("{passages} passages, {pages} pages", passages=passages, pages=pages)
         marks.append(mark(material, name, said))
     label = (" ", bold(_("thin"), "rb-worse")) if any(row["thin"] for row in by_system.values()) else ""
@@ -170,26 +173,24 @@ def _topic(material: Material, topic: Mapping[str, Any]) -> Entry:
 def topic_coverage(material: Material, present: frozenset[str]) -> Content:
     """What was retrieved for each topic, as a table: questions, distinct passages, pages, a row a topic and system."""
     _ = material.text
-    rows = rows_of(material.kept("coverage", "topic_id"))
+    rows = rows_of(CoverageRow, material.kept("coverage", "topic_id"))
     if not rows:
         return ()
     several = len(material.systems) > 1
     heads = [(_("topic"), "rb-word"), *([(_("system"), "rb-word")] if several else []), _("questions"),
              _("distinct passages"), _("passages a question"), _("pages")]  # fmt: skip
     body = []
-    for row in sorted(
-        rows, key=lambda topic_row: (int(topic_row["topic_id"]), material.systems.index(str(topic_row["system"])))
-    ):
-        number = int(row["topic_id"])
+    for row in sorted(rows, key=lambda topic_row: (topic_row["topic_id"], material.systems.index(topic_row["system"]))):
+        number = row["topic_id"]
         thin = (" ", bold(_("thin"), "rb-worse")) if row["thin"] else ""
         body.append(
             [
                 (_row_name(material, number), thin),
-                *([named(material, str(row["system"]))] if several else []),
-                int(row["question_count"]),
-                int(row["unique_chunks"]),
+                *([named(material, row["system"])] if several else []),
+                row["question_count"],
+                row["unique_chunks"],
                 Number(row["unique_chunks"] / row["question_count"], 1),
-                int(row["unique_urls"]),
+                row["unique_urls"],
             ]
         )
     title = _("What was found for each topic")
@@ -216,7 +217,7 @@ def _unused(material: Material, system: str, count: int) -> Content:
     )
     made = []
     for chunk in never[:count]:
-        needed = _.plural("needed by {n} question", "needed by {n} questions", int(chunk["needed"]))
+        needed = _.plural("needed by {n} question", "needed by {n} questions", chunk["needed"])
         marks = Styled(needed, look="rb-worse") if chunk["needed"] else ""
         body = Entries([passage({**chunk, "id": chunk["chunk"]})], "rb-hits")
         identifier = anchor(f"unused{material.systems.index(system)}", str(chunk["chunk"]))
@@ -228,11 +229,11 @@ def _unused(material: Material, system: str, count: int) -> Content:
     )
 
 
-def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
+def never_used(material: Material, system: str) -> list[ChunkRow]:
     """Chunks that the system never retrieved, those needed by most questions first."""
-    idle = {str(row["chunk"]) for row in rows_of(material.kept("uses"), system) if row["questions"] == 0}
-    unused = [row for row in rows_of(material.kept("chunks")) if str(row["chunk"]) in idle]
-    return sorted(unused, key=lambda row: (-int(row["needed"]), str(row["chunk"])))
+    idle = {row["chunk"] for row in rows_of(UseRow, material.kept("uses"), system) if row["questions"] == 0}
+    unused = [row for row in rows_of(ChunkRow, material.kept("chunks")) if row["chunk"] in idle]
+    return sorted(unused, key=lambda row: (-row["needed"], row["chunk"]))
 
 
 @view("pages")
@@ -242,7 +243,7 @@ def pages(material: Material, present: frozenset[str], count: int = 10) -> Conte
 
 
 def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Content:
-    _, rows = material.text, rows_of(material.kept("pages"), system)[:count]
+    _, rows = material.text, rows_of(PageRow, material.kept("pages"), system)[:count]
     named = system_name(material, system)
     title = Text(filled(_("<b>{system}</b>: pages retrieved for most questions"), system=named), "h3")
     if not rows:
@@ -252,8 +253,8 @@ def _pages(material: Material, present: frozenset[str], system: str, count: int)
     return (title, shortened(_, made, lambda some: [Table.of(_, _("Pages"), heads, some)]))
 
 
-def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Phrase]:
-    _, asked, questions = material.text, int(material.facts.get("n_questions", 0)), int(row["questions"])
+def _page(material: Material, present: frozenset[str], row: PageRow) -> list[Phrase]:
+    _, asked, questions = material.text, int(material.facts.get("n_questions", 0)), row["questions"]
     share = _.percent(questions / asked) if asked else _.number(None)
     name = shown(row["title"], 90) or shown(row["page"], 90)
     address = f"#{anchor('q', page_id(str(row['page'])))}" if "questions" in present else None

@@ -26,6 +26,7 @@ from ragbench.core.parts import (
     bold,
     filled,
 )
+from ragbench.tiers.retrieval.tier0_embeddings import ClosestRow, ClusterRow, OutlierRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import SERIES, named, one_by_one, rows_of, series, shared_legend, shortened
 from ragbench.views.basics.material import Material
@@ -252,11 +253,11 @@ def _closest(material: Material, system: str, count: int) -> Content:
         )
     title = Text((bold(name(material, system)), ": ", text), "h3")
     made = []
-    for row in rows_of(material.kept("closest"), system)[:count]:
-        both = [material.texts.get(str(row[side]), {}) for side in ("first", "second")]
+    for row in rows_of(ClosestRow, material.kept("closest"), system)[:count]:
+        both = [material.texts.get(key, {}) for key in (row["first"], row["second"])]
         identifier = anchor(f"near{material.systems.index(system)}", f"{row['first']}--{row['second']}")
         label = Styled(_("nearly the same"), look="rb-worse") if row["near"] else ""
-        marks = (label, " ", Number(float(row["distance"])))
+        marks = (label, " ", Number(row["distance"]))
         summary = Lines([shown(neighbour.get("text"), PAIR_LINE) for neighbour in both])
         made.append(Entry(identifier, summary, marks, [Entries([passage(neighbour) for neighbour in both], "rb-hits")]))
     return (title, shortened(_, made))
@@ -264,12 +265,12 @@ def _closest(material: Material, system: str, count: int) -> Content:
 
 def _outliers(material: Material, system: str, count: int) -> Content:
     _, made = material.text, []
-    for row in rows_of(material.kept("outliers"), system)[:count]:
-        own, nearest = (material.texts.get(str(row[side]), {}) for side in ("text", "nearest"))
+    for row in rows_of(OutlierRow, material.kept("outliers"), system)[:count]:
+        own, nearest = (material.texts.get(key, {}) for key in (row["text"], row["nearest"]))
         identifier = anchor(f"far{material.systems.index(system)}", str(row["text"]))
         lead = Text(_("Its nearest neighbour"), "rb-lead")
         body = (Entries([passage(own)], "rb-hits"), lead, Entries([passage(nearest)], "rb-hits"))
-        distance = Number(float(row["distance"]))
+        distance = Number(row["distance"])
         made.append(Entry(identifier, shown(own.get("text"), SUMMARY), distance, body))
     title = filled(_("<b>{system}</b>: farthest from their nearest neighbour"), system=name(material, system))
     return (Text(title, "h3"), shortened(_, made))
@@ -371,8 +372,8 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
     """Rows of the picture by group: the seven largest in their order, then all others under the empty name."""
     rows = _placed(material, system)
     if colour == "cluster":
-        known = rows_of(material.kept("clusters"), system)
-        words = {int(row["cluster"]): ", ".join(row["words"]) for row in known}
+        known = rows_of(ClusterRow, material.kept("clusters"), system)
+        words = {row["cluster"]: ", ".join(row["words"]) for row in known}
         names = [words.get(int(number)) or str(int(number)) for number in rows["cluster"]]
     else:
         names = [_group(material.texts.get(str(key), {}), colour) for key in rows["text"]]

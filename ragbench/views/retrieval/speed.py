@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import Estimate
 from ragbench.views.basics import marks
 from ragbench.views.basics.differences import Notes
-from ragbench.views.basics.marks import milliseconds, named, rows_of
+from ragbench.views.basics.marks import milliseconds, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.sentences.descriptions import known
@@ -212,7 +212,7 @@ def _misses(material: Material, present: frozenset[str]) -> Content:
         worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
         of_part = f" · {part}" if part else ""
         title = (named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
-        numbered = [(str(row["sample"]), Number(row["recall"])) for row in rows_of(worst)]
+        numbered = [(sample, Number(recall)) for sample, recall in zip(worst["sample"], worst["recall"], strict=True)]
         blocks.append(_questions(material, title, numbered, present))
     return Section([*blocks], _("The questions of which the index missed most"), anchor="missed") if blocks else ()
 

@@ -6,9 +6,10 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragbench.core.parts import Content, Entries, Entry, Figure, Number, Phrase, Styled, Table, Text, Value
+from ragbench.tiers.retrieval.real_users import AskedPageRow, AskedRow, RepeatRow, TermRow
 from ragbench.views.basics import chart, marks
 from ragbench.views.basics.chart import Bars
 from ragbench.views.basics.marks import rows_of
@@ -92,7 +93,7 @@ def habits(material: Material) -> list[Phrase]:
             text = _("words or fewer in {share} of the questions", share=share)
         said.append((Value.of(estimate, digits), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}
-    languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
+    languages = Counter(row["language"] for row in rows_of(AskedRow, material.kept("asked")))
     if languages:
         parts = [f"{names.get(key, key)} {_.integer(count)}" for key, count in languages.most_common()]
         said.append((_("language of the questions"), ": ", ", ".join(parts)))
@@ -153,7 +154,7 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Con
     _ = material.text
     if not material.facts.get("n_history"):
         return ()
-    rows = rows_of(material.kept("repeats"))
+    rows = rows_of(RepeatRow, material.kept("repeats"))
     if not rows:
         return (
             Text(_("No question was asked twice in the same words.")),
@@ -164,25 +165,25 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Con
         "{n} question was asked more than once in the same words ({asked} times in all)",
         "{n} questions were asked more than once in the same words ({asked} times in all)",
         len(rows),
-        asked=_.integer(sum(int(row["count"]) for row in rows)),
+        asked=_.integer(sum(row["count"] for row in rows)),
     )
     asked = [_repeat(material, row) for row in rows[:count]]
     return (Text(text, "h3"), marks.shortened(_, asked), _pages(material, count), _terms(material, count))
 
 
-def _repeat(material: Material, row: Any) -> Entry:
+def _repeat(material: Material, row: RepeatRow) -> Entry:
     _, samples = material.text, [str(sample) for sample in row["samples"]]
     said = [
-        _.plural("{n} user", "{n} users", int(row["users"])),
-        _.plural("{n} page was shown", "{n} pages were shown", int(row["pages"])),
+        _.plural("{n} user", "{n} users", row["users"]),
+        _.plural("{n} page was shown", "{n} pages were shown", row["pages"]),
         ", ".join(shortened(sample, 80) for sample in samples[:20]),
     ]
-    marks = ("×", int(row["count"]))
+    marks = ("×", row["count"])
     return Entry(anchor("repeat", samples[0]), shown(row["text"], 300), marks, Text(" · ".join(said), "rb-meta"))
 
 
 def _pages(material: Material, count: int) -> Content:
-    _, rows = material.text, rows_of(material.kept("asked_pages"))[:count]
+    _, rows = material.text, rows_of(AskedPageRow, material.kept("asked_pages"))[:count]
     if not rows:
         return ()
     logged, body = int(material.facts.get("n_history", 0)), []
@@ -191,7 +192,7 @@ def _pages(material: Material, count: int) -> Content:
         where = " · ".join(filter(None, (shortened(row["page"], 90) if clean(row["title"]).strip() else "", gone)))
         name = shown(row["title"], 90) or shown(row["page"], 90)
         share = _.percent(row["count"] / logged) if logged else _.number(None)
-        body.append([(name, " ", Styled(where, "small")), int(row["count"]), share])
+        body.append([(name, " ", Styled(where, "small")), row["count"], share])
     heads = (_("page"), _("shown for"), _("share of the log"))
     listed = marks.shortened(_, body, lambda some: [Table.of(_, _("Pages"), heads, some)])
     return (Text(_("Pages that were shown most"), "h3"), listed)
@@ -199,14 +200,14 @@ def _pages(material: Material, count: int) -> Content:
 
 def _terms(material: Material, count: int) -> Content:
     """The words that most questions hold, and of how many of these the log has an answer."""
-    _, rows = material.text, rows_of(material.kept("terms"))
+    _, rows = material.text, rows_of(TermRow, material.kept("terms"))
     if not rows:
         return ()
     logged = int(material.facts.get("n_history", 0))
     body = [
         [
             shown(row["term"], 60),
-            int(row["count"]),
+            row["count"],
             Number(row["count"] / logged, percent=True) if logged else None,
             Number(row["answered"] / row["count"], percent=True),
         ]

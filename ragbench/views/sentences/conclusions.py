@@ -18,6 +18,7 @@ from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdict_tables import beside, equal, is_equal
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.tiers.scoring.sets import VarianceRow
 from ragbench.views.basics.marks import measured, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
@@ -277,7 +278,7 @@ DIGITS = 3
 def repeats_rows(material: Material) -> list[Row]:
     """Those of the table `variance`; none where nothing was asked twice. A metric that people's labels correct has
     none: its errors are those of the labels."""
-    return [row for row in rows_of(material.kept("variance")) if row["metric"] not in material.corrected]
+    return [row for row in rows_of(VarianceRow, material.kept("variance")) if row["metric"] not in material.corrected]
 
 
 def repeats_sentence(material: Material, system: str, metric: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragbench.core.language import Translator
 from ragbench.core.parts import Content, Styled, Text
-from ragbench.tiers.data.dataset import Oddity
+from ragbench.tiers.data.dataset import Oddity, OddityRow
 from ragbench.tiers.data.persons import NEEDED
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
@@ -355,15 +355,15 @@ def looked(material: Material) -> list[Oddity]:
         for consequence in material.facts.get("consequences", ())
     }
     made = []
-    for row in rows_of(material.kept("oddities")):
-        kind, table = str(row["kind"]), str(row["table"])
+    for row in rows_of(OddityRow, material.kept("oddities")):
+        kind, table = row["kind"], row["table"]
         numbers = {
             name: float(value)
             for name, value in known.get((kind, table), {}).items()
             if name not in ("kind", "table") and value is not None
         }
-        of = int(row["of"]) if pd.notna(row["of"]) else None
-        made.append(Oddity(kind, table, int(row["found"]), of, (), numbers))
+        of = row["of"] if pd.notna(row["of"]) else None
+        made.append(Oddity(kind, table, row["found"], of, (), numbers))
     return made
 
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragbench.core.parts import Content, Part, Text, filled
+from ragbench.core.parts import Content, Part, Text, Value, filled, spoken
 from ragbench.core.types import Estimate
 from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import DISLIKED, LIKED
+from ragbench.tiers.answers.caching import CacheRow
 from ragbench.tiers.basics.verdict_tables import interval_names
+from ragbench.tiers.retrieval.sources import CoverageRow
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
@@ -158,7 +160,7 @@ def _sources(material: Material) -> list[Content]:
         more = _("Every passage is retrieved at least once.") if idle == 0 else ""
         if idle > 0:
             more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", round(idle))
-        thin = sum(bool(row["thin"]) for row in rows_of(material.kept("coverage", "topic_id"), name))
+        thin = sum(bool(row["thin"]) for row in rows_of(CoverageRow, material.kept("coverage", "topic_id"), name))
         if thin:
             more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
         said.append([Text(text), Text(more, "rb-more")])
@@ -275,11 +277,7 @@ def _sentence(material: Material, name: str) -> list[Part]:
 
 
 def _share(material: Material, estimate: Estimate) -> str:
-    _ = material.text
-    value = _.percent(estimate.value)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} {_.ends(_.percent(estimate.low), _.percent(estimate.high))}"
+    return spoken(material.text).phrase(Value.of(estimate, percent=True, bare=True))
 
 
 def _served_wrongly(material: Material, name: str) -> list[str]:
@@ -299,10 +297,11 @@ def _served_wrongly(material: Material, name: str) -> list[str]:
                 most=_.percent(rate.ceiling),
             )
     own = material.facts.get("sessions")
-    rows = [row for row in material.kept("caches").to_dict("records") if row["system"] == name]
+    rows = rows_of(CacheRow, material.kept("caches"), name)
     for row in sorted(rows, key=lambda row: row["asked"] != own):
         if row["hits"]:
-            counts = {key: _.integer(int(row[key])) for key in ("n", "hits", "wrong", "doubtful", "unknown")}
+            keys = ("n", "hits", "wrong", "doubtful", "unknown")
+            counts = {key: _.integer(value) for key, value in row.items() if key in keys and isinstance(value, int)}
             said.append(
                 _(
                     "Of the {n} {kind}, {hits} hit: {wrong} would be wrong, {doubtful} doubtful, {unknown} unknown.",

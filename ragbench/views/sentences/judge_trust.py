@@ -12,7 +12,7 @@ from ragbench.core.parts import Chip, Content, Number, Part, Phrase, Table, Text
 from ragbench.core.types import Estimate
 from ragbench.core.unidentified import counted
 from ragbench.tiers.basics.verdict_tables import exact
-from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 
@@ -321,7 +321,7 @@ SIGNS = {
 
 def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
     """The rows of one of the tables of judges on trial, of one judge where it is named."""
-    rows = rows_of(material.kept(table, "judge"))
+    rows: list[Row] = [*rows_of(Untyped, material.kept(table, "judge"))]
     return rows if judge is None else [row for row in rows if row["judge"] == judge]
 
 

@@ -108,10 +108,9 @@ def corrected(material: Material) -> list[str]:
     _ = material.text
     said = []
     for metric in material.corrected:
-        digits = material.digits(metric)
         estimates = {name: material.estimate(name, metric, mean="judge") for name in material.systems}
         values = [
-            f"{clean(name)} {_.number(estimate.value, digits)} {_.interval(estimate.low, estimate.high, digits)}"
+            f"{clean(name)} {material.value(estimate, metric)}"
             for name, estimate in estimates.items()
             if estimate is not None
         ]

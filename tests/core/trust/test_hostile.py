@@ -16,6 +16,7 @@ import pytest
 from ragbench import report
 from ragbench.core import installation, settings, trust
 from ragbench.systems import callables
+from ragbench.tiers.basics import session
 from tests import small_project
 from tests.cli.command_line import ragbench
 from tests.llm.chat_server import ChatServer
@@ -260,6 +261,19 @@ def test_a_plan_leaves_out_notebooks_that_nobody_answered_for(
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert "Not planned, for nobody has answered for this folder: evil." in done.stderr
     assert not list(project.parent.rglob(CANARY))
+
+
+@pytest.mark.fault("cloned-projects", tried="commands that git runs for a folder's own configuration", count=1)
+def test_git_is_not_asked_about_a_strangers_folder(stranger: Callable[..., tuple[Path, Path]]) -> None:
+    """`git status` runs what core.fsmonitor names; the commit is told once somebody has answered."""
+    project, _ = stranger(Hostile(), "")
+    words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]
+    for command in (["init", "-q"], words, ["config", "core.fsmonitor", f"touch {project / CANARY};false"]):
+        subprocess.run(["git", "-C", str(project), *command], check=True)
+    assert session.commit() is None
+    assert not (project / CANARY).exists()
+    trust.grant()
+    assert len((session.commit() or "").removesuffix("+")) == 12
 
 
 NAMES = ("ragbench", "numpy", "pandas", "json", "sitecustomize", "usercustomize", "bottleneck", "ipykernel_launcher",

@@ -22,6 +22,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ragbench import embed
+from ragbench.core import metric as declarations
 from ragbench.core.metric import parse
 from ragbench.core.settings import EmbedderSettings, Settings, load
 from ragbench.core.types import Chunk, Sample
@@ -32,11 +33,10 @@ from ragbench.judge.lexical import LexicalJudge
 from ragbench.llm import Replies, Tally
 from ragbench.llm.budget import Used
 from ragbench.metrics import catalogue
-from ragbench.metrics.criterion import Criterion
 from ragbench.store.pool import ClusterError, Counter, Together, UnfitError, opened, require_same
 from ragbench.tiers.judges import asking
 from ragbench.tiers.judges.items import Answers, Temptations
-from ragbench.tiers.scoring import parts
+from ragbench.tiers.scoring import own_metrics, parts
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
 from ragbench.tiers.scoring.parts import Terms
 from tests import small_project
@@ -168,8 +168,11 @@ class TestPartsOfATable:
         assert (again.label, again.judges, again.function) == (bound.label, ("lexical",), bound.function)
 
     def test_a_criterion_travels_with_its_prompt(self) -> None:
-        made = Criterion("polite", {"": "Is it polite?"}).metric()
-        again = cloudpickle.loads(cloudpickle.dumps(made))
+        """Of a command line or a notebook it is declared there alone."""
+        made = own_metrics.criterion("Is it polite?", name="polite")
+        packed = cloudpickle.dumps(made)
+        declarations.withdraw("polite")  # as where a worker starts
+        again = cloudpickle.loads(packed)
         assert again.prompts[0].texts == made.prompts[0].texts
         assert again.label == "polite"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragbench as rb
+from ragbench import tiers
 from ragbench.core.language import translator
 from ragbench.core.metric import parse
+from ragbench.core.parts import Table, every
 from ragbench.core.types import Chunk, Citation, Sample, Score, Status
 from ragbench.extras.standards.citations import citation_quality, citation_support, parts_of
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.explanation import ENGLISH, explain, reason_in
+from ragbench.views import Page
 from tests.judge.scripted_judge import ScriptedJudge, Texts, score
 
 PASSAGES = tuple(Chunk(f"p{n}", f"passage {n}") for n in range(1, 6))
@@ -195,3 +200,17 @@ def test_by_words_alone_and_from_a_table() -> None:
     assert found["citation_quality(mode=recall)"] == pytest.approx([0.5, float("nan")], nan_ok=True)
     one = Sample("s", response="Dogs bark [1].", contexts=(Chunk("c", " "),), language="en")
     assert score(citation_support(one, judge=LexicalJudge())).status is Status.EMPTY_INPUT
+
+
+def test_a_page_shows_each_sentence_with_its_citation_and_the_passage(project: Path) -> None:
+    row = {"id": "s", "question": "When?", "answer": "It opens at nine [2]. Dogs bark [7].",
+           "contexts": ["Dogs stay outside.", "The house opens at nine."]}  # fmt: skip
+    (project / "cited.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    made = tiers.rag_metrics(answers="cited.jsonl", metrics="citation_support", judges="lexical", resamples=100)
+    [table] = every(Page(made).view("verdicts").parts, Table)
+    first, second = map(str, table.cells)
+    assert "It opens at nine." in first
+    assert "The house opens at nine." in first
+    assert "Dogs bark." in second
+    assert "[7] points to none of 2 passages" in second
+    assert "stay outside" not in first + second

@@ -32,7 +32,7 @@ from ragbench.extras.runs.changes import run_facts
 from ragbench.extras.runs.views.side_by_side import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.differences import scaled
-from ragbench.views.basics.marks import named, rows_of, series
+from ragbench.views.basics.marks import Untyped, named, rows_of, series
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.basics.web import GLYPHS, Web, drawn
@@ -57,7 +57,7 @@ def history(material: Material, present: frozenset[str]) -> Content:
     points = [
         {**row, "estimate": named.estimate}
         for row, named in zip(
-            rows_of(material.kept("points", "section", "stretch")),
+            rows_of(Untyped, material.kept("points", "section", "stretch")),
             material.measurement.estimates_by("run", "notebook"),
             strict=True,
         )
@@ -208,7 +208,7 @@ def _value(material: Material, estimate: Estimate) -> str:
 def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
     return [
         change
-        for change in rows_of(material.kept("changes"))
+        for change in rows_of(Untyped, material.kept("changes"))
         if (change["section"], change["place"]) == (section, place)
     ]
 

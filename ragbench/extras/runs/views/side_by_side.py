@@ -25,7 +25,7 @@ from ragbench.core.parts import (
 )
 from ragbench.extras.runs.changes import Refusal, run_facts, said
 from ragbench.extras.runs.views.unpaired import missing
-from ragbench.views.basics.marks import chip, measured, named, rows_of
+from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import ELLIPSIS, clean, shown
 from ragbench.views.sentences.conclusions import standing_in
@@ -79,7 +79,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [page for page in rows_of(material.kept("pages")) if page.get("equal")]
+    known = [page for page in rows_of(Untyped, material.kept("pages")) if page.get("equal")]
     return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
@@ -149,7 +149,11 @@ def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> S
 
 
 def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
-    return [setting for setting in rows_of(material.kept("settings", "differs")) if bool(setting["differs"]) == differs]
+    return [
+        setting
+        for setting in rows_of(Untyped, material.kept("settings", "differs"))
+        if bool(setting["differs"]) == differs
+    ]
 
 
 def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
@@ -252,7 +256,9 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Content:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    refusals = [Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(material.kept("refused"))]
+    refusals = [
+        Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(Untyped, material.kept("refused"))
+    ]
     if not refusals:
         return ()
     several = len(_runs(material)) > 2

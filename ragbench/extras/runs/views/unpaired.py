@@ -24,7 +24,7 @@ from ragbench.core.parts import (
 from ragbench.core.types import BY_CONSTRUCTION, Verdict
 from ragbench.extras.runs.changes import run_facts
 from ragbench.tiers.basics.verdict_tables import planned_of, said_of
-from ragbench.views.basics.marks import rows_of
+from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
@@ -36,7 +36,7 @@ EXCERPT = 160
 def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    summarized = rows_of(material.kept("summarized"))
+    summarized = rows_of(Untyped, material.kept("summarized"))
     if not summarized:
         return ()
     runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
@@ -152,7 +152,7 @@ def reason_said(reason: str, _: Translator) -> str:
 def numbers(material: Material, present: frozenset[str]) -> Content:
     """Every number with its interval, its questions and its unit, and why it must not be compared."""
     _ = material.text
-    kept_rows = rows_of(material.kept("numbers"))
+    kept_rows = rows_of(Untyped, material.kept("numbers"))
     units = {"chunk": _("passages"), "url": _("pages")}
     rows = list[Any]()
     for group in dict.fromkeys((number["notebook"], number["system"]) for number in kept_rows):
@@ -177,7 +177,7 @@ def numbers(material: Material, present: frozenset[str]) -> Content:
 def _topics(material: Material) -> Content:
     """What was retrieved for each topic of questions; nothing of a run that does not say."""
     _ = material.text
-    topics = rows_of(material.kept("topic_coverage"))
+    topics = rows_of(Untyped, material.kept("topic_coverage"))
     if not topics:
         return ()
     heads = (_("topic"), _("questions"), _("distinct passages"), _("pages"))
