@@ -52,7 +52,7 @@ KNOWN_BY = {
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
 SISTERS = ("command", "errors")
-"""Names that several folders have for the same job: an annex's commands, what goes wrong with models and the database."""
+"""Names that several folders have for one job: an annex's commands, what goes wrong with models and the database."""
 SHARED = ("basics", "sentences")
 """Of views, what their topics share."""
 ENDINGS = (
