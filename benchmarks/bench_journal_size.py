@@ -24,7 +24,7 @@ from sqlalchemy import Engine, text  # noqa: E402
 
 from ragbench.core.settings import DatabaseSettings, Settings  # noqa: E402
 from ragbench.store import Store, server  # noqa: E402
-from ragbench.store.journal import DatabaseJournal  # noqa: E402
+from ragbench.store.reply_journal import DatabaseJournal  # noqa: E402
 from tests.store.test_journal import row  # noqa: E402
 
 STEPS = 4

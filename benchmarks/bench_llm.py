@@ -85,7 +85,7 @@ def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
     from ragbench.judge import open_judges
     from ragbench.llm import run
     from ragbench.store import Store, server
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     text = "Is the response carried by the retrieved contexts?\n{question}\n{response}\n{contexts}"
     prompt = Prompt("carried", 1, Verdict, {"en": text})

@@ -33,7 +33,7 @@ from ragbench.extras.cluster import address
 from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.llm.journal import Told
 from ragbench.store import Store, server
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 
 WORKERS, LATENCY, CONCURRENCY = 2, 0.05, 64
 HOLDERS, STEPS = 100, 500

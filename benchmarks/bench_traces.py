@@ -42,13 +42,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--traces", type=int, default=20_000)
     number = parser.parse_args().traces
-    from ragbench.extras.traces import reading
+    from ragbench.extras.traces import files_of_traces
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spans.jsonl"
         write(path, number)
         wall, cpu = time.perf_counter(), time.process_time()
-        found, _ = reading.read([path])
+        found, _ = files_of_traces.read([path])
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         size = path.stat().st_size / 2**20
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

@@ -29,7 +29,7 @@ from sqlalchemy import text  # noqa: E402
 from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings  # noqa: E402
 from ragbench.llm import Client  # noqa: E402
 from ragbench.store import Store, server  # noqa: E402
-from ragbench.store.journal import DatabaseJournal  # noqa: E402
+from ragbench.store.reply_journal import DatabaseJournal  # noqa: E402
 from tests.llm.chat_server import CONTENT_FAULTS, TRANSPORT_FAULTS, ChatServer  # noqa: E402
 from tests.llm.llm_shapes import request  # noqa: E402
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import ragbench  # noqa: E402
 from docs import docstrings, gallery, works  # noqa: E402
-from ragbench.report.keeping.files import notebook_format  # noqa: E402
+from ragbench.report.keeping.results import notebook_format  # noqa: E402
 from tests.docs import metrics_page  # noqa: E402
 
 notebook_format()

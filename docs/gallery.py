@@ -21,7 +21,7 @@ from typing import Any
 import nbformat
 
 from ragbench.core.language import LANGUAGES, translator
-from ragbench.report.pages import notebook_pages, prose
+from ragbench.report.pages import notebook_pages
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views.basics.still import drawn
 from ragbench.views.view import NUMBERS, called
@@ -77,7 +77,7 @@ def _drawn(run: Path, language: str) -> str:
         for path in sorted(run.glob("*.ipynb")):
             notebook, name = nbformat.read(path, as_version=4), path.stem
             address = site / f"{INDEX if name == OVERVIEW else name}.html"
-            over, question = prose.title(notebook, _, name)
+            over, question = notebook_pages.title(notebook, _, name)
             title = f"{over} · {question}" if over else question
             calls = notebook_pages.views(notebook)
             shots = seen(address, name, [view for call in calls if (view := str(call["view"])) in BY_STYLE], language)

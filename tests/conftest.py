@@ -39,9 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
     if not config.getoption("numprocesses", None):  # this process runs tests, and starts no others that do
-        from ragbench.report.keeping import files
+        from ragbench.report.keeping import results
 
-        files.notebook_format()  # by its one door, before a test imports nbformat by itself
+        results.notebook_format()  # by its one door, before a test imports nbformat by itself
 
         import hypothesis
 

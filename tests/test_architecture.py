@@ -51,6 +51,8 @@ KNOWN_BY = {
 }
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
+SISTERS = ("command", "errors")
+"""Names that several folders have for one job: an annex's commands, what goes wrong with models and the database."""
 SHARED = ("basics", "sentences")
 """Of views, what their topics share."""
 ENDINGS = (
@@ -250,6 +252,15 @@ def confusable(house: House) -> list[str]:
     return [f"{room}: {', '.join(sorted(found))}" for (room, _), found in names.items() if len(found) > 1]
 
 
+def twice(house: House) -> list[str]:
+    """Names of two files, where their folders do not do the same job: a name is looked for in the whole house."""
+    places = defaultdict(list)
+    for module in house.modules:
+        if module.path.stem not in ("__init__", *SISTERS):
+            places[module.path.stem].append(module.name)
+    return [f"{name}: {', '.join(modules)}" for name, modules in places.items() if len(modules) > 1]
+
+
 def endless(house: House) -> list[str]:
     """Files above 600 lines."""
     lines = {module.name: module.text.count("\n") for module in house.modules}
@@ -270,6 +281,7 @@ LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
     outward: {"tiers/a.py": "def f():\n    import psycopg"},
     crowded: {f"views/a/b{number}.py": "" for number in range(MODULES_OF_A_ROOM + 1)},
     confusable: {"views/a/answer.py": "", "views/b/answering.py": ""},
+    twice: {"views/a/b.py": "", "tiers/c/b.py": ""},
     endless: {"views/a.py": "\n" * 601},
 }
 """The laws that speak of files, each with a house that breaks it."""
@@ -349,7 +361,7 @@ def test_the_front_door_is_light() -> None:
 def test_notebooks_are_read_by_the_one_door() -> None:
     """What nbformat checks with takes a second and a half to import, but for `files.notebook_format`."""
     found = [one.name for one in this_house().modules if any(name.split(".")[0] == "nbformat" for name in one.imports)]
-    assert found == ["ragbench.report.keeping.files"]
+    assert found == ["ragbench.report.keeping.results"]
 
 
 WRITES = {"write_text", "write_bytes", "to_csv", "to_parquet", "savefig", "mkstemp", "NamedTemporaryFile",
@@ -412,7 +424,7 @@ DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"
 MAY_PRINT = {
     "ragbench.cli.console.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
     "ragbench.core.early": {"os.write"},  # before that door is there
-    "ragbench.llm.uses": {"os.write"},  # into a file
+    "ragbench.llm.journal": {"os.write"},  # into a file
     "ragbench.store.embeddings": {"os.write"},  # into a file
     "ragbench.core.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
     "ragbench.core.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ragbench.cli.console import options
-from ragbench.cli.console.preview import tell
+from ragbench.cli.console.outputs import tell
 from ragbench.core import segmentation, terminal
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ def tiers() -> list[str]:
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     from ragbench.cli import gate as gates
     from ragbench.cli.console import outputs
-    from ragbench.core import answered_by, raised, stand_ins, unidentified
+    from ragbench.core import answered_by, gaps, stand_ins
     from ragbench.core.language import translator
     from ragbench.report.pages import notebook_pages
 
@@ -181,11 +181,11 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.stored(result.stored)
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
-    failures = (failure for name in measured.names() for failure in raised.of(measured[name].facts))
-    for text in raised.sentences(failures, translator("en")):
+    failures = (failure for name in measured.names() for failure in gaps.raised(measured[name].facts))
+    for text in gaps.raised_sentences(failures, translator("en")):
         terminal.say(text, err=True, colour="red")
-    strange = (unknown for name in measured.names() for unknown in unidentified.of(measured[name].facts).values())
-    for text in unidentified.sentences(strange, translator("en")):
+    strange = (unknown for name in measured.names() for unknown in gaps.unidentified(measured[name].facts).values())
+    for text in gaps.unidentified_sentences(strange, translator("en")):
         terminal.say(text, err=True, colour="red")
     if result.unkept:
         terminal.say(

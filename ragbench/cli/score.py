@@ -321,11 +321,11 @@ def _write(scores: Scores, json_file: Path | None, out: Path | None) -> None:
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
     if out is not None:
-        from ragbench.report import csv_files
+        from ragbench.report import exports
 
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", scores.as_parts())
-        csv_files.write_rows(out / "scores", scores.filed(), FILED)
+        exports.write_rows(out / "scores", scores.filed(), FILED)
         told = [scores.caveat("en"), *scores.said_of_models("en"), *scores.said_of_injections("en")]
-        csv_files.write_readme(out, {"scores": told}, translator("en"))
-        csv_files.write_findings(out, _numbers(scores))
+        exports.write_readme(out, {"scores": told}, translator("en"))
+        exports.write_findings(out, _numbers(scores))

@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import folders, stand_ins, terminal, unidentified
+from ragbench.core import folders, gaps, stand_ins, terminal
 from ragbench.core.facts import Facts
 from ragbench.core.folders import write, write_by
+from ragbench.core.gaps import alone, counted
 from ragbench.core.language import translator
 from ragbench.core.parts import Value, spoken
 from ragbench.core.settings.secrets import exact_masker, excerpt, masked, masked_table
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types import reason as reasons
-from ragbench.core.unidentified import alone, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -329,7 +329,7 @@ class Measurement(Evidence):
             for c in self.comparisons
             for comparison in [c.comparison]
         ]
-        strange = list(unidentified.sentences(unidentified.of(self.facts).values(), _))[:3]
+        strange = list(gaps.unidentified_sentences(gaps.unidentified(self.facts).values(), _))[:3]
         more = [*strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
         room = min(8, terminal.LINES - 1 - len(list(filter(None, more))))
         if len(lines) > room:

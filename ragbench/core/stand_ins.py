@@ -40,7 +40,7 @@ class StandIn:
     the system's.
     A "sample" of questions stands in for all of them; its name is how many of how many.
     systems: whose numbers it made; empty: those of all. metrics: likewise. of_others: of a "panel", by whose names it
-    goes, what is known of differences if other judges had been asked (`ragbench.tiers.scoring.other_judges`); of a
+    goes, what is known of differences if other judges had been asked (`ragbench.tiers.scoring.judge_assignment`); of a
     "sample" the fact `part_of_all`: `n` of how many (`of`) of a `table`, and what all would take, `calls` and `money`.
     """
 

@@ -18,6 +18,8 @@ Relevance = dict[Identifier, Grade]
 Pages = dict[Url, Grade]
 Place = Annotated[int, Field(strict=True, ge=0)]
 Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+REAL = "real users"
+"""What questions of a log name as their source."""
 KNOWN_ITEM = "known_item"
 """The kind of questions that were drawn from passages' words: pages tell by it that nobody asked them."""
 Draft = Literal["unreviewed", "reviewed"]

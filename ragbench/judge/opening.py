@@ -133,7 +133,8 @@ def open_judges(
     """The judges of these names (offline ones, or tables [judges.NAME], or described where they are used); without
     names all configured ones, else the offline one.
 
-    journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
+    journal: where paid replies are kept (`ragbench.store.reply_journal.DatabaseJournal`); None keeps them for this
+    process.
     rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """

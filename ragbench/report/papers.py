@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ragbench import metrics as known_metrics
-from ragbench.core import answered_by, raised, stand_ins, unidentified
+from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.language import MINUS
 from ragbench.core.names import meant
 from ragbench.core.parts import Styled, Value
@@ -231,7 +231,7 @@ def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[
         said.append(_("Bold: the best value; arrows: which way is good."))
     if material.baseline is not None:
         said.append(_dagger(material, chosen, any(cell.beside for cell in cells)))
-    caveat = " ".join(filter(None, [*map(clean, raised.warnings(material.facts, _)), _standing_in(material)]))
+    caveat = " ".join(filter(None, [*map(clean, gaps.raised_warnings(material.facts, _)), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))
         if len(text) <= LONGEST:
@@ -296,8 +296,8 @@ def of_a_table(material: Material) -> list[str]:
             _("Below n: the mean if every unmeasured value lay at the lower end of the scale, or at the upper.")
         )
     seed = material.facts.get("seed")
-    strange = unidentified.sentences(unidentified.of(material.facts).values(), _)
-    others = (*answered_by.warnings(material.facts, _), *raised.warnings(material.facts, _))
+    strange = gaps.unidentified_sentences(gaps.unidentified(material.facts).values(), _)
+    others = (*answered_by.warnings(material.facts, _), *gaps.raised_warnings(material.facts, _))
     notes += [*of_comparisons(material), *map(clean, (*strange, *others)), caveat(of(material.facts), _)]
     return [*notes, "" if seed is None else _("Seed: {seed}.", seed=seed)]
 

@@ -15,13 +15,13 @@ from sqlalchemy import Connection, Engine, text
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Array, Chunk, Embedder, TextKind, Vectors
-from ragbench.store import arrays, embeddings, search, server, timings
+from ragbench.store import arrays, embeddings, search, server
 from ragbench.store import chunks as chunk_rows
-from ragbench.store.arrays import Arrays
+from ragbench.store.arrays import Arrays, Readings
 from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect, make_tables, masked
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.runs import Runs
 from ragbench.store.search import (
     BATCH,
@@ -35,7 +35,6 @@ from ragbench.store.search import (
     nearest_in_blocks,
     nearest_of_all,
 )
-from ragbench.store.timings import Readings
 
 BLOCK = 8192  # vectors that are in this process at once
 APART = 8 * BATCH  # questions from which on meeting other processes costs less than they save
@@ -272,7 +271,7 @@ class Store:
 
         Raises StoreError.
         """
-        return timings.kept(self.engine, about, measure, fresh=fresh)
+        return arrays.kept_readings(self.engine, about, measure, fresh=fresh)
 
     def arrays(self, about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
         """Arrays by name, as kept of an earlier call with the same `about`, else made and kept. Raises StoreError."""
@@ -284,11 +283,11 @@ class Store:
 
     def found(self, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
         """Those of `readings` that are kept already, and nothing for the others. Raises StoreError."""
-        return timings.found(self.engine, about)
+        return arrays.found(self.engine, about)
 
     def has_readings(self, about: Mapping[str, Any]) -> bool:
         """Whether any `readings` are kept whose `about` holds these values. Raises StoreError."""
-        return timings.has_any(self.engine, about)
+        return arrays.has_any(self.engine, about)
 
     def identity(self) -> str:
         """Tells this database from every other one, whatever way leads to it. Raises StoreError."""

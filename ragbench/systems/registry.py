@@ -67,7 +67,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         return FunctionSystem(name, table.callable, dataset, table.timeout_seconds, table.given)
     if table.url is not None:
         from ragbench.store import server
-        from ragbench.store.journal import DatabaseJournal
+        from ragbench.store.reply_journal import DatabaseJournal
         from ragbench.systems.remote import RemoteSystem
 
         journal = DatabaseJournal(store.engine, lambda: server.start(settings))

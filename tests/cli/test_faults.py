@@ -13,7 +13,7 @@ from typer.testing import Result
 
 from ragbench.__main__ import _is_for_people, _words
 from ragbench.llm import journal
-from ragbench.report.keeping import files
+from ragbench.report.keeping import results
 from tests.cli.command_line import invoke as call
 from tests.cli.command_line import one_line
 from tests.small_project import write_lines
@@ -134,7 +134,7 @@ class TestTheOperatingSystemRefuses:
 
     def test_the_file_is_named_not_its_temporary_neighbour(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError) as refused:
-            files.write(tmp_path / "nowhere" / "x.json", "{}")
+            results.write(tmp_path / "nowhere" / "x.json", "{}")
         assert refused.value.filename == str(tmp_path / "nowhere" / "x.json")
 
 

@@ -23,7 +23,7 @@ from ragbench.core.metric import parse
 from ragbench.core.settings import DifferenceSettings
 from ragbench.core.types import Status
 from ragbench.extras.planning import next_study
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.choices import BenchError
@@ -581,6 +581,6 @@ def test_a_system_that_raised_at_some_questions_is_named_with_the_reason_by_ever
     failure = '<failure message="shaky raised at 1 of 3 questions'
     assert failure in (project / "site" / "junit.xml").read_text(encoding="utf-8")
     measured = {"tier1_retrieval": Measurement.load(latest / "parts" / "tier1_retrieval")}
-    allowed = articles.junit(manifest | {"fail_on_raised": False}, measured, None, translator("en")).decode()
+    allowed = exports.junit(manifest | {"fail_on_raised": False}, measured, None, translator("en")).decode()
     assert "<system-out>shaky raised at 1 of 3 questions" in allowed
     assert "<failure" not in allowed

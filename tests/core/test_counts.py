@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import stats, views
+from ragbench.core.gaps import brackets, counted, missing
 from ragbench.core.language import translator
 from ragbench.core.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate
 from ragbench.core.metric import parse
 from ragbench.core.types import Estimate, Sample, Score, Status
-from ragbench.core.unidentified import brackets, counted, missing
 from ragbench.metrics import catalogue
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.tiers.run.overview import over
 from ragbench.tiers.scoring.ledger import Row
@@ -93,9 +93,9 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: text(views.about.overview(Page(over({"tier": made()}))).html()),
         "n 48, 12 unmeasured: 0.400 to 0.600 with them",
     ),
-    "LaTeX": (lambda: articles.latex_table(made(), translator("en")), r"48 of 60\\{}[\num{0.400}, \num{0.600}]"),
+    "LaTeX": (lambda: exports.latex_table(made(), translator("en")), r"48 of 60\\{}[\num{0.400}, \num{0.600}]"),
     "summary.md": (
-        lambda: articles.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
+        lambda: exports.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
         "| 48 | 12 (0.400 … 0.600) |",
     ),
     "repr": (lambda: repr(scores()), "n 48, 12 unmeasured: 0.400 to 0.600 with them"),

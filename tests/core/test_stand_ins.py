@@ -26,7 +26,7 @@ from ragbench.core.stand_ins import StandIn, caveat, unordered
 from ragbench.core.types import Estimate
 from ragbench.judge import LexicalJudge
 from ragbench.metrics import catalogue, declaration
-from ragbench.report import RunResult, articles, csv_files
+from ragbench.report import RunResult, exports
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import bands
 from ragbench.tiers.run.overview import over
@@ -137,8 +137,8 @@ def drawn(here: Mapping[str, Any], name: str, language: str) -> Path:
              "outcome": "holds", "why": ""}
             for system in sorted(estimates)
         ]  # fmt: skip
-        articles.write(folder, run, measured, {"outcome": "holds", "checks": checks}, translator(language))
-        csv_files.write(folder / "data", measured)
+        exports.write(folder, run, measured, {"outcome": "holds", "checks": checks}, translator(language))
+        exports.write_tables(folder / "data", measured)
     return folder
 
 

@@ -396,7 +396,7 @@ def kept_reply(name: str) -> dict[str, Any]:
 @pytest.mark.fault("links", tried="judges and models of the journal", count=52)
 def test_journal(call: Callable[..., Result], project: Path) -> None:
     from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     with Store.open(settings.load()) as store:
         DatabaseJournal(store.engine).bring_in([kept_reply(text) for text in STORABLE])

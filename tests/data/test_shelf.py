@@ -19,14 +19,14 @@ from ragbench import data
 from ragbench.data import DatasetError, Dialogue, QuestionRecord, TooMuchError
 from ragbench.data.records import Turn
 from ragbench.data.shelf import Shelf
-from ragbench.extras.traces import reading
+from ragbench.extras.traces import files_of_traces
 
 READERS: Mapping[str, Callable[[Path], Any]] = {
     "answers": data.answer_tables.read,
     "questions": lambda path: (data.question_sets.read(path), None),
     "decisions": lambda path: (data.decision_sets.read(path), None),
     "dialogues": lambda path: (data.dialogue_sets.read(path), None),
-    "traces": lambda path: reading.read([path]),
+    "traces": lambda path: files_of_traces.read([path]),
 }
 ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
 FAST = ("answers.csv",)

@@ -10,9 +10,9 @@ import pytest
 
 from ragbench.data.samples import read_samples
 from ragbench.extras.standards.agents import calls_of
-from ragbench.extras.traces import reading
-from ragbench.extras.traces.agents import announced, made, run
+from ragbench.extras.traces import files_of_traces
 from ragbench.extras.traces.spans import Span
+from ragbench.extras.traces.traced_agents import announced, made, run
 
 ASKED, ANSWER, ARGUMENTS = "Weather in Paris?", "It is sunny.", '{"city": "Paris"}'
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
@@ -115,7 +115,7 @@ def langsmith() -> list[dict[str, Any]]:
 def test_a_vendors_own_records_are_one_run(records: Any, tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records()), encoding="utf-8")
-    [line] = reading.read([path])[1]["logged"]
+    [line] = files_of_traces.read([path])[1]["logged"]
     assert line["trajectory"] == RUN
     assert line["cost"] == pytest.approx(0.003)
     log = tmp_path / "answers.logged.jsonl"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
-from ragbench.extras.traces import reading, tables
+from ragbench.extras.traces import answer_rows, files_of_traces
 from ragbench.extras.traces.assembly import Steps
 from ragbench.extras.traces.formats import FORMATS, parts
 from ragbench.extras.traces.spans import Passage, Span, Trace
@@ -30,7 +30,7 @@ TOKENS = {"input_tokens": 120, "output_tokens": 12}
 
 
 def read(*names: str, **more: Any) -> tuple[Brought, list[dict[str, Any]]]:
-    found, logged = reading.read([FILES / name for name in names], **more)
+    found, logged = files_of_traces.read([FILES / name for name in names], **more)
     return found, logged.get("logged", [])
 
 
@@ -188,7 +188,7 @@ def test_traces_without_passages_load_and_what_can_be_measured_is(tmp_path: Path
     row = {"timestamp": "2026-01-01T00:00:00Z", "id": "t", "sessionId": "s", "input": '{"question": "When?"}',
            "output": '{"answer": "8:00"}'}  # fmt: skip
     (tmp_path / "l.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    found, logged = reading.read([tmp_path / "l.jsonl"])
+    found, logged = files_of_traces.read([tmp_path / "l.jsonl"])
     assert [one.text for one in found.questions] == ["When?"]
     assert [line["answer"] for line in logged["logged"]] == ["8:00"]
     assert found.runs[0] == "rag_metrics -s {dataset}-logged"
@@ -210,7 +210,7 @@ def test_every_file_has_the_marks_of_one_format_alone() -> None:
     for path in sorted(FILES.glob("*.jsonl")):
         record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
         known = [one.NAME for one in FORMATS if any(record.keys() >= marks for marks in one.MARKS)]
-        assert len(known) == 1 or tables.is_one(record), (path.name, known)
+        assert len(known) == 1 or answer_rows.is_one(record), (path.name, known)
 
 
 def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -
 
     path = tmp_path / "runs.json"
     path.write_text(json.dumps({"runs": [nested(run) for run in below["None"]]}), encoding="utf-8")
-    assert reading.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
+    assert files_of_traces.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
 
 
 def step(name: str, kind: Any, start: float, end: float, parent: str | None = None, **more: Any) -> Span:

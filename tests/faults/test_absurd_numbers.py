@@ -22,7 +22,7 @@ from ragbench.llm.journal import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.transport import MOST_WAIT_SECONDS, retry_after
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.systems.parts.reranking import UnreadableError
 from ragbench.systems.remote import Expressions
 from ragbench.systems.retrieval import RetrievalError

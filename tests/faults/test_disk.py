@@ -18,7 +18,7 @@ from ragbench import data
 from ragbench.core import folders
 from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.llm import journal
-from ragbench.report import csv_files
+from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.tiers.retrieval import tier0_embeddings
 from tests.cli.command_line import ragbench
@@ -60,7 +60,7 @@ def _sheet(folder: Path, text: str) -> None:
 WRITERS: Mapping[str, Callable[[Path, str], Any]] = {
     "a file": lambda folder, text: folders.write(folder / "a.txt", text),
     "JSON": lambda folder, text: results.write_json(folder / "a.json", {"text": text}),
-    "CSV": lambda folder, text: csv_files.write_csv(folder / "a.csv", pd.DataFrame({"text": [text]})),
+    "CSV": lambda folder, text: exports.write_csv(folder / "a.csv", pd.DataFrame({"text": [text]})),
     "a measurement": lambda folder, text: measurement(questions=3, question=text, notebook="m").save(folder / "m"),
     "a data set": _data,
     "an addition to a data set": _added,

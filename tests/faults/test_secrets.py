@@ -29,8 +29,8 @@ from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.extras.publishing import publish
 from ragbench.llm import MemoryJournal, ModelError, journal, run
 from ragbench.llm.request import key_of
-from ragbench.report import csv_files
-from ragbench.report.keeping import files, results
+from ragbench.report import exports
+from ragbench.report.keeping import results
 from tests.judge import judged_project
 from tests.llm.chat_server import asked_schema, generate, source_of
 from tests.llm.llm_client import open_client
@@ -218,9 +218,9 @@ def test_every_door_to_a_file_masks(project: Path, monkeypatch: pytest.MonkeyPat
     publish.publish(folder, out / "site")
     made.save(out / "saved")
     results.write_json(out / "a.json", {KEY: [KEY, 1.5]})
-    files.write(out / "a.html", f"<p>{KEY}</p>")
-    csv_files.write_csv(out / "a.csv", table)
-    csv_files.write(out / "tables", {"one": made})
+    results.write(out / "a.html", f"<p>{KEY}</p>")
+    exports.write_csv(out / "a.csv", table)
+    exports.write_tables(out / "tables", {"one": made})
     row = {"prompt": "p", "version": 1, "repeat": 0, "messages": [KEY]}
     entry: dict[str, Any] = {
         "judge": "j", "endpoint": "e", "model": "m", "prompt": "p", "version": 1, "repeat": 0, "request": row,

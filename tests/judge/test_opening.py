@@ -21,7 +21,7 @@ from ragbench.judge import (
     open_judges,
 )
 from ragbench.llm import Client, Experience, MemoryJournal, experience
-from ragbench.store.journal import JournalSize
+from ragbench.store.reply_journal import JournalSize
 from tests.judge.judge_prompts import CLAIMS, SUPPORT, TEXTS
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_shapes import settings

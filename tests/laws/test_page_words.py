@@ -20,7 +20,7 @@ from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
 from ragbench.llm.budget import Amount, Budget
 from ragbench.metrics.explanation import reason_in
-from ragbench.report import articles, papers
+from ragbench.report import exports, papers
 from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
@@ -230,7 +230,7 @@ def test_a_reason_within_a_reason_is_translated_too() -> None:
 @pytest.mark.parametrize("tongue", LANGUAGES)
 def test_a_caption_says_whose_values_how_sure_and_what_arrows_mean(tongue: str) -> None:
     made = measurement(("a", "b", "c"), questions=60)
-    text = articles.latex_table(made, language.translator(tongue))
+    text = exports.latex_table(made, language.translator(tongue))
     caption = text.partition(r"\caption{")[2].partition("\n")[0]
     said = {
         "en": ("Data set synthetic, 60 questions, passages are searched.", r"with 95\% intervals", "Baseline: a."),
@@ -269,12 +269,12 @@ def test_a_gate_speaks_the_language_of_its_summary(tongue: str) -> None:
     made = measurement(("a", "b"), questions=60)
     decided = gate.decide({"page": made}, settings.load().model_copy(update={"gate": gates})).as_json()
     _ = language.translator(tongue)
-    text = articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, decided, _)
+    text = exports.summary({"notebooks": [{"name": "page"}]}, {"page": made}, decided, _)
     told = text.partition("## page")[0]
     assert {"en": "difference +", "ru": "разность +"}[tongue] in told.replace("\\", "")
     if tongue == "ru":
         assert not LATIN.search(told)
-    cases = articles.junit({"notebooks": []}, {"page": made}, decided, _).decode()
+    cases = exports.junit({"notebooks": []}, {"page": made}, decided, _).decode()
     assert tongue == "en" or not LATIN.search(re.sub(r"<[?/]?\w+|\w+=", "", cases))
 
 

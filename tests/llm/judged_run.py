@@ -19,7 +19,7 @@ from ragbench.core.waves import gather
 from ragbench.judge import open_judges
 from ragbench.llm import run
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 
 
 class Verdict(BaseModel):

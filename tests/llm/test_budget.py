@@ -20,7 +20,7 @@ from ragbench.llm import Budget, BudgetSpent, MemoryJournal, open_budget
 from ragbench.llm.budget import Amount, SharedBudget
 from ragbench.llm.journal import Parts, Told
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import open_client
 from tests.llm.llm_shapes import request

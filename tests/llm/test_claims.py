@@ -19,8 +19,8 @@ import pytest
 
 from ragbench.llm import Client, Completion
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
 from ragbench.store.journal_connections import Lanes
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.judge import judged_project
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import open_client

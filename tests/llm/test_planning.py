@@ -27,8 +27,8 @@ from ragbench.core.settings import (
 from ragbench.core.trust import UntrustedError
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
 from ragbench.store.pruning import Choice, Pruning
+from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.systems import make
 from ragbench.systems.work import Demand, Estimate, Task, Work
 from tests.cli.command_line import ragbench

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from ragbench.core.settings import RUN, RUN_FOLDER
 from ragbench.llm.limiter import Allowance, Limiter, SharedLimiter, limiter_of
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.llm import llm_shapes
 from tests.llm.chat_server import ChatServer
 

@@ -139,21 +139,21 @@ RAGAS = {
         "asks once, whatever the strictness",
         "asks as often as `repeats` says, and takes the majority, or the median",
         "",
-        "metrics/test_aspect_critique.py::test_a_question_of_ones_own_and_independent_repeats",
+        "metrics/test_qualities.py::test_a_question_of_ones_own_and_independent_repeats",
     ),
     "most frequent rating": Difference(
         ("simple_criteria",),
         "means to take the rating that came most often",
         "takes the median",
         _RAGAS,
-        "metrics/test_simple_criteria.py::test_the_median_counts_and_with_the_variant_the_most_frequent",
+        "metrics/test_qualities.py::test_the_median_counts_and_with_the_variant_the_most_frequent",
     ),
     "scale": Difference(
         ("rubrics_score", "simple_criteria"),
         "gives the level or the rating itself",
         "lays it on a scale from 0 to 1, and keeps what was given",
         "",
-        "metrics/test_rubrics_score.py::test_it_is_a_share_of_the_scale",
+        "metrics/test_qualities.py::test_it_is_a_share_of_the_scale",
     ),
     "verdicts too many": Difference(
         ("faithfulness", "context_recall"),
@@ -312,14 +312,14 @@ SPRING = {
         "the share of claims without support, 1 − faithfulness; 0 for an answer without claims",
         "that is unit=claims; the share of contradicted contexts unless it is named, and unmeasured without claims",
         "",
-        "metrics/test_hallucination.py::test_by_claims_it_is_one_minus_faithfulness",
+        "metrics/test_faithfulness.py::test_by_claims_it_is_one_minus_faithfulness",
     ),
     "strictness": Difference(
         ("aspect_critique",),
         "1 to 5, even numbers too, of which a tie is possible; a repeat that fails is left out",
         "an odd number to 99, and all must be answered",
         "",
-        "metrics/test_aspect_critique.py::test_an_odd_number_of_repeats",
+        "metrics/test_qualities.py::test_an_odd_number_of_repeats",
     ),
 }
 _HEAD = """# Where numbers of one name differ

@@ -19,9 +19,7 @@ from ragbench.core.types import Chunk, Sample, Status
 from ragbench.judge import open_judges
 from ragbench.llm import MemoryJournal
 from ragbench.metrics.answer_correctness import answer_correctness
-from ragbench.metrics.context_entity_recall import context_entity_recall
-from ragbench.metrics.context_precision import context_precision
-from ragbench.metrics.context_recall import context_recall
+from ragbench.metrics.contexts import context_entity_recall, context_precision, context_recall
 from ragbench.metrics.factual_correctness import factual_correctness
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import GROUNDEDNESS

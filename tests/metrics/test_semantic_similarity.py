@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ragbench.core.language import translator
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Sample, Score, Status
 from ragbench.metrics.explanation import explain
-from ragbench.metrics.semantic_similarity import semantic_similarity
+from ragbench.metrics.semantic_similarity import dot_similarity, euclidean_distance, semantic_similarity
 from ragbench.metrics.vectors import Batch, cosine
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import score
@@ -217,3 +218,71 @@ def test_texts_that_are_as_like_as_the_threshold_are_alike() -> None:
         one, other = "a" * same + "b" * (10 - same), "a" * 10
         assert _alike(one, other, same / 10), same
         assert not _alike(one, other, same / 10 + 0.01), same
+
+
+ANSWERED = Sample("s", response="one", reference="other")
+LONG = ScriptedEmbedder({"one": [3, 4], "other": [4, 3]}, "long")
+UNIT = ScriptedEmbedder({"one": [0.6, 0.8], "other": [0.8, 0.6]}, "unit")
+
+
+def test_values_by_hand() -> None:
+    assert score(dot_similarity(ANSWERED, embedder=LONG)).value == 24.0
+    assert score(euclidean_distance(ANSWERED, embedder=LONG)).value == pytest.approx(math.sqrt(2), abs=1e-12)
+
+
+def test_on_vectors_of_length_one_they_follow_from_the_cosine() -> None:
+    cosine = score(semantic_similarity(ANSWERED, embedder=UNIT)).value
+    assert score(dot_similarity(ANSWERED, embedder=UNIT)).value == pytest.approx(cosine, abs=1e-7)
+    distance = score(euclidean_distance(ANSWERED, embedder=UNIT)).value
+    assert distance == pytest.approx(math.sqrt(2 - 2 * cosine), abs=1e-6)
+
+
+def test_several_embedders_are_kept_side_by_side() -> None:
+    found = score(dot_similarity(ANSWERED, embedder=[LONG, UNIT]))
+    assert found.detail["embedders"] == pytest.approx({"long": 24.0, "unit": 0.96}, abs=1e-6)
+    assert found.value == pytest.approx((24 + 0.96) / 2, abs=1e-6)
+    assert "24.000" in found.reason
+    assert "0.960" in found.reason
+
+
+def test_directions_and_scales() -> None:
+    assert (dot_similarity.better, dot_similarity.bounds) == ("higher", (None, None))
+    assert (euclidean_distance.better, euclidean_distance.bounds) == ("lower", (0.0, None))
+
+
+NOTHING = ScriptedEmbedder({"one": [0, 0], "other": [3, 4], "nothing": [0, 0]}, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "product", "distance"),
+    [("one", "other", 0.0, 5.0), ("other", "one", 0.0, 5.0), ("one", "nothing", 0.0, 0.0)],
+)
+def test_a_zero_vector_has_a_product_and_a_distance_and_no_direction(
+    response: str, reference: str, product: float, distance: float
+) -> None:
+    sample = Sample("s", response=response, reference=reference)
+    for metric, expected in ((dot_similarity, product), (euclidean_distance, distance)):
+        found = score(metric(sample, embedder=NOTHING))
+        assert (found.value, found.status) == (expected, Status.OK)
+        assert "has a zero vector: the embedder knows nothing of it" in found.reason
+    cosine = score(semantic_similarity(sample, embedder=NOTHING))
+    assert math.isnan(cosine.value)
+    assert cosine.status is Status.EMBEDDING_ERROR
+    assert "a zero vector, which has no direction" in cosine.reason
+
+
+def test_an_empty_answer_is_not_at_the_place_of_a_zero_reference() -> None:
+    """Unrelated to it, at its length of 0, would be distance 0: the best there is."""
+    silent = Sample("s", response="", reference="one")
+    assert score(dot_similarity(silent, embedder=NOTHING)).value == 0.0
+    found = score(euclidean_distance(silent, embedder=NOTHING))
+    assert math.isnan(found.value)
+    assert found.status is Status.EMBEDDING_ERROR
+    assert "The reference has a zero vector" in found.reason
+
+
+def test_a_vector_of_nan_stays_unmeasured() -> None:
+    broken = ScriptedEmbedder({"one": [math.nan, 0], "other": [3, 4]}, "broken")
+    assert score(dot_similarity(ANSWERED, embedder=broken)).status is Status.EMBEDDING_ERROR
+    empty = ScriptedEmbedder({"one": [], "other": []}, "empty")
+    assert score(dot_similarity(ANSWERED, embedder=empty)).status is Status.EMBEDDING_ERROR

@@ -19,11 +19,10 @@ from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError, Sample, Score, Status
 from ragbench.metrics.answer_correctness import answer_correctness
-from ragbench.metrics.answer_vectors import dot_similarity, euclidean_distance
 from ragbench.metrics.dialogue import answer_consistency, context_preservation
 from ragbench.metrics.repeatability import response_semantic_consistency
 from ragbench.metrics.response_relevancy import response_relevancy
-from ragbench.metrics.semantic_similarity import semantic_similarity
+from ragbench.metrics.semantic_similarity import dot_similarity, euclidean_distance, semantic_similarity
 from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded, single_cosine
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.embed.servers import EmbeddingsServer, embeddings_server

@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 
 from ragbench.core.measurement import Measurement
-from ragbench.report.keeping import files, results
+from ragbench.report.keeping import results
 from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.views import MIME
 from ragbench.views.view import called
@@ -50,7 +50,7 @@ def _write(
 ) -> None:
     for made in measurements:
         made.save(folder / "parts" / made.notebook)
-        files.write(folder / f"{made.notebook}.ipynb", nbformat.writes(notebook(made.notebook, stdout)) + "\n")
+        results.write(folder / f"{made.notebook}.ipynb", nbformat.writes(notebook(made.notebook, stdout)) + "\n")
     kept = Measurements(folder)
     about = {"status": status, "failure": "", "language": "en", "parameters": {"k": 10, **parameters}}
     described = [{"name": made.notebook, **about} for made in measurements]

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.core.language import translator
 from ragbench.extras.runs import bare_numbers
-from ragbench.report import articles
+from ragbench.report import exports
 from tests.views.measurements import measurement
 
 NEEDED = ("article.cls", "booktabs.sty", "tabularx.sty", "siunitx.sty", "t2aenc.def")
@@ -51,7 +51,7 @@ def engine() -> str:
 def test_a_table_is_no_wider_than_the_text(tmp_path: Path, number: int, language: str) -> None:
     systems = tuple(f"retriever{place}_with-a-name-of-forty-signs-or-so".ljust(40, "x")[:40] for place in range(number))
     made = measurement(systems, ("answer_correctness_rating", "ndcg(gain=exponential)@10", "mrr"), 40, gain=0.3)
-    table = articles.latex_table(made, translator(language))
+    table = exports.latex_table(made, translator(language))
     assert ("output-decimal-marker={,}" in table) is (language == "ru")
     _set(tmp_path, table, language)
 
@@ -104,11 +104,11 @@ def test_tables_of_loaded_runs_and_of_runs_without_pairs_are_set_too(tmp_path: P
 
 def test_a_name_in_markdown_calls_nobody() -> None:
     """GitHub writes to whoever stands behind an @ that begins a word; an @ inside a word is left as it is."""
-    assert articles.markdown("@octocat and (@team/all) of ndcg@10") == (
+    assert exports.markdown("@octocat and (@team/all) of ndcg@10") == (
         r"@&#8203;octocat and \(@&#8203;team/all\) of ndcg@10"
     )
     made = measurement(("@base", "@new"), ("mrr",), 10, facts={"dataset": "@data"})
-    text = articles.summary({"notebooks": [{"name": "@t"}]}, {"@t": made}, None, translator("en"))
+    text = exports.summary({"notebooks": [{"name": "@t"}]}, {"@t": made}, None, translator("en"))
     assert "@&#8203;base" in text
     assert re.findall(r"(?<!\w)@(?!&#8203;)", text) == []
 
@@ -117,7 +117,7 @@ def test_a_name_in_markdown_calls_nobody() -> None:
 def test_the_markdown_of_a_comparison_is_found_again_and_no_longer_than_a_comment(number: int) -> None:
     made = dict.fromkeys((f"page_{place}" for place in range(number)), measurement(questions=6))
     text = bare_numbers.sheet_summary(made, translator("en"))
-    assert text.startswith(f"{articles.MARK}\n# Report\n")
+    assert text.startswith(f"{exports.MARK}\n# Report\n")
     assert len(text) < 65_536
     assert r"page\_0" in text
     assert ("Left out, as this would be too long:" in text) == (number == 400)
@@ -130,14 +130,14 @@ def test_a_caption_names_test_intervals_and_groups_in_one_line_and_which_way_is_
     turned = zip(made.comparisons, way, strict=True)
     made = replace(made, comparisons=tuple(replace(c, comparison=replace(c.comparison, better=b)) for c, b in turned))
     latex, markdown = (
-        articles.latex_table(made, english),
-        articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, english),
+        exports.latex_table(made, english),
+        exports.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, english),
     )
     for text in (latex, markdown.replace("\\", "")):
         assert re.search(r"Test: [^.]*, intervals: bootstrap interval \(BCa\), independent questions: 40\.", text), text
         plain = text.replace("\\allowbreak{}", "").replace("\\", "")
         assert "Higher is better: mrr. Lower is better: noise_sensitivity, retrieval_latency_ms." in plain, text
-    assert "Чем ниже, тем лучше: noise" in articles.latex_table(made, russian)
+    assert "Чем ниже, тем лучше: noise" in exports.latex_table(made, russian)
     grouped = tuple(replace(c, comparison=replace(c.comparison, clusters=7)) for c in made.comparisons)
-    assert "independent groups: 7." in articles.latex_table(replace(made, comparisons=grouped), english)
-    assert "Higher is better." in articles.latex_table(measurement(), english)
+    assert "independent groups: 7." in exports.latex_table(replace(made, comparisons=grouped), english)
+    assert "Higher is better." in exports.latex_table(measurement(), english)

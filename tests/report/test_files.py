@@ -8,27 +8,27 @@ from typing import Any
 
 import pytest
 
-from ragbench.report.keeping import files
+from ragbench.report.keeping import results
 
 
 @pytest.mark.fault("disk", tried="a file whose writing breaks off", count=1)
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    files.write(path, "old")
+    results.write(path, "old")
 
     def break_off(temporary: Path) -> None:
         temporary.write_text("ne")
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        files.write_by(path, break_off)
+        results.write_by(path, break_off)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
 
 
 def claimed(reports: Path) -> list[str]:
     """The names of the folders that one process gets."""
-    return [files.finish(files.new_run(reports)).name for _ in range(25)]
+    return [results.finish(results.new_run(reports)).name for _ in range(25)]
 
 
 @pytest.mark.slow
@@ -50,13 +50,13 @@ def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
     def refuse(*words: Any, **more: Any) -> None:
         raise OSError("no links here")
 
-    first = files.finish(files.new_run(tmp_path))
+    first = results.finish(results.new_run(tmp_path))
     monkeypatch.setattr(Path, "symlink_to", refuse)
-    second = files.finish(files.new_run(tmp_path))
+    second = results.finish(results.new_run(tmp_path))
     assert first != second
     assert f"../{second.name}/index.html" in (tmp_path / "latest" / "index.html").read_text()
     monkeypatch.undo()
-    third = files.finish(files.new_run(tmp_path))
+    third = results.finish(results.new_run(tmp_path))
     assert (tmp_path / "latest").resolve() == third.resolve()
 
 
@@ -64,10 +64,10 @@ def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
 def test_a_folder_of_others_that_is_called_latest_stays_and_is_named_before_anything_is_measured(
     tmp_path: Path,
 ) -> None:
-    begun = files.new_run(tmp_path)
+    begun = results.new_run(tmp_path)
     (tmp_path / "latest").mkdir()
     (tmp_path / "latest" / "thesis.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="latest is not ragbench's"):
-        files.new_run(tmp_path)
-    assert files.finish(begun).is_dir()
+        results.new_run(tmp_path)
+    assert results.finish(begun).is_dir()
     assert (tmp_path / "latest" / "thesis.txt").read_text() == "mine"

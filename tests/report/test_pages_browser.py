@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.report.keeping import files
+from ragbench.report.keeping import results
 from ragbench.report.pages import notebook_pages
 from tests.report.visits import DRAWN, Visit, build
 from tests.views.measurements import measurement
@@ -116,7 +116,7 @@ def test_many_charts_are_drawn_and_printed_without_scrolling(browser: Any, copy:
     page = (copy / "page.html").read_text(encoding="utf-8")
     chart = re.search(r'<div class="rb-plot".*?</script></div>', page, re.DOTALL)
     assert chart is not None
-    files.write(copy / "page.html", page.replace(chart[0], chart[0] * 12))
+    results.write(copy / "page.html", page.replace(chart[0], chart[0] * 12))
     with Visit(browser, copy / "page.html") as visit:
         assert visit.run("scrollY") == 0
         assert visit.page.locator(".rb-chart .point").count() >= 12
@@ -141,7 +141,7 @@ def test_paper_has_everything_open_and_the_page_is_as_it_was_afterwards(browser:
 def test_the_policy_refuses_what_is_injected(browser: Any, copy: Path) -> None:
     injected = "<img src=x onerror=alert(1)><script>alert(2)</script><script src=https://example.org/x.js></script>"
     page = (copy / "page.html").read_text(encoding="utf-8")
-    files.write(copy / "page.html", page.replace("</main>", f"{injected}</main>"))
+    results.write(copy / "page.html", page.replace("</main>", f"{injected}</main>"))
     with Visit(browser, copy / "page.html") as visit:
         fired = visit.run("window.__fired")
         assert "alert" not in fired

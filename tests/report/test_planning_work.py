@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.cli.console import plans
 from ragbench.core import settings
-from ragbench.report.execution.planning import to_compute
+from ragbench.report.execution.forecast import to_compute
 from ragbench.report.execution.preparation import reader
 from ragbench.systems.work import Task, Work
 from ragbench.tiers.basics.requests import Request

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from ragbench.core.language import translator
-from ragbench.report.pages.prose import may_be_followed, prose
+from ragbench.report.pages.notebook_pages import may_be_followed, prose
 
 ATTACKS = (
     "[x](javascript:alert(1))",

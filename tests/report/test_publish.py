@@ -23,7 +23,7 @@ from ragbench.core.settings import secrets
 from ragbench.extras.publishing import publish
 from ragbench.extras.publishing.publish import Veil
 from ragbench.extras.runs import bare_numbers
-from ragbench.report import articles, csv_files
+from ragbench.report import exports
 from ragbench.report.keeping import kept
 from ragbench.tiers.data import persons
 from tests import small_project
@@ -209,7 +209,7 @@ def test_a_veil_leaves_numbers_and_what_belongs_together() -> None:
 @pytest.mark.parametrize("raw", [False, True])
 def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -> None:
     table = pd.DataFrame({"text": list(FORMULAS), "value": [-1.5] * len(FORMULAS), "=head": range(len(FORMULAS))})
-    csv_files.write_csv(tmp_path / "t.csv", table, raw=raw)
+    exports.write_csv(tmp_path / "t.csv", table, raw=raw)
     rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_bytes().decode(), newline="")))
     active = [row[0] for row in rows if row[0].lstrip().startswith(("=", "+", "-", "@", "＝"))]
     assert len(active) == (12 if raw else 0)
@@ -222,13 +222,13 @@ def test_findings_in_csv_are_those_of_the_measurement_and_counts_are_whole(tmp_p
     made = measurement(questions=12)
     [one, *_others] = (each.estimate for each in made.estimates)
     some = replace(made.estimates[0], estimate=replace(one, clusters=7))
-    csv_files.write(tmp_path, {"a": replace(made, estimates=(some, *made.estimates[1:])), "b": made})
+    exports.write_tables(tmp_path, {"a": replace(made, estimates=(some, *made.estimates[1:])), "b": made})
     rows = list(csv.DictReader((tmp_path / "estimates.csv").open(encoding="utf-8", newline="")))
     assert [row["notebook"] for row in rows] == ["a"] * len(made.estimates) + ["b"] * len(made.estimates)
     assert (float(rows[0]["value"]), rows[0]["n"], rows[0]["clusters"]) == (one.value, str(one.n), "7")
     assert rows[1]["clusters"] == "" == rows[-1]["clusters"]
     assert "{" not in (tmp_path / "comparisons.csv").read_text(encoding="utf-8"), "what is no single value is left out"
-    csv_files.write(tmp_path, {"a": Measurement("a", {})})
+    exports.write_tables(tmp_path, {"a": Measurement("a", {})})
     [head] = csv.reader((tmp_path / "comparisons.csv").open(encoding="utf-8", newline=""))
     assert head == list(pd.read_parquet(tmp_path / "comparisons.parquet").columns)
     assert {"notebook", "metric", "verdict", "family"} < set(head)
@@ -246,7 +246,7 @@ def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
 
 def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> None:
     made = measurement(systems=("old_50%", "new & {better} $x^2$ ~#\\"), metrics=("mrr", "hit_rate@1"), gain=0.3)
-    text = articles.latex_table(made, translator("en"))
+    text = exports.latex_table(made, translator("en"))
     assert all(f"\\{rule}rule" in text for rule in ("top", "mid", "bottom"))
     assert r"old\_50\%" in text
     assert r"new \& \{better\} \$x\textasciicircum{}2\$ \textasciitilde{}\#\textbackslash{}" in text
@@ -298,7 +298,7 @@ GATE = {
 
 def test_pipelines_get_junit_and_markdown() -> None:
     manifest = {"notebooks": [{"name": "t", "status": "failed", "failure": "the <b>judge</b>\x1b[31m | is away"}]}
-    root = ElementTree.fromstring(articles.junit(manifest, {}, GATE, translator("en")))
+    root = ElementTree.fromstring(exports.junit(manifest, {}, GATE, translator("en")))
     assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "5", "failures": "1", "errors": "1", "skipped": "2",
     }  # fmt: skip
@@ -306,12 +306,12 @@ def test_pipelines_get_junit_and_markdown() -> None:
     skipped = [str(one.attrib) for one in root.findall(".//skipped")]
     assert [decides in one for one in skipped] == [True, False]
     made = measurement(questions=10)
-    text = articles.summary(manifest, {"t": made}, GATE, translator("en"))
+    text = exports.summary(manifest, {"t": made}, GATE, translator("en"))
     assert "**gate: fails**" in text
     assert r"\<b\>judge\</b\> \| is away" in text
     assert decides in text
     assert "7,777" not in text, "of what was seen, as older gates kept it"
-    russian = articles.summary(manifest, {"t": made}, GATE, translator("ru"))
+    russian = exports.summary(manifest, {"t": made}, GATE, translator("ru"))
     assert "не выполнено" in russian
 
 
@@ -338,7 +338,7 @@ def test_what_breaks_off_leaves_the_old_site_whole(bare: Path, monkeypatch: pyte
     def break_off(*given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(articles, "write", break_off)
+    monkeypatch.setattr(exports, "write", break_off)
     with pytest.raises(OSError, match="No space"):
         publish.publish("one", bare / "site", single=False)
     assert texts(bare / "site") == before
@@ -458,7 +458,7 @@ def test_a_summary_fits_a_comment_that_is_replaced(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> | --> @all `x`"
     made = measurement(systems=("base", hostile), questions=6, facts={"dataset": hostile})
     manifest = {"notebooks": [{"name": f"page_{number}"} for number in range(400)]}
-    text = articles.summary(manifest, {one["name"]: made for one in manifest["notebooks"]}, None, translator("en"))
+    text = exports.summary(manifest, {one["name"]: made for one in manifest["notebooks"]}, None, translator("en"))
     assert text.splitlines()[0] == "<!-- ragbench -->"
     assert text.count("<!--") == 1
     assert re.search(r"(?<!\\)<(?!!-- ragbench)", text) is None, "every sign of markup is escaped"

@@ -16,7 +16,7 @@ from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.report import run
 from ragbench.report.execution.orchestration import MARK, _left, _mark, marked, notice
-from ragbench.report.keeping import files, kept, results
+from ragbench.report.keeping import kept, results
 from tests.cli.command_line import ragbench
 from tests.report import kept_runs
 from tests.views.measurements import measurement
@@ -50,7 +50,7 @@ def notebook(project: Path, name: str, code: str) -> Path:
 @pytest.fixture
 def killed(project: Path) -> Path:
     """The folder of a run whose process is gone: one of its two notebooks had measured something."""
-    folder = project / "reports" / f"{project.name}{files.PARTIAL}"
+    folder = project / "reports" / f"{project.name}{results.PARTIAL}"
     measurement(questions=12, notebook="own").save(folder / "parts" / "own")
     handle = _mark(folder, BEGUN)
     assert handle is not None
@@ -86,7 +86,7 @@ def test_a_killed_run_is_noticed_once_with_what_it_had_measured(project: Path, m
 
 
 def test_a_run_holds_its_mark_and_takes_it_away_at_its_end(project: Path) -> None:
-    folder = files.new_run(project / "reports")
+    folder = results.new_run(project / "reports")
     with marked(folder, BEGUN):
         assert (folder / MARK).is_file()
         assert notice(project / "reports") == {}

@@ -22,7 +22,7 @@ from ragbench.core.types import Chunk
 from ragbench.store import Store, StoreError, dumps, server
 from ragbench.store.database_tables import VERSION, metadata
 from ragbench.store.engine import connect, written
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.run_records import RunRecord
 from ragbench.store.runs import Runs
 from tests.embed.scripted_embedder import ScriptedEmbedder

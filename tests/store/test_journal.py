@@ -28,8 +28,8 @@ from ragbench.llm import journal as journals
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
 from ragbench.store import Store, StoreError
-from ragbench.store.journal import DatabaseJournal
 from ragbench.store.journal_connections import Lanes
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import open_client
 from tests.llm.llm_shapes import request, settings

@@ -16,8 +16,8 @@ from ragbench.core.settings import Settings
 from ragbench.extras.runs.journal_command import application
 from ragbench.llm.journal import Entry, Row
 from ragbench.store import Store
-from ragbench.store.journal import DatabaseJournal
 from ragbench.store.pruning import Choice, Pruning, shrink
+from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.run_records import RunRecord
 from ragbench.store.runs import Runs
 from tests.store.test_dumps import databases as databases

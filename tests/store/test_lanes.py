@@ -9,8 +9,8 @@ import pytest
 
 from ragbench.llm.journal import Ledger
 from ragbench.store import Store, StoreError
-from ragbench.store.journal import DatabaseJournal
 from ragbench.store.journal_connections import LANES, Lanes
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.store.test_journal import on_loop, row
 
 

@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import Settings
 from ragbench.store import Store, server
-from ragbench.store.journal import DatabaseJournal
+from ragbench.store.reply_journal import DatabaseJournal
 from tests.llm.test_tls import authority as authority
 
 SSL_REQUEST, GSS_REQUEST = bytes.fromhex("0000000804d2162f"), bytes.fromhex("0000000804d21630")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.core import raised
+from ragbench.core import gaps
 from ragbench.core.language import translator
 from ragbench.core.settings import (
     ChunkerSettings,
@@ -265,10 +265,10 @@ def test_a_passage_at_which_a_chunker_fails_stays_whole_and_is_counted(store: St
     assert (found.facts["uncut"], found.facts["uncut_of"]) == (len(refused), len(CHUNKS))
     assert "RuntimeError: no halls" in found.facts["uncut_first"][0]
     assert any(row[0].chunk.text == refused[0].text for row in found.hits if row)
-    [one] = raised.of({"systems": [{"name": "mine", **found.facts}], "n_questions": 3})
-    said = raised.sentence(one, translator("en"))
+    [one] = gaps.raised({"systems": [{"name": "mine", **found.facts}], "n_questions": 3})
+    said = gaps.raised_sentence(one, translator("en"))
     assert said.startswith(f"the chunker of mine failed at {len(refused)} of {len(CHUNKS)} passages, searched whole: ")
-    assert raised.of({"raised": [one.fact]}) == (one,)
+    assert gaps.raised({"raised": [one.fact]}) == (one,)
 
 
 @pytest.mark.parametrize("value", [float("nan"), 0.0])

@@ -24,7 +24,7 @@ from ragbench.core.parts import Spoken, Style
 from ragbench.core.settings import GateSettings, Settings
 from ragbench.core.types import Verdict
 from ragbench.metrics import catalogue
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.stats import verdicts
 from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError
@@ -295,7 +295,7 @@ def everything_told(made: Measurement) -> Iterator[Told]:
         for row in rows:
             yield Told(style, row[-1], row[-7], row[-5])
     if len(page.material.systems) == 2:
-        for line in articles.latex_table(made, english).splitlines():
+        for line in exports.latex_table(made, english).splitlines():
             parts = line.removesuffix(r" \\").split(" & ")
             if len(parts) == 5 and "[\\num" in parts[2]:
                 signs = {
@@ -308,7 +308,7 @@ def everything_told(made: Measurement) -> Iterator[Told]:
                 word = next((word for sign, word in signs.items() if sign in parts[2]), "not shown")
                 interval, p = (re.sub(r"\\num\{([^}]*)\}", r"\1", part) for part in parts[2:4])
                 yield Told("LaTeX", word, interval.split("{}")[-1].removesuffix(r"\end{tabular}").replace("$", ""), p)
-        for line in articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, None, english).splitlines():
+        for line in exports.summary({"notebooks": [{"name": "page"}]}, {"page": made}, None, english).splitlines():
             parts = line.strip("| ").split(" | ")
             if len(parts) == 7 and "[" in parts[3]:
                 yield Told("Markdown", re.findall(r"\(([^()]*)\)$", parts[2])[0], parts[3], parts[4].replace("\\", ""))
@@ -365,7 +365,7 @@ def check_agreement(made: Measurement) -> None:
         decided = "pairs unmeasured" not in check.why
         assert (sides[0] > -MARGIN and decided) == (check.outcome is Outcome.HOLDS), check
         assert (sides[1] < -MARGIN and decided) == (check.outcome is Outcome.FAILS), check
-    xml = articles.junit({}, {}, found.as_json(), translator("en")).decode()
+    xml = exports.junit({}, {}, found.as_json(), translator("en")).decode()
     assert xml.count("<failure ") == sum(check.outcome is Outcome.FAILS for check in found.checks)
 
 

@@ -17,7 +17,7 @@ from ragbench.core.metric import parse
 from ragbench.core.settings import GateSettings, Settings, SystemSettings
 from ragbench.core.types import BY_CONSTRUCTION, Estimate, Status
 from ragbench.metrics import catalogue
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.run.gates import Check, Decision, Outcome, check_gates, decide, line
@@ -121,9 +121,9 @@ def test_what_could_not_have_been_otherwise_is_held_by_its_number(value: float, 
     for language, words in (("en", "by construction"), ("ru", "по построению: иначе быть не могло")):
         _ = translator(language)
         manifest = {"run": "a run", "notebooks": []}
-        assert words in articles.summary(manifest, {"tier": report}, found.as_json(), _)
+        assert words in exports.summary(manifest, {"tier": report}, found.as_json(), _)
         if outcome is Outcome.FAILS:
-            assert words in articles.junit(manifest, {"tier": report}, found.as_json(), _).decode()
+            assert words in exports.junit(manifest, {"tier": report}, found.as_json(), _).decode()
 
 
 def test_a_comparison_without_an_interval_is_decided_by_nothing() -> None:

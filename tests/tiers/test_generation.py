@@ -20,7 +20,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import registered
 from ragbench.core.types import Status
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.pages import drawing
 from ragbench.tiers import BenchError
 from ragbench.tiers.answers.written_answers import answered, ideal_contexts
@@ -229,8 +229,8 @@ def test_a_question_is_worth_the_mean_of_its_answers() -> None:
 
     page, digits = views.Page(found), f"{split['error_of_repeats']:.3f}"
     said = f"Each question was asked 2 times. The standard error {compared.error:.3f} is made of"
-    tex = articles.latex_table(found, translator("en"))
-    markdown = articles.summary({"notebooks": [{"name": found.notebook}]}, {found.notebook: found}, None,
+    tex = exports.latex_table(found, translator("en"))
+    markdown = exports.summary({"notebooks": [{"name": found.notebook}]}, {found.notebook: found}, None,
                                 translator("en")).replace("\\", "")  # fmt: skip
     for text in (views.comparison.answer(page).html(), tex, markdown):
         assert said in text

@@ -11,11 +11,12 @@ import pytest
 
 from ragbench import report, stats, tiers, views
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
-from ragbench.core.types import Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Verdict
 from ragbench.metrics.decisions import Cell, decision_cost
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.judges.deciders import Costs, chosen_and_scored
+from ragbench.tiers.judges.numbers import constructed
 from ragbench.tiers.judges.tier_judge_pipeline import METRICS, guarded
 from ragbench.views import Page
 from tests.report.published import Published, same, site_of
@@ -37,6 +38,9 @@ def test_own_functions_by_hand(labelled: Path) -> None:
     assert estimate(made, "own_judge:shaky", "decision_recall") == 18 / 20
     assert estimate(made, "show-all", "accuracy") == 0.5
     assert estimate(made, "show-all", "decision_recall") == 1.0
+    settled = {(e.system, e.metric) for e in made.estimates if e.estimate.note == BY_CONSTRUCTION}
+    assert settled == {("show-all", "decision_recall"), ("hide-all", "decision_recall"), ("hide-all", "f1_score")}
+    assert all(e.estimate.low is None for e in made.estimates if (e.system, e.metric) in settled)
     n = {e.estimate.n for e in made.estimates if e.metric != "avg_latency_ms"}
     assert n == {ROWS}
     failed = made.scores[(made.scores["system"] == "own_judge:shaky") & (made.scores["metric"] == "show_decision")]
@@ -270,7 +274,9 @@ def test_every_interval_and_p_follows_from_the_published_decisions(labelled: Pat
     measures = [*([decision_cost] if dear else []), *METRICS]
     most = max(costs.shown, costs.hidden)
     for name, own in known.items():
-        again += [NamedEstimate(name, each.label, guarded(each, own["cells"], groups, **sure)) for each in METRICS]
+        given = {each.label: guarded(each, own["cells"], groups, **sure) for each in METRICS}
+        fixed = {"show-all": ["decision_recall"], "hide-all": ["decision_recall", "f1_score"]}.get(name, [])
+        again += [NamedEstimate(name, metric, value) for metric, value in constructed(given, fixed).items()]
         if dear:
             one = stats.estimate(own["decision_cost"], clusters=groups, bounds=(0.0, most), **sure)
             again.append(NamedEstimate(name, "decision_cost", one))

@@ -29,7 +29,7 @@ from ragbench.core.settings import GateSettings, Settings
 from ragbench.core.types import Comparison, Verdict
 from ragbench.extras.runs.compared import compare_runs
 from ragbench.metrics import catalogue
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.store.run_records import RunPart, RunRecord
 from ragbench.tiers import BenchError, corrected
@@ -285,8 +285,8 @@ def test_what_people_would_say_comes_first_wherever_it_is_said() -> None:
         "table": text(views.comparison.table(page).html()),
         "index": text(views.about.summary(page).html()),
         "repr": repr(made),
-        "LaTeX": re.sub(r"\\num\{(.*?)\}", r"\1", articles.latex_table(made, translator("en"))).replace(r"\\{}", " "),
-        "Markdown": articles.summary({"notebooks": [{"name": made.notebook}]}, {made.notebook: made}, None,
+        "LaTeX": re.sub(r"\\num\{(.*?)\}", r"\1", exports.latex_table(made, translator("en"))).replace(r"\\{}", " "),
+        "Markdown": exports.summary({"notebooks": [{"name": made.notebook}]}, {made.notebook: made}, None,
                                      translator("en")).replace("\\", ""),
     }  # fmt: skip
     for name, found in outputs.items():

@@ -15,7 +15,7 @@ from ragbench import stats
 from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.core.measurement import NamedComparison
-from ragbench.tiers.scoring import other_judges
+from ragbench.tiers.scoring import judge_assignment
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS
 from tests.judge.scripted_judge import ScriptedJudge
 
@@ -44,7 +44,7 @@ def facts(judges: int, corrected: tuple[str, ...] = ()) -> dict[str, Any]:
         "judged": ["faithfulness"],
         "aggregate": "mean" if judges > 1 else None,
         "corrected": corrected,
-        **other_judges.facts(table, compared, ["faithfulness"], None, 0.95),
+        **judge_assignment.over_judges(table, compared, ["faithfulness"], None, 0.95),
     }
 
 
@@ -86,7 +86,7 @@ def test_other_judges_are_told_of_all_questions_that_both_systems_were_judged_on
     one = stats.compare(np.zeros(30), apart.mean(axis=1), names=("old", "new"), resamples=200)
     compared = [NamedComparison("faithfulness", one), NamedComparison("faithfulness", one, {"slice": "kind:x"})]
     lacking = table[~((table["system"] == "new") & table["sample"].isin(["q00", "q01"]))]
-    [row] = other_judges.facts(lacking, compared, ["faithfulness"], None, 0.95)["over_judges"]
+    [row] = judge_assignment.over_judges(lacking, compared, ["faithfulness"], None, 0.95)["over_judges"]
     assert (row["n"], row["difference"]) == (28, pytest.approx(apart[2:].mean()))
 
 
@@ -100,7 +100,7 @@ def test_no_difference_for_other_judges_is_wider_than_the_scale() -> None:
     one = stats.compare(np.zeros(20), np.full(20, 0.4) + np.arange(20) / 100, names=("old", "new"), bounds=(0, 1),
                         resamples=200)  # fmt: skip
     table = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
-    [row] = other_judges.facts(table, [NamedComparison("faithfulness", one)], ["faithfulness"], None, 0.95)[
+    [row] = judge_assignment.over_judges(table, [NamedComparison("faithfulness", one)], ["faithfulness"], None, 0.95)[
         "over_judges"
     ]
     free, _ = stats.over_judges(np.tile(liking, (20, 1)))

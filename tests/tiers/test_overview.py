@@ -18,7 +18,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.types import BY_CONSTRUCTION, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
 from ragbench.report.pages.notebook_pages import Measurements
@@ -203,7 +203,7 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
     sentence = views.about.standing(page).html()
     outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4],
-               articles.markdown_table(made, text))  # fmt: skip
+               exports.markdown_table(made, text))  # fmt: skip
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
@@ -228,7 +228,7 @@ def test_a_number_that_could_not_have_been_otherwise_says_so_wherever_it_stands(
     assert row[3].why == said
     assert f"— {said}" in repr(table)
     assert said in views.about.overview(Page(found, language=language)).html()
-    assert said in articles.markdown_table(made, text)
+    assert said in exports.markdown_table(made, text)
 
 
 def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:

@@ -23,7 +23,7 @@ from ragbench.data.samples import read_samples
 from ragbench.embed import hashing, wheels
 from ragbench.llm import run
 from ragbench.metrics.vectors import Batch
-from ragbench.report import csv_files
+from ragbench.report import exports
 from ragbench.tiers.basics import design
 from ragbench.tiers.scoring import ledger, measure, own_metrics, parts
 from ragbench.tiers.scoring.ledger import Ledger, Row, Values
@@ -142,7 +142,7 @@ def test_a_folder_is_written_in_parts_with_the_same_bytes(
 
 def test_scores_lie_beside_the_page_as_two_equal_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_lines(tmp_path / "answers.jsonl", rows())
-    monkeypatch.setattr(csv_files, "GROUP", 50)
+    monkeypatch.setattr(exports, "GROUP", 50)
     assert score(path, *METRICS, "--resamples", 200, "--out", tmp_path / "out").exit_code == 0
     parquet = pq.ParquetFile(tmp_path / "out" / "scores.parquet")
     assert (parquet.metadata.num_rows, parquet.metadata.num_row_groups) == (80 * len(NAMED), -(-80 * len(NAMED) // 50))

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from ragbench import tiers, views
-from ragbench.core import unidentified
+from ragbench.core import gaps
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import GateSettings, Settings, SystemSettings
 from ragbench.core.types import Verdict
 from ragbench.data import load
 from ragbench.extras.runs.compared import compare_runs
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import withholding
 from ragbench.tiers.basics.findings import Sureness
@@ -152,8 +152,8 @@ def outputs(made: Measurement, language: str) -> dict[str, str]:
         "table": str(views.comparison.table(shown).html()),
         "summary of the index": str(views.about.summary(shown).html()),
         "standing": str(views.about.standing(overview).html()),
-        "markdown": articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text).replace("\\", ""),
-        "latex": articles.latex_table(made, text).replace("\\", ""),
+        "markdown": exports.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text).replace("\\", ""),
+        "latex": exports.latex_table(made, text).replace("\\", ""),
     }
 
 
@@ -276,7 +276,7 @@ def test_runs_of_which_one_is_of_another_world_tell_nothing_of_each_other() -> N
 
 @pytest.mark.parametrize(("n", "of", "too_many"), [(2, 100, False), (201, 10_000, True), (0, 10, False), (1, 1, True)])
 def test_the_limit_is_two_per_cent(n: int, of: int, too_many: bool) -> None:
-    assert unidentified.Unidentified("s", n, of).too_many is too_many
+    assert gaps.Unidentified("s", n, of).too_many is too_many
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_only_what_hangs_on_rankings_is_withheld(metric: str, where: dict[str, A
 
 
 def test_of_two_systems_the_one_that_retrieved_most_of_what_is_unknown_is_named() -> None:
-    facts = {unidentified.FACT: {"few": [30, 100], "most": [45, 50], "known": [1, 100]}}
+    facts = {gaps.FACT: {"few": [30, 100], "most": [45, 50], "known": [1, 100]}}
     for systems in (("few", "most"), ("most", "few"), ("known", "most", "few")):
         assert withholding.why(facts, systems, "mrr").startswith("45 of 50 passages that most retrieved (90%)")
     assert withholding.why(facts, ["known"], "mrr") == ""

@@ -25,7 +25,7 @@ from ragbench.core.settings import ConfigurationError, DifferenceSettings
 from ragbench.core.types import Comparison, Sample, Score, Status, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.extras.significance import command
-from ragbench.report import articles
+from ragbench.report import exports
 from ragbench.tiers.basics import bands, verdict_tables
 from ragbench.tiers.basics.session import chosen, told
 from ragbench.tiers.run.overview import over
@@ -81,7 +81,7 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
     assert verdict_tables.said(few(), text) in str(
         views.about.overview(Page(over({"tier": page}), language=language)).html()
     )
-    assert verdict_tables.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
+    assert verdict_tables.said(few(), text) in exports.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
 
 
 WITHHELD = Reason("{part} of {whole} pairs unmeasured", part=24, whole=60)
@@ -111,8 +111,8 @@ def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_
             views.comparison.answer(shown).html(),
             views.comparison.table(shown).html(),
             views.about.overview(overview).html(),
-            articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
-            articles.latex_table(made, text),
+            exports.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
+            exports.latex_table(made, text),
             repr(verdict_tables.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
         ]
         assert [str(output).count(said) > 0 for output in outputs] == [True] * len(outputs), language
@@ -124,10 +124,10 @@ def test_what_has_no_p_has_no_verdict_to_withhold() -> None:
 
 
 def test_an_article_s_table_marks_it(page: Measurement) -> None:
-    text = articles.latex_table(page, translator("en"))
+    text = exports.latex_table(page, translator("en"))
     assert r"$\emptyset$ cannot be shown with 7 groups." in text
     assert text.count(r"} $\emptyset$") >= 2
-    assert "emptyset" not in articles.latex_table(measurement(), translator("en"))
+    assert "emptyset" not in exports.latex_table(measurement(), translator("en"))
 
 
 def test_the_summary_of_a_run_holds_it(page: Measurement, tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
     page = Page(found)
     assert text in str(views.comparison.table(page).html())
     for written in (
-        articles.latex_table(found, translator("en")),
-        articles.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
+        exports.latex_table(found, translator("en")),
+        exports.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
     ):
         assert f"interest, 0.04 (there were 60 questions): mrr {number}" in written
     table = verdict_tables.comparisons(
@@ -314,9 +314,9 @@ def test_counts_of_better_leave_out_what_does_not_matter() -> None:
     assert tally in plain(views.comparison.answer(page))
     assert "hnsw is better than ivfflat on 1 of 3 metrics" in plain(views.comparison.intervals(page))
     assert "better, by less than matters" in plain(views.comparison.table(page))
-    assert r"$\nearrow$" in articles.latex_table(made, english)
-    assert "(better, by less than matters)" in articles.markdown_table(made, english)
-    assert "лучше, но меньше, чем важно" in articles.markdown_table(made, translator("ru"))
+    assert r"$\nearrow$" in exports.latex_table(made, english)
+    assert "(better, by less than matters)" in exports.markdown_table(made, english)
+    assert "лучше, но меньше, чем важно" in exports.markdown_table(made, translator("ru"))
     slightly = replace(made, comparisons=made.comparisons[1:2], facts={**made.facts, "primary": "recall"})
     said = plain(views.comparison.answer(Page(slightly)))
     assert "On recall, hnsw is better than ivfflat, by less than matters (±0.050): +0.0" in said

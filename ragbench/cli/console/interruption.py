@@ -93,18 +93,18 @@ def tell_of_kept(reports: Path | None = None) -> None:
     import json
 
     from ragbench.core import folders, settings
-    from ragbench.llm import uses
-    from ragbench.report.keeping import files, results
+    from ragbench.llm import journal
+    from ragbench.report.keeping import results
 
     place = reports or settings.project_folder() / settings.load().reports_folder
     runs = [path.parent for path in place.glob(f"*/{results.MANIFEST}") if not path.parent.is_symlink()]
     last = max(runs, key=lambda folder: folder.name, default=None)
-    if last is None or not last.name.endswith(files.PARTIAL):
+    if last is None or not last.name.endswith(results.PARTIAL):
         return
     with contextlib.suppress(OSError, ValueError):
         state = json.loads(folders.text(last / results.MANIFEST))
-        if state["status"] == "interrupted" and (keys := uses.of_run(last)):
-            name = last.name.removesuffix(files.PARTIAL)
+        if state["status"] == "interrupted" and (keys := journal.of_run(last)):
+            name = last.name.removesuffix(results.PARTIAL)
             said = f"the journal has the {len(keys):,} replies of models that the interrupted run {name} used"
             terminal.say(said, err=True)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragbench.core.language import translator
-from ragbench.core.parts.blocks import Cell, Column, Grid, Group, Row
-from ragbench.core.parts.cells import Number, P, Piece, Value, within
+from ragbench.core.parts.blocks import Cell, Column, Grid, Group, Number, P, Piece, Row, Value, within
 from ragbench.core.parts.style import Spoken, Style
 from ragbench.core.types import Estimate
 

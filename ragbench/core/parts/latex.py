@@ -7,8 +7,7 @@ import re
 from markupsafe import Markup
 
 from ragbench.core.language import beside_zero, decimals
-from ragbench.core.parts.blocks import Column, Entries, Grid, Group, Text, Under, cells_of
-from ragbench.core.parts.cells import Chip, Styled, Value
+from ragbench.core.parts.blocks import Chip, Column, Entries, Grid, Group, Styled, Text, Under, Value, cells_of
 from ragbench.core.parts.markdown import kept_apart, plain_of
 from ragbench.core.parts.style import Spoken
 from ragbench.core.types import Estimate, Verdict

@@ -9,8 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.core import terminal
-from ragbench.core.parts.blocks import Column, Grid, Group, Text, Under, cells_of
-from ragbench.core.parts.cells import Styled
+from ragbench.core.parts.blocks import Column, Grid, Group, Styled, Text, Under, cells_of
 from ragbench.core.parts.style import Spoken
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#|!~])")

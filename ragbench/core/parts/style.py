@@ -12,36 +12,34 @@ from markupsafe import Markup
 
 from ragbench.core.language import DASH, MINUS, Translator, beside_zero, decimals
 from ragbench.core.parts.blocks import (
+    Call,
     Cell,
+    Chip,
     Column,
+    Drawing,
     Drawn,
     Entries,
     Entry,
     Figure,
     Grid,
     Item,
-    Note,
-    Part,
-    Section,
-    Text,
-    flat,
-)
-from ragbench.core.parts.cells import (
-    Call,
-    Chip,
-    Drawing,
     Lines,
     Link,
     Mark,
     Name,
+    Note,
     Number,
     P,
+    Part,
     Phrase,
     Piece,
+    Section,
     Sentence,
     Styled,
     System,
+    Text,
     Value,
+    flat,
 )
 from ragbench.core.types import Estimate
 

@@ -1,6 +1,6 @@
 """Nothing secret leaves the process: values of key variables and passwords of URLs are masked at every door.
 
-A door is where something goes to a file or a screen: `ragbench.core.terminal`, `ragbench.report.keeping.files`, a
+A door is where something goes to a file or a screen: `ragbench.core.terminal`, `ragbench.report.keeping.results`, a
 measurement's `save`, the journal's export, labels and data sets. What an endpoint sends back is masked as it comes in.
 """
 

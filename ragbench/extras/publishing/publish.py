@@ -27,8 +27,8 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.data import in_memory
-from ragbench.report import articles, assemble, csv_files
-from ragbench.report.keeping import files, kept, results
+from ragbench.report import assemble, exports
+from ragbench.report.keeping import kept, results
 from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
 from ragbench.report.pages.notebook_pages import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.tiers.answers.rag_metrics import measured_scores
@@ -117,10 +117,10 @@ def _published_run(
         known = Measurements(work)
         measurements = {each: known[each] for each in known.names()}
         spoken = translator(language or str(manifest.get("language", "en")))
-        csv_files.write(site / "data", measurements, raw=raw_csv, language=spoken.language)
+        exports.write_tables(site / "data", measurements, raw=raw_csv, language=spoken.language)
         results.write_json(site / "data" / results.MANIFEST, manifest)
         gate = json.loads(folders.text(work / GATE)) if (work / GATE).is_file() else None
-        articles.write(site, manifest, measurements, gate, spoken)
+        exports.write(site, manifest, measurements, gate, spoken)
         if single:
             for edition in [Edition(language)] if language else editions(manifest):
                 _single(site, edition.folder)
@@ -151,10 +151,10 @@ def _published_sheet(
         measurements = {each: copied[each] for each in copied.names()}
         sheet.draw(work, measurements, language)
         _copied(work, site)
-        csv_files.write(site / "data", measurements, raw=raw_csv, language=language)
+        exports.write_tables(site / "data", measurements, raw=raw_csv, language=language)
         for table, made in sheet.tables(measurements):
-            csv_files.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
-        files.write(site / "summary.md", sheet.summary(measurements, translator(language)))
+            exports.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
+        results.write(site / "summary.md", sheet.summary(measurements, translator(language)))
         if single:
             _single(site, "")
         shutil.rmtree(work)
@@ -173,12 +173,12 @@ def _single(site: Path, folder: str) -> None:
     """Each page of a folder of the site once more as one file."""
     (site / SINGLE / folder).mkdir(parents=True)
     for page in sorted((site / folder).glob("*.html")):
-        files.write(site / SINGLE / folder / page.name, self_contained(page, site))
+        results.write(site / SINGLE / folder / page.name, self_contained(page, site))
 
 
 def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
     """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     work.mkdir()
     shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
@@ -199,10 +199,10 @@ def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
             if cell.cell_type == "code":
                 cell.source = clean(cell.source)
                 cell.outputs = [nbformat.from_dict(secrets.masked(output, clean)) for output in cell.outputs]
-        files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
+        results.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
     results.write_json(work / results.MANIFEST, manifest)
     if (run / GATE).is_file():
-        files.write(work / GATE, folders.text(run / GATE))
+        results.write(work / GATE, folders.text(run / GATE))
     return manifest
 
 
@@ -225,7 +225,7 @@ def _copied(work: Path, site: Path) -> None:
         if path.is_dir():
             shutil.copytree(path, site / path.name)
         else:
-            files.write_by(site / path.name, partial(shutil.copyfile, path))
+            results.write_by(site / path.name, partial(shutil.copyfile, path))
 
 
 def self_contained(page: Path, site: Path) -> str:

@@ -8,6 +8,6 @@ OFFERS = {
         "runs": "ragbench.extras.runs.command:application",
     },
     "load": {"history": "ragbench.extras.runs.load_command", "result": "ragbench.extras.runs.load_command"},
-    "published": {"sheet": "ragbench.extras.runs.sheet"},
+    "published": {"sheet": "ragbench.extras.runs.made_pages"},
     "front": {"compare": "ragbench.extras.runs.compared:compare"},
 }

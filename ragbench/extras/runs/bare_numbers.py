@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragbench.core import answered_by, unidentified
+from ragbench.core import answered_by, gaps
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import Column, Table, Value
@@ -14,7 +14,7 @@ from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
 from ragbench.extras.runs.compared import LETTERS, names
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
-from ragbench.report.articles import MARK, bounded, markdown, markdown_table
+from ragbench.report.exports import MARK, bounded, markdown, markdown_table
 from ragbench.views.basics.material import digits_of
 from ragbench.views.basics.text import clean
 
@@ -102,7 +102,7 @@ def _number(n: Any) -> int | None:
 def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str:
     """What no notebook made in Markdown: the tables of a comparison, or a run of which only numbers are kept.
 
-    Its first line and its length are those of `ragbench.report.articles.summary`.
+    Its first line and its length are those of `ragbench.report.exports.summary`.
     """
     parts = []
     for name, made in measurements.items():
@@ -115,7 +115,10 @@ def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str
             tables |= {title: table.markdown() for title, table in own.items()}
         for title, text in tables.items():
             parts += [(title, [f"## {markdown(title)}", "", text])] if text else []
-        read_with = [caveat(of(made.facts), _), *unidentified.sentences(unidentified.of(made.facts).values(), _)]
+        read_with = [
+            caveat(of(made.facts), _),
+            *gaps.unidentified_sentences(gaps.unidentified(made.facts).values(), _),
+        ]
         read_with += answered_by.warnings(made.facts, _)
         parts += [(name, [f"> {markdown(text)}", ""]) for text in read_with if text]
     return "\n".join(bounded([MARK, f"# {_('Report')}", ""], parts, _)).rstrip() + "\n"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ragbench import stats
-from ragbench.core import settings, unidentified
+from ragbench.core import gaps, settings
 from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
@@ -217,7 +217,7 @@ class RunComparison:
 
 
 SLACK = 1e-9
-OF_SYSTEMS = (unidentified.FACT, withholding.MATCHING)
+OF_SYSTEMS = (gaps.FACT, withholding.MATCHING)
 """Facts, by system, that verdicts hang on."""
 UNMEASURED = "unmeasured"
 """What goes as the status of a value of which a kept run does not say why it is not there."""

@@ -26,8 +26,8 @@ from ragbench.core.types.reason import kept
 from ragbench.extras.runs import bare_numbers
 from ragbench.extras.runs.changes import Refusal, RunFacts, run_facts, said
 from ragbench.extras.runs.compared import LETTERS
-from ragbench.report import articles
-from ragbench.report.keeping import files, results
+from ragbench.report import exports
+from ragbench.report.keeping import results
 from ragbench.report.pages import drawing, sheets
 from ragbench.report.pages.sheets import Block
 from ragbench.tiers.basics.verdict_tables import is_equal
@@ -78,7 +78,7 @@ def draw(folder: Path, language: str) -> None:
             blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
         sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
         drawing.write_scripts(folder, page)
-        _table(folder, name, articles.latex_table(known, _))
+        _table(folder, name, exports.latex_table(known, _))
     rows = whole.extra["summarized"].to_dict("records")
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
     several = f"{_('Numbers without pairs')} ({_.integer(len(rows))})"
@@ -100,7 +100,7 @@ def _asked(runs: Sequence[Mapping[str, Any]], _: Translator) -> str:
 def _table(folder: Path, name: str, text: str) -> None:
     if text:
         (folder / "tables").mkdir(exist_ok=True)
-        files.write(folder / "tables" / f"{name}.tex", text)
+        results.write(folder / "tables" / f"{name}.tex", text)
 
 
 def _paired(page: Page, _: Translator, title: str, up: str) -> str:

@@ -78,7 +78,7 @@ def result(
 
 def _keep(loaded: Loaded, source: str, dry_run: bool) -> None:
     """Say what was understood, and record it unless this is a dry run."""
-    from ragbench.cli.console.preview import tell_rest
+    from ragbench.cli.console.outputs import tell_rest
     from ragbench.core import settings
     from ragbench.store import Store
 

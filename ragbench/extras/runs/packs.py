@@ -24,8 +24,8 @@ from ragbench.core import settings, trust
 from ragbench.core.expectations import expectation
 from ragbench.core.folders import new_folder
 from ragbench.core.settings.secrets import excerpt
-from ragbench.llm import journal, uses
-from ragbench.report.keeping import files, kept, results
+from ragbench.llm import journal
+from ragbench.report.keeping import kept, results
 from ragbench.report.keeping.results import plain
 from ragbench.report.pages.drawing import render
 
@@ -38,7 +38,7 @@ class PackError(ValueError):
 
 
 def _run(name: str) -> str:
-    if name == files.LATEST or name.endswith(files.PARTIAL):
+    if name == results.LATEST or name.endswith(results.PARTIAL):
         raise ValueError("this is no name of a run that has ended")
     return plain(name)
 
@@ -82,11 +82,11 @@ def export(name: str | Path, to: Path) -> Packed:
     StoreError where the database cannot be reached.
     """
     from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     folder = kept.pages_of(name)
     manifest = kept.manifest_of(folder)
-    keys = uses.of_run(folder)
+    keys = journal.of_run(folder)
     if keys is None:
         raise PackError(f"{folder} does not say which replies it used: run it once more")
     about = {"format": 1, "run": folder.name, "ragbench": version("ragbench"), "data": manifest.get("data", {})}
@@ -96,7 +96,7 @@ def export(name: str | Path, to: Path) -> Packed:
         if keys:
             with Store.open(settings.load()) as store:
                 count = journal.write(replies, DatabaseJournal(store.engine).rows_of(keys))
-        with files.whole(to) as unnamed, zipfile.ZipFile(unnamed, "w", zipfile.ZIP_DEFLATED) as pack:
+        with results.whole(to) as unnamed, zipfile.ZipFile(unnamed, "w", zipfile.ZIP_DEFLATED) as pack:
             pack.writestr(zipfile.ZipInfo(ABOUT), json.dumps({**about, "replies": count}, indent=1))
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
                 inside = path.relative_to(folder).as_posix()
@@ -140,7 +140,7 @@ def bring_in(path: Path) -> Unpacked:
 def take(replies: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
     """Put exported replies into the journal, where those that are there stay: how many were read, how many are new."""
     from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     with Store.open(settings.load()) as store:
         return DatabaseJournal(store.engine).bring_in(replies)

@@ -74,9 +74,9 @@ def make(
     if out.suffix == ".csv":
         import pandas as pd
 
-        from ragbench.report import csv_files
+        from ragbench.report import exports
 
-        csv_files.write_csv(out, pd.DataFrame(rows, columns=list(nugget_lists.COLUMNS)))
+        exports.write_csv(out, pd.DataFrame(rows, columns=list(nugget_lists.COLUMNS)))
     else:
         import json
 
@@ -155,11 +155,10 @@ def agree(
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
     from ragbench.core.parts import Value, spoken
-    from ragbench.extras.standards.nugget_lists import by_run_and_topic
-    from ragbench.extras.standards.nugget_lists import judged_values as read
+    from ragbench.extras.standards.nugget_lists import by_run_and_topic, judged_values
 
     found = by_run_and_topic(
-        read(judge, metric), read(people, metric), level=level, resamples=resamples, seed=seed
+        judged_values(judge, metric), judged_values(people, metric), level=level, resamples=resamples, seed=seed
     )  # fmt: skip
     if as_json:
         terminal.dump({name: asdict(estimate) for name, estimate in found.items()}, clean=without_nan)

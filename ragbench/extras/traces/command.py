@@ -32,6 +32,6 @@ def traces(
 
     Example: ragbench load traces spans.jsonl --name mine --dry-run
     """
-    from ragbench.extras.traces import reading
+    from ragbench.extras.traces import files_of_traces
 
-    return reading.read(files, base=base_of(chunks_from), ratings=rating or ())
+    return files_of_traces.read(files, base=base_of(chunks_from), ratings=rating or ())

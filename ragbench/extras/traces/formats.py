@@ -32,7 +32,7 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.rows import cut_list
-from ragbench.extras.traces import agents, tables
+from ragbench.extras.traces import answer_rows, traced_agents
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
 
@@ -124,7 +124,7 @@ def format_of(record: Mapping[str, Any]) -> Format | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
     known = next((known for known in FORMATS if any(names >= marks for marks in known.MARKS)), None)
-    return known or (TABLE if tables.is_one(record) else None)
+    return known or (TABLE if answer_rows.is_one(record) else None)
 
 
 def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
@@ -139,7 +139,7 @@ def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
 def parts(known: Format, record: Mapping[str, Any], name: str) -> Iterator[Trace | Passage]:
     """What a record of a format holds: parts of traces, or a document. name: an id for what has none of its own."""
     if known is TABLE:
-        yield from tables.parts(record, name)
+        yield from answer_rows.parts(record, name)
     elif known.NAME == "LangChain documents":
         yield from filter(None, [passage_of(record)])
     else:
@@ -281,7 +281,7 @@ def _told_by_events(
 def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...], str | None]:
     """The calls of a step, and what a tool gave; LangChain writes what went in as the field `input` alone."""
     if step == "generate":
-        return next((calls for key in NAMES["output"] if (calls := agents.announced(given.get(key)))), ()), None
+        return next((calls for key in NAMES["output"] if (calls := traced_agents.announced(given.get(key)))), ()), None
     if step != "tool":
         return (), None
     arguments = _first(given, "arguments")
@@ -289,7 +289,7 @@ def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...],
     if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
         arguments = arguments["input"]
     result = given.get("gen_ai.tool.call.result")
-    return agents.made(_first(given, "tool"), arguments), agents.result(
+    return traced_agents.made(_first(given, "tool"), arguments), traced_agents.result(
         _first(given, "output") if result is None else result
     )
 

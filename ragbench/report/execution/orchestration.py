@@ -26,11 +26,11 @@ from ragbench.core.settings import secrets
 from ragbench.core.types import reason as reasons
 from ragbench.data import remotes
 from ragbench.embed import wheels
-from ragbench.llm import uses
+from ragbench.llm import journal
 from ragbench.report.execution import execute, kernel_pool
 from ragbench.report.execution.kernel_pool import Round
 from ragbench.report.execution.preparation import Read, prepared
-from ragbench.report.keeping import files, kept, results
+from ragbench.report.keeping import kept, results
 from ragbench.report.keeping.results import named, noted
 from ragbench.report.pages import drawing, notebook_pages
 from ragbench.report.pages.notebook_pages import Measurements
@@ -138,7 +138,7 @@ def run(
             for wants in {*libraries.values()}:
                 forks.prepare(wants)
         variables = held.enter_context(pool.shared(known))
-        folder = files.new_run(out or settings.project_folder() / known.reports_folder)
+        folder = results.new_run(out or settings.project_folder() / known.reports_folder)
         started = time.time()
         mask = secrets.masker()
         begun = {"started": round(started), "notebooks": list(sources), **called}
@@ -153,7 +153,7 @@ def run(
                 failures = Work(folder, progress, variables, forks, libraries).all(sources, in_turn)
             finally:
                 remotes.settle(folder)
-                uses.settle(folder)
+                journal.settle(folder)
                 stored = embeddings.told(folder)
             keep_overview(folder)
             for name, notebook in sources.items():
@@ -186,7 +186,7 @@ def run(
         page["name"]: str(reasons.read(page["failure"])) for page in manifest["notebooks"] if page["status"] == "failed"
     }
     broken = known.fail_on_raised and "raised" in manifest
-    final = files.finish(folder)
+    final = results.finish(folder)
     unkept = mask(kept.refusal(lambda: kept.record(final, made))) if keep else ""
     return RunResult(final, failed, unkept, broken, left_out, stored)
 
@@ -394,7 +394,7 @@ def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterat
 
 def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
     """The executed notebook without a trace of the clock or of secrets."""
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
@@ -404,7 +404,7 @@ def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
         if not cell.metadata["tags"]:
             del cell.metadata["tags"]
     clean = nbformat.from_dict(secrets.masked(notebook, mask))
-    files.write(path, nbformat.writes(clean) + "\n")
+    results.write(path, nbformat.writes(clean) + "\n")
 
 
 @contextlib.contextmanager
@@ -472,11 +472,11 @@ def notice(reports: Path) -> dict[str, str]:
     under way, or that another process looks at just now, is left alone.
     """
     refusals = {}
-    for folder in sorted(reports.glob(f"*{files.PARTIAL}")):
+    for folder in sorted(reports.glob(f"*{results.PARTIAL}")):
         with _left(folder) as left:
             if left:
                 work = partial(interrupt, folder, _begun(folder), keep=True)
-                refusals[folder.name.removesuffix(files.PARTIAL)] = kept.refusal(work)
+                refusals[folder.name.removesuffix(results.PARTIAL)] = kept.refusal(work)
     return refusals
 
 

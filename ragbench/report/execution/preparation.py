@@ -18,7 +18,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.language import translator
 from ragbench.core.settings import OWN_TABLES
 from ragbench.data import Dataset, available, places
-from ragbench.report.keeping import files
+from ragbench.report.keeping import results
 from ragbench.report.pages import drawing
 from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -229,7 +229,7 @@ def source(values: Mapping[str, Any]) -> str:
 
 def inject(notebook: Any, values: Mapping[str, Any]) -> None:
     """Put the cell that sets the parameters behind the one that declares them; its id is always the same."""
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", ())]
     if not values:

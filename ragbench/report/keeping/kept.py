@@ -16,8 +16,8 @@ from ragbench.core.measurement import DamagedError
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.urls import Url, is_url, target
 from ragbench.data import remotes
-from ragbench.llm import uses
-from ragbench.report.keeping import files, results
+from ragbench.llm import journal
+from ragbench.report.keeping import results
 from ragbench.report.keeping.results import Manifest, check, plain, text
 from ragbench.report.pages.notebook_pages import Measurements
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
 TAKEN = re.compile(
-    rf"({results.MANIFEST}|{results.SUMMARY}|{results.SCORES}|gate\.json|{re.escape(uses.FILE)}|{_NAME}\.ipynb|"
+    rf"({results.MANIFEST}|{results.SUMMARY}|{results.SCORES}|gate\.json|{re.escape(journal.FILE)}|{_NAME}\.ipynb|"
     rf"parts/{_NAME}/(findings\.json|{_NAME}\.parquet))"
 )
 """The files of a run that are taken from elsewhere: no page, so that no script of a stranger is opened as a report."""
@@ -50,7 +50,7 @@ def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> Ru
     if made is None:
         kept = Measurements(folder)
         made = {name: kept[name] for name in kept.names()}
-    manifest, keys = manifest_of(folder), uses.of_run(folder)
+    manifest, keys = manifest_of(folder), journal.of_run(folder)
     try:
         return recorded(manifest, made, folder.resolve(), keys)
     except Exception as error:  # it may have come from anywhere
@@ -130,7 +130,7 @@ def rename(run: str | Path, *, name: str | None = None, note: str | None = None)
             if (known := runs.in_folder(folder)) is not None:
                 runs.entitle(known, given)
 
-    return Renamed(folder.name.removesuffix(files.PARTIAL), folder, refusal(also))
+    return Renamed(folder.name.removesuffix(results.PARTIAL), folder, refusal(also))
 
 
 def refusal(work: Callable[[], object]) -> str:
@@ -166,7 +166,7 @@ def find(name: str | Path) -> RunRecord:
     folder = folder_of(name)
     if folder is not None:
         return of_folder(folder)
-    if str(name) == files.LATEST:
+    if str(name) == results.LATEST:
         raise StoreError(
             "this project has no complete run yet: `ragbench run` makes one, `ragbench runs` lists what is kept"
         )
@@ -218,25 +218,25 @@ def folder_of(name: str | Path) -> Path | None:
     text = str(name)
     if text in ("", ".", "..") or not reports.is_dir():
         return None
-    called = sorted(path.name for path in reports.iterdir() if path.name != files.LATEST and _called(path) == text)
+    called = sorted(path.name for path in reports.iterdir() if path.name != results.LATEST and _called(path) == text)
     if Path(text).name != text or (called and not (reports / text / results.MANIFEST).is_file()):
         return (reports / only(text, called)).resolve() if called else None
     exact = reports / text
     if (exact / results.MANIFEST).is_file():
         return exact.resolve()
-    if text == files.LATEST:  # where links cannot be made it is no run, but a page that leads to one
+    if text == results.LATEST:  # where links cannot be made it is no run, but a page that leads to one
         return max((path.resolve() for path in reports.iterdir() if _is_complete(path)), default=None)
     begun = [
         path
         for path in reports.iterdir()
-        if path.name.startswith(text) and path.name != files.LATEST and (path / results.MANIFEST).is_file()
+        if path.name.startswith(text) and path.name != results.LATEST and (path / results.MANIFEST).is_file()
     ]
     return begun[0].resolve() if len(begun) == 1 else None
 
 
 def _brought(url: Url) -> Path:
     """The copy of a run at a URL; `…/latest` is the one that was sent there last."""
-    if url.name == files.LATEST and (newest := _newest(url.parent)):
+    if url.name == results.LATEST and (newest := _newest(url.parent)):
         url = url.parent / newest
     place = remotes.brought(url, REMOTE)
     check(place)
@@ -250,12 +250,12 @@ def _newest(reports: Url) -> str:
 
     Raises ValueError where that file is of somebody else.
     """
-    said = remotes.text_at(reports / files.LATEST)
+    said = remotes.text_at(reports / results.LATEST)
     try:
         return "" if said is None else plain(said.strip())
     except ValueError:
         raise ValueError(
-            f"{reports / files.LATEST} is not ragbench's, and would name the newest report: rename it"
+            f"{reports / results.LATEST} is not ragbench's, and would name the newest report: rename it"
         ) from None
 
 
@@ -273,7 +273,7 @@ def send(name: str | Path, to: str) -> str:
     if there is not None and _identity(there) != _identity(text(folder / results.MANIFEST)):
         raise ValueError(f"{url}: another run of that id is there; name another folder")
     remotes.send(folder, url, LAST)
-    remotes.put(reports / files.LATEST, f"{folder.name}\n")
+    remotes.put(reports / results.LATEST, f"{folder.name}\n")
     return str(url / LAST[0])
 
 

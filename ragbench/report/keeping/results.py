@@ -1,11 +1,14 @@
-"""A run's numbers as files: the score table, the summary, and the manifest by which a received report can be opened.
+"""A run's files: whole or not there, its numbers among them, and the manifest by which a report can be opened.
 
 What is read whole of a received run is small, whatever it is packed into.
 """
 
 from __future__ import annotations
 
+import datetime
+import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,17 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ragbench.core import answered_by, folders, raised, stand_ins, unidentified
+from ragbench.core import answered_by, folders, gaps, stand_ins
+from ragbench.core.folders import sync, whole, write_by
 from ragbench.core.language import LANGUAGES, translator
 from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, without_nan, without_rows, write_table
 from ragbench.core.names import fault
 from ragbench.core.settings import secrets
 from ragbench.core.types.reason import Reason, read
 from ragbench.data import files as reading
-from ragbench.data.files import LATEST, MAX_ROWS
+from ragbench.data.files import LATEST as LATEST_MOMENT
+from ragbench.data.files import MAX_ROWS
 from ragbench.data.rows import look_at_parquet
 from ragbench.metrics import published
-from ragbench.report.keeping import files
 from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.session import versions
 
@@ -46,7 +50,7 @@ def write_json(path: Path, value: Any) -> None:
                 out.write(document(text))
             out.write("\n")
 
-    files.write_by(path, fill)
+    write_by(path, fill)
 
 
 KNOWN = ("cluster", "kind", "language", "source")
@@ -124,13 +128,13 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
     `unidentified`, only where there are any, how many of the passages that a system retrieved are none of the data
     set's."""
     by_name = {name: stand_ins.of(measurements[name].facts) for name in measurements}
-    strange = {name: unknown for name in measurements if (unknown := unidentified.of(measurements[name].facts))}
+    strange = {name: unknown for name in measurements if (unknown := gaps.unidentified(measurements[name].facts))}
     english = translator("en")
     caveats = {
         name: " ".join(
             filter(None, [stand_ins.caveat(used, english),
-                          *unidentified.sentences(strange.get(name, {}).values(), english),
-                          *raised.warnings(measurements[name].facts, english)])
+                          *gaps.unidentified_sentences(strange.get(name, {}).values(), english),
+                          *gaps.raised_warnings(measurements[name].facts, english)])
         )
         for name, used in by_name.items()
     }  # fmt: skip
@@ -140,7 +144,7 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
     return {
         "stand_ins": {name: [stand_in.fact for stand_in in used] for name, used in by_name.items() if used},
         "caveats": {name: text for name, text in caveats.items() if text},
-        **({unidentified.FACT: counts} if counts else {}),
+        **({gaps.FACT: counts} if counts else {}),
     }
 
 
@@ -236,7 +240,7 @@ def nothing_for(reasons: Iterable[str]) -> str:
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:
-    return [failure.fact for failure in raised.of(made.facts)]
+    return [failure.fact for failure in gaps.raised(made.facts)]
 
 
 def _by_name(measurements: Measurements) -> dict[str, Measurement]:
@@ -339,8 +343,8 @@ class Manifest(BaseModel):
     status: str = "complete"
     name: Annotated[str, AfterValidator(named)] = ""
     note: Annotated[str, AfterValidator(noted)] = ""
-    started: Annotated[float, Field(ge=0, lt=LATEST)] | None = None
-    seconds: Annotated[float, Field(ge=0, lt=LATEST)] | None = None
+    started: Annotated[float, Field(ge=0, lt=LATEST_MOMENT)] | None = None
+    seconds: Annotated[float, Field(ge=0, lt=LATEST_MOMENT)] | None = None
     language: Language = "en"
     also: list[Language] = []
     notebooks: list[Described] = []
@@ -373,3 +377,106 @@ def check(folder: Path) -> None:
         look_at_parquet(sorted(folder.rglob("*.parquet")), MAX_ROWS * 10, MOST_IN_TABLES)
     except reading.DatasetError as error:
         raise ValueError(f"a table of the run is too large, or none: {error}") from None
+
+
+__all__ = ["finish", "new_run", "notebook_format", "point", "whole", "write", "write_by"]
+
+PARTIAL = ".partial"
+LATEST = "latest"
+REDIRECT = (
+    '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>ragbench</title>'
+    '<meta http-equiv="refresh" content="0; url=../{name}/index.html">'
+    '<p><a href="../{name}/index.html">{name}</a></p></html>\n'
+)
+
+
+def notebook_format() -> Any:
+    """The package nbformat.
+
+    What it checks notebooks with would compile a grammar of addresses, for a second and a half, to check what no
+    notebook has; so this one package is not there while they are imported.
+    """
+    name = "rfc3987_syntax"
+    hidden = name not in sys.modules
+    if hidden:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import nbformat
+    finally:
+        if hidden:
+            del sys.modules[name]
+    return nbformat
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a whole file, or none; a text without secrets."""
+    folders.write(path, secrets.document_masker()(content) if isinstance(content, str) else content)
+
+
+def new_run(reports: Path) -> Path:
+    """A folder for a run that no other process has: `<reports>/<time>-<number>.partial` until `finish` names it.
+
+    Raises FileExistsError where `latest` among the reports is a file or folder that ragbench did not make.
+    """
+    reports.mkdir(parents=True, exist_ok=True)
+    if not _is_ours(reports / LATEST):
+        raise FileExistsError(
+            f"{reports / LATEST} is not ragbench's, and would lead to the newest report: rename it, and run again"
+        )
+    stem = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S")
+    for number in range(1, 100_000):
+        name = f"{stem}-{number:02d}"
+        folder = reports / f"{name}{PARTIAL}"
+        if (reports / name).exists():
+            continue
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        if (reports / name).exists():  # another run of this name was finished between the two looks
+            folder.rmdir()
+            continue
+        return folder
+    raise FileExistsError(f"{reports}: 100,000 runs began within one second")
+
+
+def finish(folder: Path) -> Path:
+    """Name a run's folder for good and point `latest` to it."""
+    final = folder.with_name(folder.name.removesuffix(PARTIAL))
+    sync(folder)
+    folder.rename(final)
+    sync(final.parent)
+    point(final.parent / LATEST, final)
+    return final
+
+
+def point(link: Path, target: Path) -> None:
+    """Let `latest` lead to `target`: a relative link, or a page that redirects where links cannot be made.
+
+    A folder of others under that name stays as it is.
+    """
+    if not _is_ours(link):
+        return
+    temporary = link.with_name(f".{link.name}-{os.getpid()}-{target.name}")
+    try:
+        temporary.symlink_to(target.name, target_is_directory=True)
+    except OSError:
+        if link.is_symlink() or link.is_file():
+            link.unlink()
+        link.mkdir(exist_ok=True)
+        write(link / "index.html", REDIRECT.format(name=target.name))
+        return
+    try:
+        if link.is_dir() and not link.is_symlink():
+            (link / "index.html").unlink(missing_ok=True)
+            link.rmdir()
+        temporary.replace(link)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _is_ours(link: Path) -> bool:
+    """Whether what is called `latest` is what `point` makes: a link, or a folder with nothing but a page."""
+    if link.is_symlink() or not link.exists():
+        return True
+    return link.is_dir() and {path.name for path in link.iterdir()} <= {"index.html"}

@@ -1,4 +1,4 @@
-"""From what a run has stored to its pages, again and again with the same bytes.
+"""From what a run has stored to its pages and their index, again and again with the same bytes.
 
 In the run's own language, and beside it in others; with a page for every metric that the run shows, and with the data
 that a page loads when it needs them: compressed, in scripts beside it, so that it opens from disk.
@@ -13,19 +13,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from markupsafe import Markup
 
 from ragbench.core.language import NAMES, translator
 from ragbench.core.measurement import DamagedError
 from ragbench.core.metric import Metric
 from ragbench.core.settings.secrets import excerpt
-from ragbench.report.keeping import files, kept, results
-from ragbench.report.pages import index, notebook_pages
+from ragbench.metrics.explanation import reason_in
+from ragbench.report.keeping import kept, results
+from ragbench.report.pages import notebook_pages
 from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics import session
+from ragbench.tiers.basics.session import Lack
 from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views import Page
 from ragbench.views.about import metric_page
+from ragbench.views.about.run_summary import Overview, compared, size_and_cost
 from ragbench.views.basics.marks import METRIC_PAGES, row_anchor
+from ragbench.views.basics.text import clean
 from ragbench.views.basics.web import Web
 from ragbench.views.items import parts, slug
 
@@ -94,7 +101,7 @@ def draw(
         spoken = {each["name"]: each["language"] if own else edition.language for each in manifest["notebooks"]}
         undrawn |= _draw(folder, manifest, measured, edition, drawn, spoken, apart)
     for name, content in notebook_pages.beside().items():
-        files.write(folder / name, content)
+        results.write(folder / name, content)
     return undrawn
 
 
@@ -106,8 +113,8 @@ def _draw(
     own = folder / edition.folder
     own.mkdir(exist_ok=True)
     notebooks = {listed["name"]: notebook_at(folder / f"{listed['name']}.ipynb") for listed in manifest["notebooks"]}
-    ways = {name: index.way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
-    order, told = list(ways), index.drawn_names(measured, edition.language)
+    ways = {name: way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
+    order, told = list(ways), drawn_names(measured, edition.language)
     sheets = []
     for described in manifest["notebooks"]:
         name = described["name"]
@@ -123,7 +130,7 @@ def _draw(
     write(own, measured, titles, edition, drawn)
     frame, left_out = edition.frame("index.html", drawn), session.read(manifest.get("left_out", ()))
     called = (str(manifest.get("name") or ""), str(manifest.get("note") or ""))
-    files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out, called))
+    results.write(own / "index.html", index_page(entries, measured, edition.language, frame, left_out, called))
     return {entry["name"]: why for entry, why in pages if why}
 
 
@@ -141,7 +148,7 @@ def page(
         text = notebook_pages.html(notebook, name, measured, language, failure, frame)
         for shown in notebook_pages.tables(notebook, measured, language):
             write_scripts(own, shown)
-        entry = index.entry(notebook, name, measured, language, failure, told)
+        listed = entry(notebook, name, measured, language, failure, told)
     except Exception as error:  # whatever a notebook put out, the other pages are drawn
         why = kept.told(error)
         failure = failure or why
@@ -149,18 +156,18 @@ def page(
             if "outputs" in cell:
                 cell.outputs = []
         text = notebook_pages.html(notebook, name, measured, language, failure, frame)
-        entry = index.entry(notebook, name, notebook_pages.Measurements(folder / "none"), language, failure)
+        listed = entry(notebook, name, notebook_pages.Measurements(folder / "none"), language, failure)
     if name != OVERVIEW:
-        files.write(own / f"{name}.html", text)
+        results.write(own / f"{name}.html", text)
         for file, content in notebook_pages.of_its_own(notebook).items():
             (own / file).parent.mkdir(exist_ok=True)
-            files.write(own / file, content)
-    return entry, why
+            results.write(own / file, content)
+    return listed, why
 
 
 def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it. Raises ValueError for what is none, or holds more than a run's."""
-    text, nbformat = results.text(path), files.notebook_format()
+    text, nbformat = results.text(path), results.notebook_format()
     try:
         notebook = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
         nbformat.validate(notebook)
@@ -202,7 +209,7 @@ def write(
     for name, (metric, places) in by_metric.items():
         frame = edition.frame(f"{METRIC_PAGES}/{name}.html", drawn)
         text = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
-        files.write(own / f"{name}.html", text)
+        results.write(own / f"{name}.html", text)
 
 
 def html(
@@ -277,4 +284,86 @@ def write_scripts(folder: Path, page: Page) -> None:
         part.unlink()
     own.mkdir(parents=True, exist_ok=True)
     for name, content in names(page):
-        files.write(folder / FOLDER / f"{name}.js", f'ragbenchData("{name}","{content}");\n')
+        results.write(folder / FOLDER / f"{name}.js", f'ragbenchData("{name}","{content}");\n')
+
+
+FIRST = ("standing", "differences", "blame_bars", "overview")
+"""The views of all pages together, in their order."""
+FOLDED = ("limits", "provenance")
+
+
+def way(notebook: Any, name: str, language: str) -> dict[str, str]:
+    """The way to a page: its address, and what stands above its title and its title."""
+    over, question = notebook_pages.title(notebook, translator(language), name)
+    return {"href": f"{quote(name)}.html", "over": over, "question": question}
+
+
+def drawn_names(measurements: Measurements, language: str) -> frozenset[str]:
+    """The measurements whose answers the figures of the first page give."""
+    whole = _overview(measurements, language)
+    told = compared(whole) if whole is not None else ()
+    return frozenset(str(page["name"]) for page, _metric, _rows in told)
+
+
+def entry(
+    notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "",
+    told: frozenset[str] = frozenset(),
+) -> dict[str, Any]:  # fmt: skip
+    """What the first page shows of one page: its question, and its answer where no figure does (`told`)."""
+    shown = [measurement for measurement in _measurements(notebook, name, measurements) if measurement not in told]
+    asked = ({"view": "summary", "measurement": measurement, "options": {"brief": True}} for measurement in shown)
+    return {
+        "name": name,
+        **way(notebook, name, language),
+        "failure": reason_in(failure, translator(language)),
+        "summary": Markup("").join(notebook_pages.view(view, measurements, language).html() for view in asked),
+    }
+
+
+def _measurements(notebook: Any, name: str, measurements: Measurements) -> list[str]:
+    """Those that the page shows, in its order; the notebook's own if it shows none."""
+    there = measurements.names()
+    asked = dict.fromkeys(str(view["measurement"]) for view in notebook_pages.views(notebook))
+    return [measurement for measurement in asked if measurement in there] or [name] * (name in there)
+
+
+def _overview(measurements: Measurements, language: str) -> Overview | None:
+    return Overview(measurements.page(OVERVIEW, language).material) if OVERVIEW in measurements.names() else None
+
+
+def index_page(
+    entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any],
+    left_out: Sequence[Lack] = (), called: tuple[str, str] = ("", ""),
+) -> str:  # fmt: skip
+    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.drawing`.
+
+    called: the run's name and the note on it, empty texts for none.
+    """
+    _ = translator(language)
+    whole = _overview(measurements, language)
+    datasets = dict.fromkeys(
+        str(measurements[name].facts["dataset"])
+        for name in measurements.names()
+        if measurements[name].facts.get("dataset")
+    )
+    title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
+    about = {} if whole is None else {str(page["name"]): " · ".join(size_and_cost(whole, page)) for page in whole.pages}
+
+    def drawn(name: str) -> Markup:
+        asked = {"view": name, "measurement": OVERVIEW}
+        view = notebook_pages.view(asked, measurements, language)
+        shown: Markup = view.html(frozenset({METRIC_PAGES})) if view.parts else Markup()
+        return shown
+
+    page = notebook_pages.chrome(language, title) | {
+        **frame,
+        "entries": [{**e, "about": about.get(e["name"], "")} for e in entries if e["name"] != OVERVIEW],
+        "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
+        "views": {name: drawn(name) for name in (*FIRST, *FOLDED) if whole is not None},
+        "name": clean(called[0]),
+        "note": clean(called[1]),
+        "wide": True,
+        "left_out": [(lack.page, lack.sentence(_)) for lack in left_out],
+    }
+    template = notebook_pages.exporter().environment.get_template("overview.html.j2")
+    return str(template.render(page=page))

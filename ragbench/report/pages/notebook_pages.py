@@ -8,17 +8,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
+from html import unescape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.parts import TEMPLATES, text_of
 from ragbench.metrics.explanation import reason_in
-from ragbench.report.pages import prose
 from ragbench.views import MIME, Page
 from ragbench.views.basics.marks import METRIC_PAGES
 from ragbench.views.basics.text import clean
@@ -88,7 +89,7 @@ def html(
     present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
     sections = _sections(notebook, measurements, present, _)
     shown = [part["shown"] for section in sections for part in section["parts"]]
-    over, question = prose.title(notebook, _, name)
+    over, question = title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
         **(frame or {}),
@@ -126,7 +127,7 @@ def _sections(
 
     def fold_code() -> None:
         if sources:
-            sections[-1]["parts"].append({"kind": "code", "shown": pieces.all(*map(prose.code, sources))})
+            sections[-1]["parts"].append({"kind": "code", "shown": pieces.all(*map(code, sources))})
         sources.clear()
 
     for cell in notebook.cells:
@@ -139,7 +140,7 @@ def _sections(
                 fold_code()
         elif cell.cell_type == "markdown":
             fold_code()
-            add(cell, "prose", prose.prose(cell.source, _))
+            add(cell, "prose", prose(cell.source, _))
     fold_code()
     for part in sections[0]["parts"]:  # right below the page's title nothing is of the third level
         part["shown"] = pieces.below_title(part["shown"])
@@ -243,9 +244,9 @@ def views(notebook: Any) -> list[Mapping[str, Any]]:
 
 def _output(output: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> Markup | None:
     if output.output_type == "stream":
-        return prose.preformatted(clean(output.text)) if output.name == "stdout" and output.text.strip() else None
+        return preformatted(clean(output.text)) if output.name == "stdout" and output.text.strip() else None
     if output.output_type == "error":
-        return pieces.fold(_("traceback"), prose.preformatted(clean("\n".join(output.traceback))), kind="code")
+        return pieces.fold(_("traceback"), preformatted(clean("\n".join(output.traceback))), kind="code")
     data = output.get("data", {})
     kind = _leading(data)
     if kind == MIME:
@@ -255,7 +256,7 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
     if kind:
         picture = _picture(data)
         return None if picture is None else pieces.image(picture[0])
-    return prose.preformatted(clean(data["text/plain"])) if data.get("text/plain", "").strip() else None
+    return preformatted(clean(data["text/plain"])) if data.get("text/plain", "").strip() else None
 
 
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
@@ -290,3 +291,79 @@ def _picture(data: Mapping[str, Any]) -> tuple[str, bytes] | None:
     except ValueError:
         return None
     return f"{PICTURES_FOLDER}/{hashlib.sha256(made).hexdigest()[:16]}.{PICTURES[kind]}", made
+
+
+OVER = " · "
+_FIRST_HEADING = re.compile(r"<h1>((?:(?!<h1>).)*?)</h1>", re.DOTALL)
+
+
+@lru_cache(maxsize=1)
+def _reader() -> Any:
+    import mistune
+
+    class Renderer(mistune.HTMLRenderer):
+        def sanitize_url(self, url: str) -> str:
+            return super().sanitize_url(url) if may_be_followed(url) else "#"
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            if not may_be_followed(url) or urlsplit(_plain(url)).netloc:
+                return str(escape(text))  # a picture from elsewhere would tell that the page was opened
+            return super().image(text, url, title)
+
+    plugins = ["table", "strikethrough", "footnotes", "def_list"]
+    return mistune.create_markdown(renderer=Renderer(escape=True), plugins=plugins)
+
+
+def may_be_followed(url: str) -> bool:
+    """Whether a link may be followed: to the web, to a mailbox, or to a place in the report itself."""
+    try:
+        parts = urlsplit(_plain(url))
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https", "mailto") or not (parts.scheme or ":" in parts.path.split("/")[0])
+
+
+def _plain(url: str) -> str:
+    """The address as a browser reads it: entities resolved, blanks and control characters gone, slashes upright."""
+    letters = [letter for letter in unescape(unescape(url)) if letter > " " and letter.isprintable()]
+    return "".join(letters).replace("\\", "/")
+
+
+def prose(markdown: str, translate: Translator) -> Markup:
+    """The HTML of a Markdown cell; a heading `Tier 1 · Does it …?` gets its first part set above it."""
+    text = str(_reader()(clean(translate.blocks(markdown))))
+    return Markup(_FIRST_HEADING.sub(lambda heading: str(_heading(heading[1])), text))  # noqa: S704 - the reader escapes HTML
+
+
+def _heading(inner: str) -> Markup:
+    over, dot, rest = Markup(inner).partition(OVER)  # noqa: S704 - escaped by the reader
+    return pieces.title(rest if dot else over, over if dot else "")
+
+
+def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
+    """What stands above the title, and the title: a notebook's first heading, else its name."""
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        heading = _FIRST_HEADING.search(str(_reader()(clean(translate.blocks(cell.source)))))
+        if heading:
+            text = Markup(heading[1]).striptags()  # noqa: S704 - only its text is kept
+            over, dot, rest = text.partition(OVER)
+            return (over, rest) if dot else ("", text)
+    return "", name
+
+
+@lru_cache(maxsize=256)
+def code(source: str) -> Markup:
+    """Python code, its parts marked for the style sheet."""
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer  # the package swaps itself while another thread imports from it
+
+    marked = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
+    return pieces.pre(Markup(marked), "source")  # noqa: S704 - pygments escapes
+
+
+def preformatted(text: str) -> Markup:
+    """Text as it stands."""
+    return pieces.pre(text)

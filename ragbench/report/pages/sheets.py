@@ -16,7 +16,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.data import places
 from ragbench.report.execution import preparation
-from ragbench.report.keeping import files, results
+from ragbench.report.keeping import results
 from ragbench.report.pages import notebook_pages
 from ragbench.report.pages.drawing import render
 from ragbench.views import VIEWS, Page, View
@@ -65,10 +65,10 @@ def views(page: Page, *names: str, present: frozenset[str] | None = None) -> lis
 
 def write(folder: Path, name: str, html: str) -> None:
     """A page with what every page needs beside it."""
-    files.write(folder / f"{name}.html", html)
+    results.write(folder / f"{name}.html", html)
     for file, content in notebook_pages.beside().items():
         if not (folder / file).exists():
-            files.write(folder / file, content)
+            results.write(folder / file, content)
 
 
 USUAL = (
@@ -86,7 +86,7 @@ def assemble(
     given: the parameters that the page names. views: what is shown, in order, where there is no such notebook.
     The folder can be drawn again with `ragbench render`.
     """
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     name = measurement.notebook
     kept = notebook_pages.Measurements(folder)
@@ -106,7 +106,7 @@ def assemble(
     )
     results.write_json(folder / results.MANIFEST, manifest)
     clean = nbformat.from_dict(secrets.masked(notebook, mask))
-    files.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
+    results.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
     render(folder, measured=kept)
     return folder / f"{name}.html"
 
@@ -123,7 +123,7 @@ def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:
 
 def _plain(page: Page, views: Sequence[str]) -> Any:
     """A notebook of views alone."""
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     cells = [
         nbformat.v4.new_code_cell(called(name), id=name.replace("_", "-"), outputs=[_output(page.view(name))])
@@ -147,6 +147,6 @@ def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..
 
 
 def _output(view: View) -> Any:
-    nbformat = files.notebook_format()
+    nbformat = results.notebook_format()
 
     return nbformat.v4.new_output("display_data", data=view.kept())

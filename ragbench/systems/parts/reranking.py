@@ -23,7 +23,7 @@ from ragbench.llm.loop import free_loop, run
 from ragbench.llm.service import Caller
 from ragbench.llm.transport import read_key
 from ragbench.store import Store
-from ragbench.store.timings import Readings
+from ragbench.store.arrays import Readings
 from ragbench.systems.callables import of_table
 from ragbench.systems.retrieval import Found, Progress, RetrievalError, Retriever, scaled
 

@@ -30,7 +30,7 @@ from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.scoring import other_judges, own_metrics, sets
+from ragbench.tiers.scoring import judge_assignment, own_metrics, sets
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 
 if TYPE_CHECKING:
@@ -546,7 +546,7 @@ def answer_findings(evidence: Evidence, more: Sequence[Finding]) -> Findings:
         "cut": cut(answered),
         "failed": failed(answered),
         "empty": empty(answered),
-        **other_judges.facts(
+        **judge_assignment.over_judges(
             evidence.extra["judgements"], comparisons, evidence.facts.get("judged", ()), page.clusters,
             page.sureness.level,
         ),

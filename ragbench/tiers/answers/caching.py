@@ -14,6 +14,7 @@ from ragbench import stats
 from ragbench.core.measurement import NamedEstimate, columns
 from ragbench.core.types import Array, Estimate, Vectors
 from ragbench.data import Dataset, PastQuestion
+from ragbench.data.records import REAL
 from ragbench.data.wording import plain
 from ragbench.embed.threads import one_thread
 from ragbench.judge.words import numbers
@@ -32,7 +33,6 @@ from ragbench.systems.chat import PROMPT
 from ragbench.tiers.answers.written_answers import generator_name
 from ragbench.tiers.basics import design
 from ragbench.tiers.basics.findings import Sureness
-from ragbench.tiers.retrieval.own_tables import REAL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,7 +30,7 @@ from ragbench.tiers.basics.findings import Sureness, bounds, leading
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, commit, part, versions
 from ragbench.tiers.basics.withholding import stated
-from ragbench.tiers.scoring import judge_assignment, judged_metrics, other_judges, parts, sets
+from ragbench.tiers.scoring import judge_assignment, judged_metrics, parts, sets
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
 from ragbench.tiers.scoring.result import Scores
@@ -278,7 +278,7 @@ def _findings(evidence: Evidence, scores: Scores) -> Findings:
         ),
         {
             "n_questions": len(questions),
-            **other_judges.facts(judgements, scores.differences, judged, clusters, scores.level),
+            **judge_assignment.over_judges(judgements, scores.differences, judged, clusters, scores.level),
         },
         extra,
     )

@@ -206,7 +206,7 @@ def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Gen
 def opened_generator(session: Session, store: Store, name: str, budget: Budget) -> Generator:
     """The generator of that name, what it pays for kept in the journal. Raises BenchError where it cannot be made."""
     from ragbench.store import server
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     paid = session.settings.generators[name].kind == "openai"
     journal = DatabaseJournal(store.engine, lambda: server.start(session.settings)) if paid else None

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ragbench.core.gaps import brackets, missing
 from ragbench.core.language import Translator
 from ragbench.core.parts import Column, Table, Value, spoken
 from ragbench.core.settings.secrets import Mask, excerpt, masker
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Status, Verdict
 from ragbench.core.types.reason import Reason, parts, read
-from ragbench.core.unidentified import brackets, missing
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.findings import merged
 from ragbench.tiers.basics.findings import said as family_said

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from ragbench import stats
-from ragbench.core import unidentified
+from ragbench.core import gaps
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Finding, Findings, Measurement, NamedComparison
 from ragbench.core.settings import Settings
@@ -41,7 +41,7 @@ class Known:
         return chunk.passage in self._ids or chunk.url in self._urls or chunk.id in self._urls
 
     def told(self, rankings: Rankings, k: int) -> Facts:
-        """The fact of `ragbench.core.unidentified`: of the first k of every ranking, pages once, how many are not
+        """The fact of `ragbench.core.gaps`: of the first k of every ranking, pages once, how many are not
         known. A base without passages knows none, and nothing is strange to it: what is returned is the base."""
         counts: dict[str, list[int]] = {}
         for name, rows in rankings.items() if self._ids else ():
@@ -49,7 +49,7 @@ class Known:
             unknown = sum(not self.knows(chunk) for row in firsts for chunk in row)
             if unknown:
                 counts[name] = [unknown, sum(map(len, firsts))]
-        return {unidentified.FACT: counts} if counts else {}
+        return {gaps.FACT: counts} if counts else {}
 
     def _first(self, row: Sequence[Hit], k: int) -> list[Chunk]:
         pages = {(hit.chunk.url or hit.chunk.id) if self._urls else hit.chunk.id: hit.chunk for hit in reversed(row)}
@@ -59,7 +59,7 @@ class Known:
 def why(facts: Mapping[str, Any], systems: Iterable[str], metric: str, where: Mapping[str, Any] | None = None) -> str:
     """Why nothing is concluded from numbers of these systems on a metric: of the system that retrieved most of what is
     not known. Empty where something can be."""
-    counts, matching = unidentified.of(facts), facts.get(MATCHING)
+    counts, matching = gaps.unidentified(facts), facts.get(MATCHING)
     if not (counts or matching) or not _is_of_rankings(metric, where or {}):
         return ""
     names = list(systems)
@@ -115,7 +115,7 @@ def _favoured(facts: Mapping[str, Any], systems: Sequence[str], where: Mapping[s
 
 def applied(made: Measurement) -> Measurement:
     """The same without the verdicts that the facts do not allow."""
-    if not unidentified.of(made.facts) and not made.facts.get(MATCHING):
+    if not gaps.unidentified(made.facts) and not made.facts.get(MATCHING):
         return made
     return replace(made, comparisons=_each(made.comparisons, made.facts), placed=_each(made.placed, made.facts))
 

@@ -18,7 +18,8 @@ from ragbench.core.types import Array, Judge, Sample, Score, Status
 from ragbench.core.types.reason import reason_of
 from ragbench.core.waves import gather
 from ragbench.judge import Again, Choice, Duel, asks_nobody, compare, open_judges
-from ragbench.llm import BudgetSpent, ModelError, Replies, Tally, uses
+from ragbench.llm import BudgetSpent, ModelError, Replies, Tally
+from ragbench.llm.journal import note
 from ragbench.metrics.explanation import ENGLISH, Speaker, explain
 from ragbench.metrics.judging import Choices, Sitting
 from ragbench.store import pool
@@ -305,7 +306,7 @@ def said_by_workers(
         said[part.metric][part.judge] += told
         for name, own in replies.items():
             used.setdefault(name, Replies(own.model, own.free)).by_key.update(own.by_key)
-    uses.note(key for own in used.values() for key in own.by_key)
+    note(key for own in used.values() for key in own.by_key)
     return said, used
 
 

@@ -42,7 +42,8 @@ from ragbench.tiers.basics.findings import Sureness, in_families, leading
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.judges import deciders
-from ragbench.tiers.judges.deciders import CONSTANTS, SHOW_ALL, Case, Costs, Decider
+from ragbench.tiers.judges.deciders import CONSTANTS, HIDE_ALL, SHOW_ALL, Case, Costs, Decider
+from ragbench.tiers.judges.numbers import constructed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,7 +324,10 @@ def _of_table(name: str, own: pd.DataFrame) -> _Judged:
 
 def _estimates(judge: _Judged, clusters: Sequence[Hashable] | None, request: PipelineRequest) -> list[NamedEstimate]:
     how: dict[str, Any] = {**request.take(Sureness).facts, "clusters": clusters}
-    estimates = [NamedEstimate(judge.name, each.label, guarded(each, judge.cells, **how)) for each in METRICS]
+    numbers = {each.label: guarded(each, judge.cells, **how) for each in METRICS}
+    estimates = [
+        NamedEstimate(judge.name, *named) for named in constructed(numbers, SETTLED.get(judge.name, ())).items()
+    ]
     if request.priced:
         bounds = (0.0, max(request.costs.shown, request.costs.hidden))
         cost = stats.estimate(judge.costs(request.costs), bounds=bounds, **how)
@@ -509,6 +513,8 @@ def _plain(question: str) -> str:
 
 
 METRICS: tuple[Metric, ...] = (balanced_accuracy, accuracy, decision_precision, decision_recall, f1_score)
+SETTLED = {SHOW_ALL: (decision_recall.label,), HIDE_ALL: (decision_recall.label, f1_score.label)}
+"""What a judge that decides without looking reaches whatever the answers: 1 or 0, and nothing was sampled."""
 UNMEASURED = -1
 """In the place of a `Cell`: the judge had nothing to decide by."""
 _GROUPS: dict[str, frozenset[Cell]] = {

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, get_args
 from ragbench.core.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, payloads, vocabulary
+from ragbench.data.records import REAL
 from ragbench.data.rows import cut_list
 
 if TYPE_CHECKING:
     from ragbench.store import Source
 
-REAL = "real users"
-"""What questions of a log name as their source."""
 SCORES = get_args(get_args(PastQuestion.model_fields["score"].annotation)[0])
 
 

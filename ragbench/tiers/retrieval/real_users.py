@@ -19,7 +19,7 @@ from ragbench.core.metric import Metric
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import Settings
 from ragbench.core.types import Question
-from ragbench.data.records import PastQuestion
+from ragbench.data.records import REAL, PastQuestion
 from ragbench.data.wording import plain
 from ragbench.judge.words import FUNCTION_WORDS, stem, words
 from ragbench.tiers.basics import requests
@@ -30,7 +30,6 @@ from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.data.persons import Masker
 from ragbench.tiers.retrieval import tier1_retrieval as tier1
 from ragbench.tiers.retrieval import timing
-from ragbench.tiers.retrieval.own_tables import REAL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,6 +20,7 @@ from ragbench.core.measurement import Evidence, Findings, NamedEstimate, columns
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
 from ragbench.data import Dataset
+from ragbench.data.records import REAL
 from ragbench.embed.threads import one_thread
 from ragbench.metrics import ranking_arrays, source_use
 from ragbench.metrics.ranking_arrays.coverage import LabelledText
@@ -30,7 +31,6 @@ from ragbench.tiers.basics.design import Design
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.data.persons import Masker
-from ragbench.tiers.retrieval.own_tables import REAL
 from ragbench.tiers.retrieval.real_users import as_question
 from ragbench.tiers.retrieval.tier1_retrieval import told
 

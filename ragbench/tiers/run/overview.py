@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ragbench.core import folders, raised, stand_ins
+from ragbench.core import folders, gaps, stand_ins
 from ragbench.core import settings as configuration
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Finding, Measurement
@@ -117,7 +117,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "judging_seconds": _judging(made),
         "spent": session.spent(made, known),
         "stand_ins": [stand_in.fact for stand_in in stand_ins.of(made.facts)],
-        "raised": [failure.fact for failure in raised.of(made.facts)],
+        "raised": [failure.fact for failure in gaps.raised(made.facts)],
         **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),
         **facts,
     }

@@ -1,4 +1,4 @@
-"""Who judges which metric, opened for scoring with the journal of replies, and how several judges become one."""
+"""Who judges which metric, how several judges become one, and what a panel says of judges who were not asked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ragbench import stats
 from ragbench.core import settings, trust
+from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
+from ragbench.core.measurement import NamedComparison, without_nan
 from ragbench.core.metric import Metric
 from ragbench.core.names import meant as near
 from ragbench.core.settings import ConfigurationError
@@ -17,8 +22,11 @@ from ragbench.core.types.reason import Reason
 from ragbench.judge import Attendance, Attended, OwnJudge, Rule, asks_nobody, legal_names
 from ragbench.llm import Journal, Tally
 from ragbench.metrics import meant
+from ragbench.tiers.basics.design import independent
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ragbench.judge import OpenJudges
 
 
@@ -134,7 +142,7 @@ def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Itera
 def in_database(known: settings.Settings) -> Iterator[Journal]:
     """The journal in the project's database, in which every reply is kept."""
     from ragbench.store import Store, server
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.store.reply_journal import DatabaseJournal
 
     with Store.open(known) as store:
         yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
@@ -230,3 +238,46 @@ def said(known: Attendances, text: Translator, systems: Sequence[str]) -> list[s
 
 def _number(value: Any) -> Any:
     return float("nan") if value is None else value
+
+
+def over_judges(
+    judgements: pd.DataFrame,
+    compared: Sequence[NamedComparison],
+    judged: Sequence[str],
+    clusters: Mapping[str, str] | None,
+    level: float,
+) -> Facts:
+    """The fact `over_judges` of a page that several judges judged; nothing of one judge.
+
+    An entry a comparison of systems on a judged metric: `metric`, `baseline`, `challenger`, `judges` (how many), `n`
+    (questions that all of them judged on both sides), `difference` of the means over judges, its interval `low` and
+    `high` with judges as a random factor, no end of it beyond the width of the scale, and `p`; None where so few judges
+    cannot carry one (`ragbench.stats.comparisons.over_judges`). judgements: as
+    `ragbench.tiers.scoring.judged_metrics.JUDGEMENT_COLUMNS`;
+    clusters: by question, None where each stands alone.
+    """
+    rows = []
+    for comparison in compared:
+        c = comparison.comparison
+        if comparison.metric not in judged or comparison.where:
+            continue
+        part = judgements[judgements["metric"] == comparison.metric]
+        sides = [
+            part[part["system"] == system].pivot_table(
+                index="sample", columns="judge", values="value", aggfunc="first", dropna=False, sort=True
+            )
+            for system in (c.baseline, c.challenger)
+        ]
+        judges = [name for name in sides[0].columns if name in sides[1].columns]
+        if len(judges) < 2:
+            continue
+        asked = [sample for sample in sides[0].index if sample in sides[1].index]
+        first, second = (side.loc[asked, judges].to_numpy(dtype=np.float64) for side in sides)
+        labels = None if clusters is None else independent([clusters.get(str(each), str(each)) for each in asked])
+        estimate, p = stats.over_judges(second - first, clusters=labels, level=level)
+        estimate = stats.kept_within(estimate, None if c.width is None else (-c.width, c.width))
+        rows.append({
+            "metric": comparison.metric, "baseline": c.baseline, "challenger": c.challenger, "judges": len(judges),
+            "n": estimate.n, "difference": estimate.value, "low": estimate.low, "high": estimate.high, "p": p,
+        })  # fmt: skip
+    return {"over_judges": without_nan(rows)} if rows else {}

@@ -24,7 +24,8 @@ from ragbench.core.trust import UntrustedError
 from ragbench.core.types import Embedder, Judge, Sample, Score
 from ragbench.judge import Again, Asking, Overheard, OwnJudge, Panel, Reworded, Rule, asks_nobody
 from ragbench.judge.model_judge import MEASURED
-from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
+from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally
+from ragbench.llm.journal import note
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.store import pool
@@ -218,7 +219,7 @@ async def scored_by_workers(
             if listening:
                 for event in made.events:
                     listening.tell(event)
-        uses.note(key for name, replies in used.items() if _is_kept(name, terms) for key in replies.by_key)
+        note(key for name, replies in used.items() if _is_kept(name, terms) for key in replies.by_key)
         bound = {*here.metrics}
         pairs = ((at, metric) for at, row in enumerate(rows) for _, metric, _ in terms.pairs([row]))
         return Part([next(late if metric in bound else scores[at]) for at, metric in pairs], used)

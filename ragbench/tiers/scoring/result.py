@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragbench import stats
 from ragbench.core import annexes, answered_by, settings, terminal
 from ragbench.core.answered_by import AnsweredBy
+from ragbench.core.gaps import counted as said_of_n
 from ragbench.core.language import DASH, Translator, translator
 from ragbench.core.listeners import Told
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
@@ -23,14 +24,13 @@ from ragbench.core.parts import Column, Table
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
-from ragbench.core.unidentified import counted as said_of_n
 from ragbench.judge import Rule, attendance
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
 from ragbench.tiers.basics import bands, design, verdict_tables
 from ragbench.tiers.basics.findings import Sureness, bounds, compare, leading
-from ragbench.tiers.scoring import other_judges, parts
+from ragbench.tiers.scoring import judge_assignment, parts
 from ragbench.tiers.scoring.judge_assignment import Attendances, facts, said
 from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.tiers.scoring.sets import Sets
@@ -367,7 +367,7 @@ class Scores:
         judgements = judgements.astype({"value": float})
         judged = [metric.label for metric in self.metrics if "judge" in metric.needs]
         clusters = design.clusters(self.samples)
-        told = other_judges.facts(judgements, self.differences, judged, clusters, self.level)
+        told = judge_assignment.over_judges(judgements, self.differences, judged, clusters, self.level)
         rows: Sequence[Mapping[str, Any]] = told.get("over_judges", ())
         return rows
 

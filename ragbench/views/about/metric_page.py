@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from ragbench.core.gaps import counted
 from ragbench.core.language import Translator
 from ragbench.core.metric import Metric
 from ragbench.core.parts import (
@@ -26,7 +27,6 @@ from ragbench.core.parts import (
     small,
     terms,
 )
-from ragbench.core.unidentified import counted
 from ragbench.views.basics import interpretation
 from ragbench.views.basics.differences import Notes
 from ragbench.views.basics.marks import has_items, link, measured, metric_name, named

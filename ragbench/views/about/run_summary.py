@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from ragbench.core import raised, stand_ins, unidentified
+from ragbench.core import gaps, stand_ins
+from ragbench.core.gaps import counted, lacking
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import (
     Column,
@@ -32,7 +33,6 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Comparison, Estimate, Verdict
-from ragbench.core.unidentified import counted, lacking
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.verdict_tables import doubted, exact
@@ -272,9 +272,9 @@ def standing(material: Material, present: frozenset[str]) -> Content:
     """Is it better, and which part is to blame; then, quieter, how good it is and what could not be measured."""
     overview = Overview(material)
     good, first = _good(overview), [*_better(overview), *_blamed(overview)]
-    failed = raised.sentences((failure for page in overview.pages for failure in raised.of(page)), overview.text)
-    strange = unidentified.sentences(
-        (gap for page in overview.pages for gap in unidentified.of(page).values()), overview.text
+    failed = gaps.raised_sentences((failure for page in overview.pages for failure in gaps.raised(page)), overview.text)
+    strange = gaps.unidentified_sentences(
+        (gap for page in overview.pages for gap in gaps.unidentified(page).values()), overview.text
     )
     more = [*([good] if first else []), *_missing(overview), *(f"{text}." for text in failed), *strange]
     said = [*(map(Text, first) if first else [Text(good)]), *(Text(line, "rb-more") for line in more)]

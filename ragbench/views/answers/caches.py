@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from ragbench.core.gaps import lacking
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Content,
@@ -30,7 +31,6 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.tiers.answers.caching import CacheRow, NearestRow, SavingRow
 from ragbench.tiers.answers.tier_ux import SimilarityRow, TurnRow

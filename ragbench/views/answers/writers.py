@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
+from ragbench.core.gaps import counted
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.parts import (
     Column,
@@ -26,7 +27,6 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import counted
 from ragbench.tiers.basics.verdict_tables import statuses as in_words
 from ragbench.views.basics.differences import Notes
 from ragbench.views.basics.marks import measured, milliseconds, named, one_by_one

@@ -10,12 +10,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core import stand_ins
+from ragbench.core.gaps import alone
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.metric import Metric
 from ragbench.core.parts import Value, spoken
 from ragbench.core.types import Comparison, Estimate, Verdict
-from ragbench.core.unidentified import alone
 from ragbench.metrics import declaration, meant
 from ragbench.metrics.criterion import recalled
 from ragbench.tiers.basics.verdict_tables import said, word

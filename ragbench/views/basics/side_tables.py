@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ragbench.core import unidentified
+from ragbench.core import gaps
 from ragbench.core.language import Translator
 from ragbench.core.parts import Entries, Item, Part, Styled, Text, Value, filled, joined, spoken
 from ragbench.core.types import Comparison, Estimate
@@ -42,7 +42,7 @@ class Blamed:
         self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
         self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
         pages = {str(entry.get("name")): entry for entry in material.facts.get("pages") or ()}
-        self._unidentified = unidentified.of(pages.get(page, {}) if page else material.facts)
+        self._unidentified = gaps.unidentified(pages.get(page, {}) if page else material.facts)
         told = material.measurement.estimates_by("page", "part") if page else material.measurement.estimates_by("part")
         self.shares = {
             (estimate.system, str(estimate.where["part"])): estimate.estimate

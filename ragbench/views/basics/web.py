@@ -13,8 +13,11 @@ from ragbench.core.language import Translator
 from ragbench.core.measurement import without_nan
 from ragbench.core.parts import TEMPLATES
 from ragbench.core.parts.blocks import (
+    Call,
     Cell,
+    Chip,
     Column,
+    Drawing,
     Drawn,
     Entries,
     Entry,
@@ -22,27 +25,22 @@ from ragbench.core.parts.blocks import (
     Grid,
     Group,
     Item,
-    Note,
-    Plot,
-    Row,
-    Section,
-    Text,
-    Under,
-    flat,
-)
-from ragbench.core.parts.cells import (
-    Call,
-    Chip,
-    Drawing,
     Link,
     Mark,
     Name,
+    Note,
     Number,
     Phrase,
     Piece,
+    Plot,
+    Row,
+    Section,
     Styled,
     System,
+    Text,
+    Under,
     Value,
+    flat,
 )
 from ragbench.core.parts.style import Spoken
 from ragbench.views.basics import chart

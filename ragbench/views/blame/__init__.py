@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ragbench.core.gaps import lacking
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Cell,
@@ -25,7 +26,6 @@ from ragbench.core.parts import (
     small,
     spoken,
 )
-from ragbench.core.unidentified import lacking
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Compared, Notes
 from ragbench.views.basics.marks import chip, named, series

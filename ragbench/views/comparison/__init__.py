@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ragbench.core.gaps import brackets, missing
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Cell,
@@ -26,7 +27,6 @@ from ragbench.core.parts import (
 )
 from ragbench.core.stand_ins import marked
 from ragbench.core.types import Comparison, Estimate
-from ragbench.core.unidentified import brackets, missing
 from ragbench.tiers.basics.findings import merged, said
 from ragbench.views.basics import chart, interpretation
 from ragbench.views.basics.differences import Compared, Notes, Panel, drawn, level

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from ragbench.core.gaps import lacking
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.parts import (
     Cell,
@@ -32,7 +33,6 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Comparison, Estimate
-from ragbench.core.unidentified import lacking
 from ragbench.tiers.basics.design import FEWEST
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Compared, Notes, level

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragbench.core.gaps import lacking
 from ragbench.core.language import Translator
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.metric import parse
@@ -26,7 +27,6 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import lacking
 from ragbench.tiers.retrieval.reading import DEPTH, TABLE, means
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Compared, Notes

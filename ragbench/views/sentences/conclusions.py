@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core import raised, stand_ins, unidentified
+from ragbench.core import gaps, stand_ins
 from ragbench.core.facts import Facts
+from ragbench.core.gaps import counted
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
 from ragbench.core.stand_ins import caveat
 from ragbench.core.types import Verdict
-from ragbench.core.unidentified import counted
 from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdict_tables import beside, equal, is_equal
@@ -353,8 +353,10 @@ def facts(material: Material) -> list[Part]:
         (_("commit"), short_commit(known.get("commit"))),
     ]
     line = terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
-    broken = [Text(shown(text), "rb-standin") for text in raised.warnings(known, _)]
-    broken += [Text(shown(text), "rb-standin") for text in unidentified.sentences(unidentified.of(known).values(), _)]
+    broken = [Text(shown(text), "rb-standin") for text in gaps.raised_warnings(known, _)]
+    broken += [
+        Text(shown(text), "rb-standin") for text in gaps.unidentified_sentences(gaps.unidentified(known).values(), _)
+    ]
     own = part_sentence(material)
     part = [Text(own, "rb-standin")] if own else []
     return [line, *part, *broken, *judges.incomplete(material), *standing_in(material)]

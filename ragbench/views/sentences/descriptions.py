@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ragbench.core.gaps import lacking
 from ragbench.core.parts import Content, Part, Text, Value, filled, spoken
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import lacking
 from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.tiers.answers.caching import CacheRow
 from ragbench.tiers.basics.verdict_tables import interval_names

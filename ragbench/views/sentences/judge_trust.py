@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragbench.core.gaps import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import Chip, Content, Number, Part, Phrase, Table, Text, Value, filled, small
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import counted
 from ragbench.tiers.basics.verdict_tables import exact
 from ragbench.views.basics.marks import Untyped, rows_of
 from ragbench.views.basics.material import Material

@@ -13,8 +13,16 @@ import pytest
 from ragbench import data
 from ragbench.core.types import Chunk, Sample
 from ragbench.data.files import DatasetError
-from ragbench.extras.standards.nugget_lists import KEPT, MOST, Topic, by_run_and_topic, made, rows_of, topics_of
-from ragbench.extras.standards.nugget_lists import judged_values as read
+from ragbench.extras.standards.nugget_lists import (
+    KEPT,
+    MOST,
+    Topic,
+    by_run_and_topic,
+    judged_values,
+    made,
+    rows_of,
+    topics_of,
+)
 from ragbench.extras.standards.nugget_lists import read as read_lists
 from ragbench.judge import LexicalJudge
 from tests.cli.command_line import ragbench
@@ -152,7 +160,7 @@ class TestAgreement:
         said = said_by("nuggets", "agree", "judge.csv", "people.csv")
         assert "systems' means" in said
         assert "all answers" in said
-        assert len(read(Path("judge.csv"))) == 4
+        assert len(judged_values(Path("judge.csv"))) == 4
         Path("torn.csv").write_text("system,id,value\nx,1,much\n", encoding="utf-8")
         with pytest.raises(DatasetError, match="value = 'much': a number is expected"):
-            read(Path("torn.csv"))
+            judged_values(Path("torn.csv"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
+from ragbench.core.gaps import counted
 from ragbench.core.language import DASH
 from ragbench.core.parts import (
     Column,
@@ -27,7 +28,6 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
-from ragbench.core.unidentified import counted
 from ragbench.extras.runs.changes import run_facts
 from ragbench.extras.runs.views.side_by_side import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why

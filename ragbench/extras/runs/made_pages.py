@@ -1,20 +1,24 @@
-"""The page of a run of which only numbers are kept: what was loaded from elsewhere."""
+"""What was made of runs by no notebook, drawn and published: a loaded run's numbers, and comparisons."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+import pandas as pd
+
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
-from ragbench.core.language import translator
+from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
-from ragbench.extras.runs import bare_numbers
+from ragbench.extras.runs import bare_numbers, comparison_pages
 from ragbench.extras.runs.changes import RunFacts, run_facts
 from ragbench.extras.runs.comparison_pages import about
 from ragbench.extras.runs.past_runs import COVERED
-from ragbench.report.keeping import files
+from ragbench.report.keeping import kept, results
 from ragbench.report.pages import sheets
-from ragbench.store.run_records import RunRecord
+from ragbench.store.run_records import OWN, RunRecord
 from ragbench.views import Page
 
 NAME, TOPICS = "numbers", "topic_coverage"
@@ -36,7 +40,7 @@ def measurement(record: RunRecord) -> Measurement:
     )
 
 
-def draw(folder: Path, language: str) -> None:
+def draw_numbers(folder: Path, language: str) -> None:
     """Draw the page, and a LaTeX table a notebook, from what lies in the folder; the same bytes every time."""
     _ = translator(language)
     made = Measurement.load(folder / "parts" / NAME)
@@ -47,4 +51,30 @@ def draw(folder: Path, language: str) -> None:
     sheets.write(folder, "index", html)
     (folder / "tables").mkdir(exist_ok=True)
     for notebook, table in bare_numbers.tables_of_numbers(made.extra[NAME].to_dict("records"), _).items():
-        files.write(folder / "tables" / f"{notebook}.tex", table.latex(notebook))
+        results.write(folder / "tables" / f"{notebook}.tex", table.latex(notebook))
+
+
+def filled(name: str | Path) -> Callable[[Path], object] | None:
+    """What puts the measurements of a comparison, or of a loaded run, into a folder; None for what has a notebook."""
+    compared = comparison_pages.folder_of(name)
+    if compared is not None:
+        return lambda work: shutil.copytree(compared / "parts", work / "parts")
+    if kept.folder_of(name) is not None or (record := kept.find(name)).origin == OWN:
+        return None
+    return lambda work: measurement(record).save(work / "parts" / NAME)
+
+
+def draw(work: Path, measurements: Mapping[str, Measurement], language: str) -> None:
+    """The pages of what `filled` put there."""
+    (comparison_pages.draw if comparison_pages.OVERALL in measurements else draw_numbers)(work, language)
+
+
+def tables(measurements: Mapping[str, Measurement]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """What is published as CSV besides scores, with its name."""
+    for table in ("summarized", NAME):
+        yield from ((table, made.extra[table]) for made in measurements.values() if table in made.extra)
+
+
+def summary(measurements: Mapping[str, Measurement], _: Translator) -> str:
+    """All of it as Markdown."""
+    return bare_numbers.sheet_summary(measurements, _)

@@ -1,4 +1,4 @@
-"""Retrieved passages that are none of the data set's, and what says so wherever the numbers are that they count in.
+"""What numbers lack, said wherever they are: unmeasured values, questions where a system raised, unknown passages.
 
 Nobody can tell whether such a passage is relevant: a list of somebody else's ids would be nothing but misses. A few
 count as irrelevant, and are counted; with more, what is measured on a system's rankings gets no verdict.
@@ -8,11 +8,105 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ragbench.core.language import Translator
 from ragbench.core.types import Estimate
 from ragbench.core.types.reason import Reason, rounded, short
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A system that raised at some of the questions; what it did not answer is in no one's favour. Or one whose chunker
+    failed at some of the passages, which it searches whole.
+
+    failed, asked: how many of those it was asked. reasons: what it raised, each kind once, a few at most. what: of what
+    they are.
+    """
+
+    system: str
+    failed: int
+    asked: int | None
+    reasons: tuple[str, ...] = ()
+    what: Literal["questions", "passages"] = "questions"
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """As plain values."""
+        known = {"system": self.system, "failed": self.failed, "asked": self.asked, "reasons": list(self.reasons)}
+        return known if self.what == "questions" else {**known, "what": self.what}
+
+
+def raised(facts: Mapping[str, Any]) -> tuple[Raised, ...]:
+    """What a measurement's facts tell in its systems, or what an overview's tell of a page in `raised`."""
+    if "raised" in facts:
+        return tuple(Raised(**{**fact, "reasons": tuple(fact["reasons"])}) for fact in facts["raised"])
+    systems = [system for system in facts.get("systems") or () if isinstance(system, Mapping)]
+    at_questions = (
+        Raised(
+            str(system["name"]),
+            int(system["errors"]),
+            system.get("errors_of"),
+            tuple(map(str, system.get("errors_first", ()))),
+        )
+        for system in systems
+        if system.get("errors")
+    )
+    at_passages = (
+        Raised(
+            str(system["name"]),
+            int(system["uncut"]),
+            system["uncut_of"],
+            tuple(map(str, system["uncut_first"])),
+            "passages",
+        )
+        for system in systems
+        if system.get("uncut")
+    )
+    return (*at_questions, *at_passages)
+
+
+def raised_sentence(failure: Raised, _: Translator) -> str:
+    """`mine raised at 17 of 129 questions: RuntimeError: index shard 3 is down`."""
+    reasons = "; ".join(failure.reasons)
+    if failure.what == "passages":
+        return _.plural(
+            "the chunker of {system} failed at {failed} of {n} passage, searched whole: {reasons}",
+            "the chunker of {system} failed at {failed} of {n} passages, searched whole: {reasons}",
+            failure.asked or failure.failed,
+            failed=_.integer(failure.failed),
+            system=failure.system,
+            reasons=reasons,
+        )
+    if failure.asked is None:
+        return _.plural(
+            "{system} raised at {n} question: {reasons}", "{system} raised at {n} questions: {reasons}", failure.failed,
+            system=failure.system, reasons=reasons,
+        )  # fmt: skip
+    return _.plural(
+        "{system} raised at {failed} of {n} question: {reasons}",
+        "{system} raised at {failed} of {n} questions: {reasons}",
+        failure.asked,
+        failed=_.integer(failure.failed),
+        system=failure.system,
+        reasons=reasons,
+    )
+
+
+def raised_warnings(facts: Mapping[str, Any], _: Translator) -> list[str]:
+    """What stands with a measurement's numbers of all that raised, a sentence a system."""
+    return [f"{text}." for text in raised_sentences(raised(facts), _)]
+
+
+def raised_sentences(failures: Iterable[Raised], _: Translator) -> list[str]:
+    """A sentence a system; one that raised on several pages is named for the page on which it did most often."""
+    most: dict[tuple[str, str], Raised] = {}
+    for failure in failures:
+        place = failure.system, failure.what
+        if place not in most or failure.failed > most[place].failed:
+            most[place] = failure
+    return [raised_sentence(failure, _) for failure in most.values()]
+
 
 LIMIT = 0.02
 """Share of what a system retrieved, above which nothing is concluded from its rankings."""
@@ -46,22 +140,22 @@ class Unidentified:
         )
 
 
-def of(facts: Mapping[str, Any]) -> dict[str, Unidentified]:
+def unidentified(facts: Mapping[str, Any]) -> dict[str, Unidentified]:
     """What a measurement's facts tell, or what an overview's tell of a page: system → its counts, where there are
     any."""
     return {name: Unidentified(name, int(n), int(all_)) for name, (n, all_) in (facts.get(FACT) or {}).items()}
 
 
-def sentences(counts: Iterable[Unidentified], _: Translator) -> list[str]:
+def unidentified_sentences(counts: Iterable[Unidentified], _: Translator) -> list[str]:
     """A sentence a system, for the page on which it had most of them."""
     most: dict[str, Unidentified] = {}
     for count in counts:
         if count.system not in most or count.n / count.of > most[count.system].n / most[count.system].of:
             most[count.system] = count
-    return [_sentence(count, _) for count in most.values()]
+    return [_unidentified_sentence(count, _) for count in most.values()]
 
 
-def _sentence(count: Unidentified, _: Translator) -> str:
+def _unidentified_sentence(count: Unidentified, _: Translator) -> str:
     share = count.n / count.of
     places = {"all": _.integer(count.of), "system": count.system, "share": _.percent(share, 0 if share >= 0.1 else 1)}
     if count.too_many:
