@@ -14,6 +14,7 @@ from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, payloads, vocabulary
 from ragbench.data.records import REAL
 from ragbench.data.rows import cut_list
+from ragbench.store.foreign import holds_vectors, no_vectors
 
 if TYPE_CHECKING:
     from ragbench.store import Source
@@ -164,8 +165,6 @@ class Guess:
 def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
     """there: (schema, table) → column → type. Passages are the texts beside vectors, if there are any, questions those
     that are called so; a table without ids or texts is named with its columns."""
-    from ragbench.store.foreign import no_vectors
-
     asked = {place: found for place, columns in there.items() if (found := _of_table(place, columns, _ASKED))}
     questions = max(asked.values(), key=_worth, default=None)
     held = {
@@ -208,8 +207,6 @@ def _of_table(
     place: tuple[str, str], columns: Mapping[str, str], wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]]
 ) -> dict[str, Any] | None:
     """Setting → column; None for a table without ids, or without texts."""
-    from ragbench.store.foreign import holds_vectors
-
     found: dict[str, Any] = {"table": place[1], "in_schema": place[0]}
     for setting, (names, of) in wanted.items():
         order = {vocabulary.key(name): rank for rank, name in reversed([*enumerate(names)])}
