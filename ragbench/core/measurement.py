@@ -49,6 +49,8 @@ JUDGE, CORRECTED = {"mean": "judge"}, {"mean": "corrected"}
 ESTIMATE_PLACE, COMPARISON_PLACE = ("system", "metric", "where"), ("metric", "where")
 """What says of which number a row is, in the tables of both."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
+TABLES = {"scores": SCORE_COLUMNS, "questions": QUESTION_COLUMNS, "retrieved": RETRIEVED_COLUMNS}
+"""The tables that every measurement has, with the columns that all readers may count on."""
 
 
 LONGEST_FAULT = 200
@@ -383,8 +385,7 @@ class Measurement(Evidence):
     @classmethod
     def _load(cls, folder: Path) -> Measurement:
         about = json.loads(folders.text(folder / FINDINGS, MOST_FINDINGS))
-        names = ("scores", "questions", "retrieved")
-        tables = {name: _parquet(folder / f"{name}.parquet").to_pandas() for name in names}
+        tables = {name: read_table(folder / f"{name}.parquet", columns) for name, columns in TABLES.items()}
         extra = {
             path.stem.removeprefix("extra-"): _parquet(path).to_pandas()
             for path in sorted(folder.glob("extra-*.parquet"))
@@ -468,6 +469,14 @@ def _parquet(path: Path) -> Any:
 
     with pq.ParquetFile(path) as file:
         return file.read()
+
+
+def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table that `write_table` wrote. Raises ValueError where one of these columns is not in it."""
+    table: pd.DataFrame = _parquet(path).to_pandas()
+    if missing := [name for name in columns if name not in table.columns]:
+        raise ValueError(f"{path.name} has no column {', '.join(missing)}")
+    return table
 
 
 def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str, Any]]:

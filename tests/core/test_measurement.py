@@ -13,6 +13,8 @@ from ragbench.core.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
+    TABLES,
+    DamagedError,
     Measurement,
     NamedComparison,
     NamedEstimate,
@@ -117,3 +119,13 @@ def test_without_nan_leaves_everything_else() -> None:
         "b": None,
         "c": True,
     }
+
+
+@pytest.mark.parametrize(("name", "column"), [(name, own[0]) for name, own in TABLES.items()] + [("scores", "reason")])
+def test_a_table_without_a_column_that_readers_count_on_is_damaged(tmp_path: Path, name: str, column: str) -> None:
+    """Of a run that somebody sent: `compare` and `publish` end in a sentence that names the file and the column."""
+    Measurement("tier1_retrieval", {}).save(tmp_path / "kept")
+    path = tmp_path / "kept" / f"{name}.parquet"
+    pd.read_parquet(path).rename(columns={column: "other"}).to_parquet(path)
+    with pytest.raises(DamagedError, match=rf"is damaged.*{name}\.parquet has no column {column}$"):
+        Measurement.load(tmp_path / "kept")
