@@ -141,9 +141,9 @@ def test_what_a_kill_between_exchange_and_moving_kept_comes_home(tmp_path: Path)
 
 @pytest.mark.slow
 def test_rights_are_those_that_the_umask_leaves(tmp_path: Path) -> None:
-    program = "import os, sys; from pathlib import Path; from ragbench.report.keeping import files\n"
+    program = "import os, sys; from pathlib import Path; from ragbench.report.keeping import results\n"
     program += "from ragbench.core.folders import new_folder\nos.umask(0o027)\n"
-    program += "with new_folder(Path(sys.argv[1])) as made: files.write(made / 'index', 'text')"
+    program += "with new_folder(Path(sys.argv[1])) as made: results.write(made / 'index', 'text')"
     subprocess.run([sys.executable, "-c", program, str(tmp_path / "site")], check=True)
     assert (tmp_path / "site").stat().st_mode & 0o777 == 0o750
     assert (tmp_path / "site" / "index").stat().st_mode & 0o777 == 0o640
