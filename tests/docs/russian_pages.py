@@ -19,8 +19,8 @@ DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
 TRANSLATED = (
     "index", "tutorial", "gallery", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
-    "explanation/stand-ins", "explanation/cluster", "explanation/scale", "explanation/reviewers", "explanation/chunk-sizes",
-    "explanation/judges", "reference/pages",
+    "explanation/stand-ins", "explanation/cluster", "explanation/scale", "explanation/reviewers",
+    "explanation/chunk-sizes", "explanation/judges", "reference/pages",
     *(f"how-to/{path.stem}" for path in sorted((DOCS / "how-to").glob("*.md"))),
 )  # fmt: skip
 
