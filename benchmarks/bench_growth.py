@@ -27,6 +27,8 @@ from benchmarks.bench_traces import words
 
 DISTINCT = 4096
 """Texts that are drawn; each that stands has a number of its own before it."""
+PLACES = ("in Paris", "in New Orleans", "near Lake Baikal")
+"""Entities, so that no metric has nothing to measure."""
 
 
 def main() -> None:
@@ -104,8 +106,8 @@ def answers(rows: int) -> Iterator[dict[str, Any]]:
             "id": f"q{number:07d}",
             "question": f"{number}: {texts[number % DISTINCT][:60]}?",
             "answer": f"{number} {answer[:180]}",
-            "contexts": [f"{number} {texts[drawn.randrange(DISTINCT)]}" for _ in range(3)],
-            "reference": f"{answer[:90]} {texts[drawn.randrange(DISTINCT)][:40]}",
+            "contexts": [f"{number} {texts[drawn.randrange(DISTINCT)]} {PLACES[number % 3]}" for _ in range(3)],
+            "reference": f"{answer[:90]} {texts[drawn.randrange(DISTINCT)][:40]} {PLACES[number % 2]}",
         }
         yield row if number % 100 else {key: value for key, value in row.items() if key != "reference"}
 
