@@ -442,15 +442,15 @@ class Beginning:
 
     def _table(self, table: str, model: type[ChunkTable | QuestionTable]) -> Iterator[str]:
         """The settings of a table of the database: what it was found to have, else the usual names."""
-        known: dict[str, Any] | None = getattr(self.tables, table)
-        if self.tables.chunks is not None and known is None:
-            return
+        is_known = self.tables.chunks is not None
         usual = {name: field.default for name, field in model.model_fields.items() if field.default is not None}
+        written: dict[str, Any] | None = getattr(self.tables, table) if is_known else usual
+        if written is None:
+            return
         yield from ("", f"[databases.own.{table}]")
-        for name, value in (known if self.tables.chunks is not None and known is not None else usual).items():
+        for name, value in written.items():
             line = _line(model, name, value)
-            is_rare = name in READ_WHERE_THERE and self.tables.chunks is None
-            yield f"# {line}" if is_rare else line
+            yield line if is_known or name not in READ_WHERE_THERE else f"# {line}"
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)

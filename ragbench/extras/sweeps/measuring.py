@@ -123,10 +123,9 @@ def measured(
         left = []
         for work in works:  # for what is kept no process has to start, and to load a model
             outcomes = work.kept(store)
-            if len(outcomes) == len(work.group):
-                take(outcomes)
-            else:
-                left.append(work)
+            take(outcomes)
+            if missing := tuple(each for each in work.group if each.name not in outcomes):
+                left.append(replace(work, group=missing))
         if jobs > 1 and len(left) > 1:
             with ProcessPoolExecutor(min(jobs, len(left)), get_context("spawn")) as pool:
                 for outcomes in pool.map(_Work.done, _apart(left)):
@@ -171,26 +170,24 @@ class _Work:
     group: tuple[Configuration, ...]
 
     def done(self, store: Store | None = None, opened: Opened | None = None) -> dict[str, Outcome]:
-        """Name → outcome of each."""
+        """Name → outcome of each, none of which is kept."""
         if store is None:
             with self.session.store() as own:
                 return self.done(own)
-        found = self.kept(store)
-        missing = [each for each in self.group if each.name not in found]
-        if missing:
+        try:
+            retrieved = self._retrieved(store, opened)
+        except Exception as error:  # whatever part of it fails, the other configurations go on
+            return {each.name: Outcome.failed(len(self.asked), _said(error)) for each in self.group}
+        found: dict[str, Outcome] = {}
+        for each in self.group:
             try:
-                retrieved = self._retrieved(store, opened)
-            except Exception as error:  # whatever part of it fails, the other configurations go on
-                return found | {each.name: Outcome.failed(len(self.asked), _said(error)) for each in missing}
-            for each in missing:
-                try:
-                    found[each.name] = self._one(each, retrieved)
-                except Exception as error:
-                    found[each.name] = Outcome.failed(len(self.asked), _said(error))
-                    continue
-                if (about := self._about(each)) is not None and planning.folder() is None:
-                    store.arrays(about, found[each.name].arrays)
-        return {each.name: found[each.name] for each in self.group}
+                found[each.name] = self._one(each, retrieved)
+            except Exception as error:
+                found[each.name] = Outcome.failed(len(self.asked), _said(error))
+                continue
+            if (about := self._about(each)) is not None and planning.folder() is None:
+                store.arrays(about, found[each.name].arrays)
+        return found
 
     def kept(self, store: Store) -> dict[str, Outcome]:
         """Name → outcome of those that were measured before."""
