@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("runs", nargs="*", choices=[*RUNS, []], help="all, if none is named")
     asked = parser.parse_args()
-    os.environ["RAGBENCH_TRUST"] = "/"
+    os.environ |= {"RAGBENCH_TRUST": "/", "RAGBENCH_EMBEDDER": "hashing"}  # as tests have it
     with tempfile.TemporaryDirectory() as folder, own_database("behaviour") as made:
         os.environ["RAGBENCH_DATABASE__FOLDER"] = str(made.database.folder)
         now = {name: run(name, Path(folder)) for name in asked.runs or RUNS}
