@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragbench.core.metric import Metric
-from ragbench.extras.runs.changes import RunFacts
 from ragbench.extras.runs.foreign_runs import PastRun, Topic, read_history
+from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.run_records import RunPart, RunRecord, RunValue

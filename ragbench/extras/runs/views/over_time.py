@@ -28,11 +28,11 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
-from ragbench.extras.runs.changes import run_facts
+from ragbench.extras.runs.run_tables import ChangeRow, Point, PointRow, run_facts
 from ragbench.extras.runs.views.side_by_side import kind
 from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.differences import scaled
-from ragbench.views.basics.marks import Untyped, named, rows_of, series
+from ragbench.views.basics.marks import named, rows_of, series
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import clean, shortened, shown
 from ragbench.views.basics.web import GLYPHS, Web, drawn
@@ -47,17 +47,15 @@ ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
 SHORT = 28
 """Signs of a value that a sentence has room for."""
 CROSS = "✕"
-Point = Mapping[str, Any]
-"""A row of the table of points, with its `estimate`."""
 
 
 @view("history")
 def history(material: Material, present: frozenset[str]) -> Content:
     """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
-    points = [
+    points: list[Point] = [
         {**row, "estimate": named.estimate}
         for row, named in zip(
-            rows_of(Untyped, material.kept("points", "section", "stretch")),
+            rows_of(PointRow, material.kept("points", "section", "stretch")),
             material.measurement.estimates_by("run", "notebook"),
             strict=True,
         )
@@ -181,9 +179,7 @@ def _said(material: Material, point: Point) -> str:
     return clean(" · ".join(parts))
 
 
-def _listed(
-    material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[Mapping[Any, Any]]]
-) -> Content:
+def _listed(material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[ChangeRow]]) -> Content:
     """Which runs these are, the newest first, and in words what changed before each."""
     _ = material.text
     heads = ["", (_("run"), "rb-word"), (_("started"), "rb-word"), (_("changed before it"), "rb-word")]
@@ -205,19 +201,19 @@ def _value(material: Material, estimate: Estimate) -> str:
     return spoken(material.text).phrase(Value.of(estimate, _digits(estimate), bare=True))
 
 
-def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
+def _changed(material: Material, section: int, place: int) -> list[ChangeRow]:
     return [
         change
-        for change in rows_of(Untyped, material.kept("changes"))
+        for change in rows_of(ChangeRow, material.kept("changes"))
         if (change["section"], change["place"]) == (section, place)
     ]
 
 
-def _kinds(material: Material, ones: Sequence[Mapping[Any, Any]]) -> list[str]:
+def _kinds(material: Material, ones: Sequence[ChangeRow]) -> list[str]:
     return list(dict.fromkeys(kind(material, change["kind"]) for change in ones))
 
 
-def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
+def _told(material: Material, ones: Sequence[ChangeRow]) -> str:
     """`data: tier1_retrieval; parameter: k (tier1_retrieval) 10 → 20`: short values are said."""
     names: dict[str, list[str]] = {}
     for change in ones:

@@ -23,9 +23,9 @@ from ragbench.core.parts import (
     joined,
     small,
 )
-from ragbench.extras.runs.changes import Refusal, run_facts, said
-from ragbench.extras.runs.views.unpaired import missing
-from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of
+from ragbench.extras.runs.changes import Refusal, said
+from ragbench.extras.runs.run_tables import PageRow, RefusedRow, SettingRow, run_facts
+from ragbench.views.basics.marks import chip, measured, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import ELLIPSIS, clean, shown
 from ragbench.views.sentences.conclusions import standing_in
@@ -45,8 +45,8 @@ def runs(material: Material, present: frozenset[str]) -> Content:
     _ = material.text
     known = _runs(material)
     told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
-    own = [_row(material, row, known) for row in told]
-    rows = [_setting(material, setting, known) for setting in _settings(material, differs=True)]
+    own = [(row.title, *map(_told, row.values)) for row in told]
+    rows = [_setting(material, setting) for setting in _settings(material, differs=True)]
     first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
     table = _table(material, _("Runs"), known, [*own, *([Group("", apart=True)] if first else []), *first])
     folded: Content = ()
@@ -68,7 +68,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
     own = [row for row in _told_of(material, known) if not row.differs and not row.always]
     rows: list[tuple[Phrase, Phrase]] = [(row.title, _told(row.values[0])) for row in own]
     for setting in _settings(material, differs=False):
-        value = next(text for text in _values(setting, known) if text is not None)
+        value = next(text for text in setting["values"] if text is not None)
         rows.append((_named(material, setting), _told(value)))
     if len(known) < 2 or not rows:
         return ()
@@ -79,7 +79,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [page for page in rows_of(Untyped, material.kept("pages")) if page.get("equal")]
+    known = [page for page in rows_of(PageRow, material.kept("pages")) if page["equal"]]
     return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
@@ -144,26 +144,17 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
     return rows
 
 
-def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    return (row.title, *map(_told, row.values))
-
-
-def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
+def _settings(material: Material, *, differs: bool) -> list[SettingRow]:
     return [
         setting
-        for setting in rows_of(Untyped, material.kept("settings", "differs"))
+        for setting in rows_of(SettingRow, material.kept("settings", "differs"))
         if bool(setting["differs"]) == differs
     ]
 
 
-def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """A setting's value in every run; None where a run cannot have it."""
-    return [None if missing(setting[run["letter"]]) else str(setting[run["letter"]]) for run in known]
-
-
-def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+def _setting(material: Material, setting: SettingRow) -> Sequence[Any]:
     """A setting that differs; values that are not the baseline's stand out."""
-    values = _values(setting, known)
+    values = list(setting["values"])
     cells = list[Phrase]()
     for place, text in enumerate(values):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
@@ -172,7 +163,7 @@ def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Map
     return (_named(material, setting), *cells)
 
 
-def _named(material: Material, setting: Mapping[Any, Any]) -> Phrase:
+def _named(material: Material, setting: SettingRow) -> Phrase:
     word = kind(material, str(setting["kind"]))
     return (shown(setting["name"], EXCERPT), small(word))
 
@@ -256,9 +247,7 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Content:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    refusals = [
-        Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(Untyped, material.kept("refused"))
-    ]
+    refusals = [Refusal(**row) for row in rows_of(RefusedRow, material.kept("refused"))]
     if not refusals:
         return ()
     several = len(_runs(material)) > 2
