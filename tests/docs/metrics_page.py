@@ -100,7 +100,7 @@ def russian(app: Any, place: str, source: list[str]) -> None:
         source[0] = section(catalogue()[name], translator("ru"))
     elif place == PAGE.stem:
         source[0] = page(translator("ru"))
-    elif (written := PAGE.with_name(f"{place}.ru.md")).exists():
+    elif (written := PAGE.parent / f"{place}.ru.md").exists():
         source[0] = written.read_text(encoding="utf-8")
 
 
