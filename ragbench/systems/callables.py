@@ -33,6 +33,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
+from ragbench.data.vocabulary import FIELDS, key
 from ragbench.llm.loop import run
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
@@ -45,6 +46,8 @@ PASSAGES = ("context", "contexts", "documents", "source_documents")
 """What fields of an object are called that hold the answer, and what it was written from."""
 IDS = ("chunk_id", "id")
 """Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
+OWN = ("retrieve", "search", "query", "invoke", "run")
+"""Methods of an object of the user's own that cannot be called itself."""
 ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
 """Methods of a framework's objects that are asked by the question alone."""
 SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
@@ -76,7 +79,9 @@ def adapted(given: Any) -> Any:
         return _haystack(given)
     if "haystack" in packages and "query" in (taken := _parameters(getattr(given, "run", None))):
         return lambda question, k: given.run(query=question, **({"top_k": k} if "top_k" in taken else {}))
-    return given
+    if callable(given) or given is None:
+        return given
+    return next((method for name in OWN if callable(method := getattr(given, name, None))), given)
 
 
 def understood(reply: Any) -> Any:
@@ -87,10 +92,23 @@ def understood(reply: Any) -> Any:
     if isinstance(reply, Mapping) and "retrieved" not in reply and isinstance(reply.get("documents"), list):
         return _of_langchain(reply)
     if isinstance(reply, Mapping):
+        reply = _by_our_names(reply)
         told = {"answer": _text(reply["answer"])} if "answer" in reply else {}
         found = reply.get("retrieved")
         return {**reply, **told, **({"retrieved": _passages(found)} if isinstance(found, list | tuple) else {})}
     return _passages(reply) if isinstance(reply, list | tuple) else reply
+
+
+def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """An answer and passages that go by names which tables of answers have for them; of scores by id, all as it is."""
+    names = {key(str(name)): name for name, value in reply.items() if not isinstance(value, int | float)}
+    ours = {"answer": FIELDS["response"], "retrieved": FIELDS["contexts"]}
+    theirs = {
+        names[alias]: name
+        for name, aliases in ours.items()
+        if name not in reply and (alias := next((alias for alias in map(key, aliases) if alias in names), None))
+    }
+    return {theirs.get(name, name): value for name, value in reply.items()}
 
 
 def adapted_writer(runnable: Any) -> Any:

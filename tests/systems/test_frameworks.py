@@ -167,6 +167,7 @@ def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> N
         ({"answer": SimpleNamespace(content="yes"), "retrieved": [document("one")]},
          {"answer": "yes", "retrieved": [{"text": "one"}]}),
         ({"documents": [document("one")]}, [{"text": "one"}]),
+        ({"response": "yes", "contexts": ["one"]}, {"answer": "yes", "retrieved": ["one"]}),
         ({"c1": 0.5}, {"c1": 0.5}),
         ("c1", "c1"),
     ],

@@ -197,7 +197,7 @@ def test_of_errors_that_were_raised_together_the_first_is_named(store: Store, mo
         ("return None", "a list is expected"),
         ("return 'c1'", "a list is expected"),
         ("return {'c1': 'high'}", "a score is a number"),
-        ("return {'answer': 'Да.', 'passages': ['c2']}", "it returned passages beside answer; retrieved is expected"),
+        ("return {'answer': 'Да.', 'grounds': ['c2']}", "it returned grounds beside answer; retrieved is expected"),
         ("return 3", "a list is expected"),
         ("return [1.5]", "an item must be"),
         ("return [None]", "an item must be"),

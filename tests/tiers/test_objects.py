@@ -71,7 +71,13 @@ def tables(folder: Path) -> dict[str, Any]:
     alone = pd.DataFrame(each[::-1], columns=["question", "doc_id", "rank"])
     scored = alone.assign(score=1 / alone["rank"]).drop(columns="rank")
     rows = [{"id": str(place), "retrieved": [str(one) for one in found]} for place, found in enumerate(RANKED.values())]
+    files = {"texts.json": wide.to_json(orient="records"), "each.csv": alone.to_csv(index=False)}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    lists = {row["id"]: row["retrieved"] for row in rows}
+    (folder / "lists.json").write_text(json.dumps(lists), encoding="utf-8")
     return {
+        **{name.replace(".", " "): folder / name for name in (*files, "lists.json")},
         "wide": wide, "alone": alone, "scored": scored, "rows": rows,
         "file": write_lines(folder / "results.jsonl", rows), "named": str(folder / "results.jsonl"),
     }  # fmt: skip
@@ -83,6 +89,7 @@ def test_the_same_ranking_has_the_same_numbers_whatever_it_comes_from(place: Pat
         "texts": lambda question, k: [PASSAGES[one] for one in RANKED[question]],
         "pairs": lambda question, k: [(str(one), 1.0 / (rank + 1)) for rank, one in enumerate(RANKED[question])],
         "numpy": lambda question: np.array(RANKED[question]), **tables(place),
+        "method": type("Search", (), {"retrieve": staticmethod(documents)})(),
     }  # fmt: skip
     before = settings.load()
     page = rb.tier1(systems, pd.DataFrame(QUESTIONS), documents=PASSAGES, k=3, repeats=1, metrics="mrr", resamples=200)

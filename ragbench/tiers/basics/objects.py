@@ -18,7 +18,8 @@ from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.settings.endpoints import GeneratorSettings
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
-from ragbench.data import Dataset, cells, in_memory, load_folder
+from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
+from ragbench.data.rows import read_rows
 from ragbench.data.samples import read_samples, samples_of
 from ragbench.data.vocabulary import FIELDS, key
 from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder
@@ -204,6 +205,8 @@ class _Made:
         path = Path(given).expanduser()
         path = path if path.is_absolute() or path.is_file() else configuration.project_folder() / path
         if path.is_file():
+            if _is_table(path) and (rows := _rows(path)):
+                return self._system(name, rows)
             return SystemSettings(results=path.resolve()).standing_for(None)
         legal = dict.fromkeys((*self.known.systems, *self.known.retrievers))
         raise BenchError(
@@ -218,6 +221,16 @@ class _Made:
         plain = GeneratorSettings(kind="callable", callable=callables.named(given))
         self.generators[name] = plain.standing_for(given)
         return name
+
+
+def _rows(path: Path) -> list[Mapping[str, Any]]:
+    """Those of a file that is read as a data frame is; none of one that is in the form of logged results."""
+    with contextlib.suppress(DatasetError):
+        rows = [row for _, row in read_rows(path)]
+        is_logged = bool({".json", ".jsonl"} & {*path.suffixes}) and rows and "id" in rows[0]
+        if rows and not is_logged and _first(rows[0], (*IDS, *FIELDS["user_input"])) is not None:
+            return rows
+    return []
 
 
 def _named(sample: Sample, system: str) -> Sample:
