@@ -46,7 +46,7 @@ PASSAGES = ("context", "contexts", "documents", "source_documents")
 """What fields of an object are called that hold the answer, and what it was written from."""
 IDS = ("chunk_id", "id")
 """Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
-OWN = ("retrieve", "search", "query", "invoke", "run")
+OWN = ("retrieve", "search")
 """Methods of an object of the user's own that cannot be called itself."""
 ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
 """Methods of a framework's objects that are asked by the question alone."""

@@ -223,7 +223,7 @@ class _Made:
         return name
 
 
-def _rows(path: Path) -> list[Mapping[str, Any]]:
+def _rows(path: Path) -> Sequence[Mapping[str, Any]]:
     """Those of a file that is read as a data frame is; none of one that is in the form of logged results."""
     with contextlib.suppress(DatasetError):
         rows = [row for _, row in read_rows(path)]
