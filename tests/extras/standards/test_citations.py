@@ -133,7 +133,7 @@ class TestALCE:
         assert found.detail["statements"][0]["superfluous"] == ["p2"]
         assert of("citation_quality", answer(text), carries).value == pytest.approx(2 * 0.6 * (2 / 3) / (0.6 + 2 / 3))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(
         st.lists(st.lists(st.integers(1, 6), unique=True, max_size=3), min_size=1, max_size=4),
         st.integers(0, 10**6),

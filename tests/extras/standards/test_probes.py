@@ -29,7 +29,14 @@ def rungs(made: Measurement) -> float:
     return found.value
 
 
-@pytest.mark.parametrize("metric", [*COMPLETE, *CARRIED])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *(min(COMPLETE), min(CARRIED)),
+        *(pytest.param(metric, marks=pytest.mark.slow)
+          for some in (COMPLETE, CARRIED) for metric in sorted(some) if metric != min(some)),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("project")
 def test_made_answers_can_be_judged_and_stand_in_order(metric: str) -> None:
     made = tiers.tier_judge("campus:en", "lexical", metric=metric, tempted=6, repeats=1, resamples=100)
