@@ -11,7 +11,7 @@ from ragbench import metrics as known_metrics
 from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.language import MINUS
 from ragbench.core.names import meant
-from ragbench.core.parts import Styled, Value
+from ragbench.core.parts import Styled, Table, Value
 from ragbench.core.parts.latex import Latex, stacked
 from ragbench.core.parts.latex import latex as escaped
 from ragbench.core.parts.markdown import Markdown
@@ -26,6 +26,7 @@ from ragbench.views import Page
 from ragbench.views.about.method import test_names
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
+from ragbench.views.retrieval.rankings import unjudged_table
 from ragbench.views.sentences import conclusions, judges
 
 MOST, LINE = 6, 12
@@ -37,12 +38,14 @@ _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 @dataclass(frozen=True)
 class _Paper:
-    """What stands in the table. heads: metric, and the arrow of the direction that is good."""
+    """What stands in the table. heads: metric, and the arrow of the direction that is good. beside: the table of what
+    nobody judged, of a page of rankings."""
 
     system: str
     heads: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, tuple[Value, ...]], ...]
     caption: str
+    beside: Table | None
 
 
 class _Siunitx(Latex):
@@ -84,6 +87,17 @@ class _Typst(Spoken):
         """What is best in bold, the sign of what differs raised."""
         return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
 
+    def figure(self, heads: Sequence[str], rows: Iterable[Sequence[str]], names: int, caption: str, label: str) -> str:
+        """A table with its caption. heads: not escaped; rows: written already; names: columns of texts, the first."""
+        sides = ", ".join(["left"] * names + ["right"] * (len(heads) - names))
+        lines = [
+            f"columns: {len(heads)},", f"align: ({sides},),", "stroke: none,", "table.hline(),",
+            f"table.header({', '.join(f'[{self.text(head)}]' for head in heads)}),", "table.hline(stroke: 0.5pt),",
+            *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
+        ]  # fmt: skip
+        table = "".join(f"    {line}\n" for line in lines)
+        return f"#figure(\n  table(\n{table}  ),\n  caption: [{self.text(caption)}],\n) <{label}>\n"
+
 
 DIFFERS = Styled("†", "sup")
 
@@ -104,6 +118,7 @@ def latex(
         f"  \\begin{{tabular}}{{@{{}}l{columns}@{{}}}}\n    \\toprule\n    {' & '.join(heads)} \\\\\n    \\midrule\n"
         + "".join(f"    {row}\n" for row in body)
         + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+        + ("" if made.beside is None else f"\n{made.beside.latex(f'{name}-judged')}")
     )
 
 
@@ -114,7 +129,8 @@ def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool =
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
         lines.append(" | ".join([markdown_of(name), *map(style.phrase, cells)]))
-    return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    text = "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    return text if made.beside is None else f"{text}\n{made.beside.markdown()}"
 
 
 def typst(
@@ -123,17 +139,13 @@ def typst(
     """See `ragbench.Page.typst`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
     style = _Typst(page.material.text)
-    heads = [
-        f"[{style.text(text)}]" for text in (made.system, *(f"{metric} {way}".strip() for metric, way in made.heads))
-    ]
+    heads = [made.system, *(f"{metric} {way}".strip() for metric, way in made.heads)]
     rows = [[style.text(system), *map(style.phrase, cells)] for system, cells in made.rows]
-    lines = [
-        f"columns: {len(heads)},", f"align: (left, {', '.join(['right'] * len(made.heads))},),", "stroke: none,",
-        "table.hline(),", f"table.header({', '.join(heads)}),", "table.hline(stroke: 0.5pt),",
-        *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
-    ]  # fmt: skip
-    table = "".join(f"    {line}\n" for line in lines)
-    return f"#figure(\n  table(\n{table}  ),\n  caption: [{style.text(made.caption)}],\n) <{name}>\n"
+    text, beside = style.figure(heads, rows, 1, made.caption, name), made.beside
+    if beside is not None:
+        titles, notes = [style.phrase(column.title) for column in beside.columns], " ".join(beside.notes)
+        text += "\n" + style.figure(titles, style.written(beside), 2, notes, f"{name}-judged")
+    return text
 
 
 def _head(title: str, way: str) -> str:
@@ -155,7 +167,8 @@ def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: st
     ways = {metric: _way(material, metric) for metric in chosen}
     rows = tuple((clean(name), tuple(columns[metric][name] for metric in chosen)) for name in material.systems)
     heads = tuple((clean(metric), {"higher": "↑", "lower": "↓"}.get(ways[metric], "")) for metric in chosen)
-    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns))
+    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns),
+                  unjudged_table(material))  # fmt: skip
 
 
 def _chosen(material: Material, metrics: str | Sequence[str]) -> list[str]:

@@ -69,6 +69,10 @@ def parts_of(sample: Sample) -> list[Part]:
         text, spans = response, segmentation.spans(response)
         found = [[] for _ in spans]
         for one in sample.citations:
+            if one.end < 0:  # what is no such object, see `ragbench.data.payloads.citations_of`
+                raise ValueError(
+                    Reason("citation {passage}: start, end and a passage are expected", passage=one.passage)
+                )
             if not 0 <= one.start < one.end <= len(response):
                 raise ValueError(
                     Reason(

@@ -219,6 +219,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "blame": blamed,
                 "exchange": _exchange(blamed, configurations, comparisons),
             },
+            "judged_at": "k",
             "tables": {"configurations": "configurations"},
         }  # fmt: skip
     return Measurement(
