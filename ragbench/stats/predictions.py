@@ -459,8 +459,8 @@ def active_estimate(
     elif error > 0:
         intervals["active"] = kinds.student(value, error**2, freedom, level)
     if intervals and lean:
-        low, high = intervals["active"]
-        intervals = within(ends, {"active": (min(low, low + lean), max(high, high + lean))})
+        first, last = intervals["active"]
+        intervals = within(ends, {"active": (min(first, first + lean), max(last, last + lean))})
     low, high = intervals.get("active", (None, None))
     return Estimate(
         value, low, high, level, "active" if intervals else "none", count, unmeasured, seed=seed, intervals=intervals,

@@ -15,7 +15,8 @@ from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept
 from ragbench.core.waves import gather
-from ragbench.extras.standards.grades import Grade, offline, told
+from ragbench.extras.standards.grades import Grade, offline
+from ragbench.metrics.claims import told
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import f_measure
 from ragbench.metrics.inquiry import Inquiry, measured
