@@ -21,7 +21,7 @@ import psycopg
 from ragbench import embed
 from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings
-from ragbench.extras.runs.foreign_runs import page_key
+from ragbench.extras.runs.past_runs import page_key
 from ragbench.store import server
 from ragbench.store.engine import written
 
