@@ -543,7 +543,7 @@ def test_views_read_tables_whose_columns_are_declared() -> None:
 
 
 OWN_FACTS = {
-    "ragbench.systems.parts.dense": "what a retriever says of itself",
+    "ragbench.systems.parts.retrievers": "what a retriever says of itself",
     "ragbench.extras.significance.command": "what is told of judgements",
     "ragbench.tiers.retrieval.tier0_embeddings": "what is told of an embedder",
     "ragbench.tiers.answers.tier_ux": "what is told of an embedder",

@@ -29,12 +29,12 @@ def lab(
     import sys
 
     from ragbench import report
-    from ragbench.core import installation, settings, trust
+    from ragbench.core import annexes, settings, trust
     from ragbench.data import places
 
     path = report.find(notebook)
     consent.required((*trust.named(), *trust.notebooks(), *trust.notebooks([path])), trusted)
-    if path.parent == installation.NOTEBOOKS != places.own_notebooks().resolve():
+    if path.parent == annexes.NOTEBOOKS != places.own_notebooks().resolve():
         path = _copied(places.own_notebooks()) / path.name
     root = settings.project_folder()
     if root not in path.resolve().parents:  # where notebooks_folder, or the path given, leads elsewhere
@@ -64,10 +64,10 @@ def lab(
 
 def _copied(folder: Path) -> Path:
     """The project's notebooks folder, with ragbench's notebooks in it besides those that are there."""
-    from ragbench.core import folders, installation
+    from ragbench.core import annexes, folders
 
     folder.mkdir(parents=True, exist_ok=True)
-    files = sorted(path for path in installation.NOTEBOOKS.iterdir() if path.is_file())
+    files = sorted(path for path in annexes.NOTEBOOKS.iterdir() if path.is_file())
     missing = [path for path in files if not (folder / path.name).exists()]
     for path in missing:
         folders.write(folder / path.name, folders.content(path))

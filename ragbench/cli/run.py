@@ -1,4 +1,4 @@
-"""`ragbench run`: notebooks with parameters become a report, and what was found is said in the terminal."""
+"""`ragbench run` and `ragbench gate`: notebooks become a report, what was found is said, and it is held to its gates."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
 
 if TYPE_CHECKING:
+    from ragbench.core.endings import Ending
     from ragbench.core.language import Translator
     from ragbench.core.parts import Table
     from ragbench.report import RunResult, Step
     from ragbench.report.pages.notebook_pages import Measurements
+    from ragbench.tiers.run.gates import Decision
 
 
 def run(
@@ -93,7 +95,6 @@ def run(
     from ragbench.core import settings
     from ragbench.report.keeping import results
     from ragbench.tiers.basics import session
-    from ragbench.tiers.run import gates
 
     known = settings.load()
     name, note = options.line(results.named, name, "--name"), options.line(results.noted, note, "--note")
@@ -105,7 +106,7 @@ def run(
         consent.required(reach, trusted)
         session.chosen(given.get("systems", ""))
     if gate:
-        gates.check_gates(known)
+        check_gates(known)
     sent_to = reports or options.url(known.reports or "")
     if plan:
         consent.tell(reach)
@@ -132,15 +133,15 @@ def run(
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
     from ragbench import report
-    from ragbench.cli.console import outputs, plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings
 
     with terminal.Bars() as bars:
         planned = report.plan(
             notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
         )
-    plans.show_work(planned.work)
-    plans.show(planned.outlooks, settings.load().budget)
+    outputs.show_work(planned.work)
+    outputs.show(planned.outlooks, settings.load().budget)
     if planned.silent:
         terminal.say(f"Ask no model: {', '.join(planned.silent)}.")
     outputs.left_out(planned.left_out)
@@ -168,7 +169,6 @@ def tiers() -> list[str]:
 
 
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
-    from ragbench.cli import gate as gates
     from ragbench.cli.console import outputs
     from ragbench.core import answered_by, gaps, stand_ins
     from ragbench.core.language import translator
@@ -194,7 +194,7 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.caveat(stand_in for name in measured.names() for stand_in in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
-    held = gates.hold(result.folder) if gate else Ending.HELD
+    held = hold(result.folder) if gate else Ending.HELD
     sent = Ending.REFUSED if sent_to and not outputs.sent(result.folder, sent_to) else Ending.HELD
     if code := worst(result.exit_code, held, sent):
         raise typer.Exit(code)
@@ -249,3 +249,56 @@ def standing(measured: Measurements, _: Translator) -> Table:
         paid, calls = cost(whole, _), int(whole["calls"])
         notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))
     return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)
+
+
+JSON = "gate.json"
+
+
+def gate(name: options.Run) -> None:
+    """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
+
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when one has no value.
+    """
+    from ragbench.core import settings
+    from ragbench.report.keeping import kept
+    from ragbench.tiers.run import gates as room
+
+    room.check_gates(settings.load())
+    code = hold(kept.pages_of(name))
+    if code:
+        raise typer.Exit(code)
+
+
+def hold(folder: Path) -> Ending:
+    """Decide every gate on a run's numbers, say so, keep it beside them as gate.json."""
+    from ragbench.cli.console import outputs
+    from ragbench.core import settings, stand_ins
+    from ragbench.report.keeping import results
+    from ragbench.report.pages import notebook_pages
+    from ragbench.tiers.run import gates as room
+
+    kept = notebook_pages.Measurements(folder)
+    measured = {name: kept[name] for name in kept.names()}
+    decision = room.decide(measured, settings.load())
+    results.write_json(folder / JSON, {**decision.as_json(), **results.stood_in(measured)})
+    code = tell(decision)
+    outputs.caveat(
+        stand_in
+        for check in decision.checks
+        if check.notebook in measured
+        for stand_in in stand_ins.of(measured[check.notebook].facts, check.system, check.metric)
+    )
+    terminal.say(f"gate: {decision.outcome}", err=True, bold=True)
+    return code
+
+
+def tell(decision: Decision) -> Ending:
+    """Say every check on the error channel."""
+    from ragbench.tiers.run.gates import ALONE, line
+
+    for check in decision.checks:
+        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
+        terminal.say(line(check), err=True, colour=colour)
+    if any(check.is_difference for check in decision.checks):
+        terminal.say(ALONE, err=True)
+    return decision.exit_code

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from ragbench.core import annexes, folders, installation, settings
+from ragbench.core import annexes, folders, settings
 from ragbench.core.endings import Ending
 from ragbench.core.settings import PLAN, TRUST, ConfigurationError, load, project_folder, urls
 from ragbench.core.settings.endpoints import PRESETS
@@ -356,7 +356,7 @@ def _sends(table: Mapping[str, Any], address: str) -> str:
 
 @lru_cache(maxsize=1)
 def _of_ragbench() -> frozenset[tuple[str, ...] | None]:
-    return frozenset(map(_code, (*installation.NOTEBOOKS.glob("*.ipynb"), *annexes.notebooks().values())))
+    return frozenset(map(_code, (*annexes.NOTEBOOKS.glob("*.ipynb"), *annexes.notebooks().values())))
 
 
 def _code(path: Path) -> tuple[str, ...] | None:

@@ -27,9 +27,8 @@ from ragbench.core.settings import ChunkTable, DatabaseSettings, QuestionTable, 
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
 from ragbench.store.copying import vector_blocks
-from ragbench.store.database_tables import SCHEMA
+from ragbench.store.database_tables import SCHEMA, connect, own_server
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, own_server
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.search import Index, settings_of
 

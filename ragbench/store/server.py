@@ -34,7 +34,7 @@ from sqlalchemy import URL, Engine
 
 from ragbench.core import folders, trust
 from ragbench.core.settings import Settings
-from ragbench.store.engine import connect, masked, own_server
+from ragbench.store.database_tables import connect, masked, own_server
 from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ragbench.core import settings, trust, waves
+from ragbench.core import progress, settings, trust
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings import GeneratorSettings
@@ -33,7 +33,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
-from ragbench.llm.loop import run
+from ragbench.llm.client import run
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
@@ -391,7 +391,7 @@ def _takes(function: Callable[..., Any], number: int) -> bool:
 
 def told(raised: Exception) -> str:
     """One error of a user's function, of several at once the first, in one line of SHOWN_CHARACTERS at most."""
-    error = waves.first(raised)
+    error = progress.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
 

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.core.progress import gather
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Status
-from ragbench.core.waves import gather
 from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
 from ragbench.judge.model_judge import render
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.llm import Client, run, submit
-from ragbench.llm.loop import OBJECTS
+from ragbench.llm.client import OBJECTS
 from tests.judge.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_shapes import settings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ragbench.core.listeners import Event, Listening
+from ragbench.core.progress import Event, Listening
 from ragbench.core.settings import secrets
 from ragbench.core.settings.endpoints import EmbedderSettings
 from ragbench.core.settings.urls import Url

@@ -21,9 +21,9 @@ from urllib.parse import unquote
 
 from ragbench import views
 from ragbench.core import annexes, folders, settings
+from ragbench.core.annexes import install
 from ragbench.core.facts import Facts
 from ragbench.core.folders import new_folder
-from ragbench.core.installation import install
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragbench.core.installation import install
+from ragbench.core.annexes import install
 
 if TYPE_CHECKING:
     from slovnet import NER
