@@ -1,4 +1,4 @@
-"""`ragbench run` and `ragbench gate`: notebooks become a report, what was found is said, and it is held to its gates."""
+"""`ragbench run` and `ragbench gate`: notebooks become a report, what was found is said, and held to its gates."""
 
 from __future__ import annotations
 
@@ -95,6 +95,7 @@ def run(
     from ragbench.core import settings
     from ragbench.report.keeping import results
     from ragbench.tiers.basics import session
+    from ragbench.tiers.run import gates
 
     known = settings.load()
     name, note = options.line(results.named, name, "--name"), options.line(results.noted, note, "--note")
@@ -106,7 +107,7 @@ def run(
         consent.required(reach, trusted)
         session.chosen(given.get("systems", ""))
     if gate:
-        check_gates(known)
+        gates.check_gates(known)
     sent_to = reports or options.url(known.reports or "")
     if plan:
         consent.tell(reach)

@@ -1,8 +1,7 @@
 """What a command prints besides its results: JSON, what goes with numbers, what a file held, what a run would ask.
 
-Of a run that goes to shared storage: where it is then, or how to send it again.
-
-And of what systems would ask of endpoints: texts to embed, rankings, and requests.
+Of a run that goes to shared storage: where it is then, or how to send it again. Of a run that is planned: what its
+systems would ask of endpoints, texts to embed, rankings and requests.
 """
 
 from __future__ import annotations

@@ -231,10 +231,12 @@ class Table(Grid):
         """
         style = Exact(raw=raw)
         lines = csv.writer(out, lineterminator="\r\n")
-        columns: Sequence[Any] = list(columns(self))
-        lines.writerows([[style.text(column.title) for column, _cells in columns]] if head else [])
-        for row in zip(*(cells for _column, cells in columns), strict=True):
-            lines.writerow([style.cell(column, cell, 0) for (column, _cells), cell in zip(columns, row, strict=True)])
+        columns_with_cells: Sequence[Any] = list(columns(self))
+        lines.writerows([[style.text(column.title) for column, _cells in columns_with_cells]] if head else [])
+        for row in zip(*(cells for _column, cells in columns_with_cells), strict=True):
+            lines.writerow(
+                [style.cell(column, cell, 0) for (column, _cells), cell in zip(columns_with_cells, row, strict=True)]
+            )
 
 
 def terms(pairs: Iterable[tuple[Phrase, Phrase]], look: str = "rb-provenance") -> Table:
