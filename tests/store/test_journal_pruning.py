@@ -19,7 +19,7 @@ from ragbench.store import Store
 from ragbench.store.reply_journal import Choice, DatabaseJournal, Pruning, shrink
 from ragbench.store.run_records import RunRecord
 from ragbench.store.runs import Runs
-from tests.store.test_dumps import databases as databases
+from tests.store.test_copying import databases as databases
 from tests.store.test_journal import row
 
 DAY = datetime.timedelta(days=1)
