@@ -16,7 +16,7 @@ from ragbench.core.progress import gather
 from ragbench.core.segmentation import sentences
 from ragbench.core.types import Chunk, Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
-from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
+from ragbench.metrics.claims import ENTAILMENT, share_supported
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
@@ -221,21 +221,13 @@ async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "sp
     parts = sentences(sample.reference)
     if not parts:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference has no sentence"))
-    names = [chunk.id for chunk in inquiry.chunks]
-    if variant == "ragas":
-        verdicts = await received_on(inquiry, parts, inquiry.contexts)
-    else:
-        verdicts = await verdicts_on(inquiry, parts, inquiry.contexts, names)
-    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
-    explanation = [
-        sentence(
-            "Sentences of the reference that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
-            **counted,
-        )
-    ]
-    if missing := [verdict.statement for verdict in verdicts if not verdict.supported]:
-        explanation.append(sentence("Not found in the contexts: {sentences}.", sentences=missing))
-    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])
+    told = sentence(
+        "Sentences of the reference that the contexts support: {part} of {whole}; {part} / {whole} = {value}."
+    )
+    return await share_supported(
+        inquiry, parts, variant, told,
+        lambda missing: sentence("Not found in the contexts: {sentences}.", sentences=missing),
+    )  # fmt: skip
 
 
 ENTITY_FIELDS = ("reference", "contexts")
