@@ -32,7 +32,7 @@ from ragbench.core.settings.tables import SLOT
 from ragbench.core.terminal import plain
 
 NOTHING_DONE = "Nothing of it was run, opened or sent."
-OTHERS_WRITE = 0o022
+OTHERS_WRITE = 0o022  # the bits of `group` and of `others` that let them write
 UNUSED_BY_PLANS = ("address", "folder")
 """Kinds of what a plan needs no answer for: it sends nothing, and counts what lies elsewhere without showing it."""
 _plans: list[None] = []

@@ -385,9 +385,9 @@ Result = TypeVar("Result")
 USUAL = "ragbench"
 BESIDE = "ragbench-beside"
 """For who waits on the usual loop for what is asked there too, and would wait for ever."""
-STOP_SECONDS = 1.5
+STOP_SECONDS = 1.5  # long enough for replies on their way to the journal, short enough for who pressed Ctrl+C
 
-OBJECTS = 20_000
+OBJECTS = 20_000  # some hundred calls' worth, against Python's 700 to 2,000
 _guard = threading.Lock()
 _loops: dict[str, asyncio.AbstractEventLoop] = {}
 

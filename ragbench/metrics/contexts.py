@@ -24,7 +24,7 @@ from ragbench.metrics.strings import plain
 
 FIELDS = ("user_input", "contexts")
 Strategy = Literal["auto", "reference", "response"]
-RAGAS_EPSILON = 1e-10
+RAGAS_EPSILON = 1e-10  # as ragas divides: the variant has its value to the last digit
 
 
 class Use(StrEnum):
@@ -231,7 +231,7 @@ async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "sp
 
 
 ENTITY_FIELDS = ("reference", "contexts")
-ENTITY_EPSILON = 1e-8
+ENTITY_EPSILON = 1e-8  # as ragas divides, so that its values are met to the last digit
 
 
 class Entities(BaseModel):

@@ -355,7 +355,7 @@ same questions takes the same."""
 MOST_KEPT = 10_000 * MOST_UNITS
 """Counts of a draw of units that is kept."""
 
-FEWEST_FOR_SINGLE = 2_000
+FEWEST_FOR_SINGLE = 2_000  # values; see where the draws are summed
 
 MOST_FLIPPED, LARGEST = 5_000, 0.01
 """Signs of more different rows than so many are not drawn, where none has more than this share of the sum of squares:

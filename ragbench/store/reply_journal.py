@@ -20,7 +20,7 @@ from ragbench.store.errors import told_plainly
 from ragbench.store.journal_connections import COLUMNS, RECORD, Lanes, rows_as_json
 
 Row = Mapping[str, Any]
-BATCH = 500
+BATCH = 500  # rows a statement; PostgreSQL takes 65,535 parameters
 ROWS = select(*(journal.c[name] for name in COLUMNS))
 
 
@@ -131,7 +131,7 @@ class DatabaseJournal:
 
 UNDER_WAY = datetime.timedelta(days=1)
 """Younger replies may be those of a run that is under way, and not yet known to be used."""
-DELETED_AT_ONCE = 5_000
+DELETED_AT_ONCE = 5_000  # keys a statement, so that none holds its locks for long
 QUICK_BYTES = 2**28
 """So much is written anew within a few seconds, which a run that is under way waits through."""
 NAME = "ragbench"  # of our connections, see `ragbench.store.database_tables`

@@ -226,7 +226,7 @@ MAJOR = 18
 """The major version of PostgreSQL that data folders are made with, of the two that the wheel brings."""
 PORT = 5432  # names the socket file; no TCP port is opened
 SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
-LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31
+LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31  # of shared_buffers; PostgreSQL advises a quarter to a server that is alone
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
 CONFIGURATION = """\

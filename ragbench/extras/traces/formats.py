@@ -114,7 +114,7 @@ YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
 NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
-MAX_DEPTH, MOST_RUNS = 8, 64
+MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 _LISTED = re.compile(
     r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion)|retrieval\.documents|reranker\.output_documents)"

@@ -308,7 +308,7 @@ class DenseRetriever:
 DELTAS = {"bm25l": 0.5, "bm25+": 1.0}
 """Of Lv and Zhai 2011 (both papers), who made these variants."""
 
-MOST_KEPT = 4
+MOST_KEPT = 4  # indexes of words in memory, those of late
 
 
 class Bm25Retriever:
