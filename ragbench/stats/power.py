@@ -11,7 +11,7 @@ from ragbench.core.types import Array
 from ragbench.stats.intervals import normal_quantile, t_quantile
 
 POWER = 0.8  # the usual chance (Cohen 1988, section 2.1)
-LARGE = 100_000  # above, quantiles of t and of the normal distribution agree to four digits
+LARGE = 100_000  # questions; above, t and the normal distribution have the same quantiles to four digits
 MOST_COUNTED = 12
 """Groups up to which the sign patterns of a test are counted one by one; with more the t test is as powerful."""
 BLOCK = 64
