@@ -87,7 +87,7 @@ class Sender(Protocol):
 class Client:
     """One model behind one endpoint, under one name.
 
-    All work of a client happens on one event loop (`ragbench.llm.loop` keeps one for the process). Close it there.
+    All work of a client happens on one event loop (`background_loop` keeps one for the process). Close it there.
 
     settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally: shared
     by all clients of a run. sender: instead of the endpoint of the settings, for those who send nothing. role: what
