@@ -79,9 +79,9 @@ def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
     """Judge, and print what it took."""
     import psutil
 
-    from ragbench.core.progress import gather
     from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings
     from ragbench.core.types import Judge, Prompt
+    from ragbench.core.waves import gather
     from ragbench.judge import open_judges
     from ragbench.llm import run
     from ragbench.store import Store, server

@@ -46,7 +46,7 @@ OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "htt
            "dask", "distributed")  # fmt: skip
 MAY_REACH_OUTSIDE = ("llm", "embed", "store", "data.remotes", "extras.cluster")
 KNOWN_BY = {
-    "metrics": ("metrics", "core.annexes", "core.metric", "core.segmentation", "core.types", "core.progress"),
+    "metrics": ("metrics", "core.annexes", "core.metric", "core.segmentation", "core.types", "core.waves"),
     "stats": ("stats", "core.types"),
 }
 CATALOGUE = "metrics"

@@ -1,4 +1,4 @@
-"""Work under way: begun at once and awaited together, how far it is, and who listens to a measurement.
+"""Work under way: how far it is, in JupyterLab, a terminal or a headless run, and who listens to a measurement.
 
 A listener has a thread of its own. It holds nobody up, and what it raises, or that it hangs, is counted and said and
 changes no number.
@@ -6,7 +6,6 @@ changes no number.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import os
@@ -14,11 +13,11 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 from ragbench.core import terminal
 from ragbench.core.settings import secrets
@@ -141,32 +140,6 @@ def _cell_bar(total: int, label: str) -> Any:
                 self._cell.update(drawn)
 
     return CellBar(total=total, desc=label, leave=False)
-
-
-Result = TypeVar("Result")
-
-
-async def gather(works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """The results, in order. The models' limiters decide how many calls are in flight; here all start together.
-
-    The first error ends the others, but only once what they had received is kept; then it is raised as it is.
-    """
-    failed: BaseException | None = None
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
-    except BaseExceptionGroup as errors:
-        failed = first(errors)
-    if failed is not None:
-        raise failed  # out here: inside, the group would be its context, and a notebook would print that one
-    return [task.result() for task in tasks]
-
-
-def first(error: BaseException) -> BaseException:
-    """Of errors that were raised together the first one, however deep in groups it lies; another error as it is."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import ConfigurationError, EmbedderSettings
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
+from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
 from ragbench.llm.client import background_loop, free_loop, run

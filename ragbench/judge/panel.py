@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, get_args
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import Settings
 from ragbench.core.settings.endpoints import Aggregate
 from ragbench.core.types import Judge, Score, Status
 from ragbench.core.types.reason import Reason, kept, reason_of
+from ragbench.core.waves import gather
 from ragbench.llm import BudgetSpent, ModelError
 
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)

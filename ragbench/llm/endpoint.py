@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
-from ragbench.core.progress import first
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt, masker_of, value_of
 from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason, clause, rounded, short
+from ragbench.core.waves import first
 from ragbench.llm.budget import Amount, Budget, Price, Tally
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Journal

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Embedder, Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 from rapidfuzz.distance import Levenshtein
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.segmentation import sentences
 from ragbench.core.types import Chunk, Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import ENTAILMENT, share_supported
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from annotated_types import Gt
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, ParamSpec
 
 from ragbench.core.metric import Peer
-from ragbench.core.progress import gather
 from ragbench.core.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
 from ragbench.core.types.reason import of
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, spoken
 
 Given = ParamSpec("Given")

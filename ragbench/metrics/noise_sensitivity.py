@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_in, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured

@@ -15,9 +15,9 @@ from annotated_types import Ge, Le
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 
 from ragbench.core.metric import Reading, Stretch, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, reason_of, rounded
+from ragbench.core.waves import gather
 from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, is_blank, measured

@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import metric
-from ragbench.core.progress import gather
 from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references

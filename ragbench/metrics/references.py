@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec
 
-from ragbench.core.progress import gather
 from ragbench.core.types import Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, spoken
 
 Given = ParamSpec("Given")

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ragbench.core.progress import gather
 from ragbench.core.types import (
     Array,
     Embedder,
@@ -23,6 +22,7 @@ from ragbench.core.types import (
     Vectors,
     usable_vectors,
 )
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import EndedError, Inquiry, unmeasured
 

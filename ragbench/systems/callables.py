@@ -25,7 +25,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ragbench.core import progress, settings, trust
+from ragbench.core import settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings import GeneratorSettings
@@ -391,7 +391,7 @@ def _takes(function: Callable[..., Any], number: int) -> bool:
 
 def told(raised: Exception) -> str:
     """One error of a user's function, of several at once the first, in one line of SHOWN_CHARACTERS at most."""
-    error = progress.first(raised)
+    error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
 

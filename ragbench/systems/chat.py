@@ -13,9 +13,9 @@ from typing import Any
 
 from ragbench import llm
 from ragbench.core import segmentation
-from ragbench.core.progress import gather
 from ragbench.core.settings import GeneratorSettings, JudgeSettings, project_folder
 from ragbench.core.types import SLOT, Status
+from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.planning import Rehearsal
 from ragbench.llm.reply import without_thought

@@ -16,12 +16,12 @@ import numpy as np
 
 from ragbench import llm
 from ragbench.core.expectations import kind
-from ragbench.core.progress import gather
 from ragbench.core.settings import ConfigurationError, JudgeSettings, SystemSettings
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
+from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
 from ragbench.llm.planning import Rehearsal
 from ragbench.llm.reply import storable

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Status
+from ragbench.core.waves import gather
 from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
 from ragbench.judge.model_judge import render
 from ragbench.judge.pairwise import PAIRWISE

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import ConfigurationError, JudgeSettings, ProviderSettings, Settings
 from ragbench.core.types import Judge
+from ragbench.core.waves import gather
 from ragbench.judge import (
     OFFLINE_JUDGES,
     LexicalJudge,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import Settings
 from ragbench.core.types import Judge, Score, Status
+from ragbench.core.waves import gather
 from ragbench.judge import LexicalJudge, Panel, Rule, attendance, leave_one_out
 from ragbench.llm import ProviderRefused
 from tests.judge.judge_prompts import SUPPORT, TEXTS, judge_at

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.progress import gather
 from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings
 from ragbench.core.types import Judge, Prompt
+from ragbench.core.waves import gather
 from ragbench.judge import open_judges
 from ragbench.llm import run
 from ragbench.store import Store

@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from ragbench.core.progress import gather
+from ragbench.core.waves import gather
 from ragbench.llm import BudgetSpent
 
 

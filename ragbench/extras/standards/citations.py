@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from ragbench.core import segmentation
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept
+from ragbench.core.waves import gather
 from ragbench.extras.standards.grades import Grade, offline, told
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import f_measure

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_in
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
+from ragbench.core.waves import gather
 from ragbench.judge.relevance import HIGHEST, RELEVANCE, Relevance
 from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import sentence

@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from ragbench import stats
-from ragbench.core.progress import gather
 from ragbench.core.types import Array, Chunk, Estimate, Judge, LexicalReader, Prompt, Sample, Status
+from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
 from ragbench.data.rows import cut, decimal, read_rows
 from ragbench.extras.standards.grades import PART, WINDOW, graded

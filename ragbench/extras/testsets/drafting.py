@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core import trust
-from ragbench.core.progress import Progress, gather, is_watched
+from ragbench.core.progress import Progress, is_watched
 from ragbench.core.settings import Settings
 from ragbench.core.types import Judge, Prompt
+from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.wording import plain, stands_in

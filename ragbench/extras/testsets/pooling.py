@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ragbench.core.progress import gather
 from ragbench.core.types import Judge
+from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
 from ragbench.data.records import Closed, QuestionRecord
 from ragbench.extras.testsets import candidates

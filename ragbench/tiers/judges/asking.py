@@ -13,10 +13,10 @@ from ragbench import llm
 from ragbench.core import settings
 from ragbench.core.language import LANGUAGES
 from ragbench.core.metric import Metric
-from ragbench.core.progress import gather
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Judge, Sample, Score, Status
 from ragbench.core.types.reason import reason_of
+from ragbench.core.waves import gather
 from ragbench.judge import Again, Choice, Duel, asks_nobody, compare, open_judges
 from ragbench.llm import BudgetSpent, ModelError, Replies, Tally
 from ragbench.llm.journal import note

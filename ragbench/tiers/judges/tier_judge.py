@@ -17,9 +17,9 @@ from ragbench.core.facts import Facts
 from ragbench.core.language import LANGUAGES, translator
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.metric import Metric, parse
-from ragbench.core.progress import gather
 from ragbench.core.settings import OFFLINE, OWN_TABLES, JudgeSettings, Settings
 from ragbench.core.types import Array, Question, Sample
+from ragbench.core.waves import gather
 from ragbench.data import DatasetError
 from ragbench.judge import OFFLINE_JUDGES, Rehearsed, Rule, asks_nobody, open_judges
 from ragbench.llm import planning

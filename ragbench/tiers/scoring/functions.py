@@ -17,10 +17,10 @@ from typing import Any
 from ragbench.core import metric as declarations
 from ragbench.core.expectations import kind, shown
 from ragbench.core.metric import FIELDS, GRAINS, Metric
-from ragbench.core.progress import first
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Array, Prompt, Ranking, Sample, Score, Shape, Status
 from ragbench.core.types.reason import Reason, reason_of
+from ragbench.core.waves import first
 from ragbench.judge.pairwise import Relay
 from ragbench.llm import ModelError
 from ragbench.llm.client import background_loop

@@ -23,9 +23,9 @@ from ragbench import llm, stats
 from ragbench.core import settings
 from ragbench.core.measurement import NamedComparison, NamedEstimate, columns
 from ragbench.core.metric import Metric
-from ragbench.core.progress import gather
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Embedder, Estimate, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.llm import planning
 from ragbench.metrics.explanation import ENGLISH, Speaker, explain, of_a_panel, sentence
 from ragbench.metrics.vectors import Batch
