@@ -561,14 +561,16 @@ def test_the_law_sees_an_interval(source: str) -> None:
     assert intervals_written(ast.walk(ast.parse(source))) == {1}
 
 
-def test_views_read_tables_whose_columns_are_declared() -> None:
-    """A column that nobody declares is then found by mypy. By name alone read: the tables of judges on trial."""
-    untyped = {
-        module.name
+def test_side_tables_are_read_as_rows_whose_columns_are_declared() -> None:
+    """A column that nobody declares is then found by mypy."""
+    read_as = {
+        (module.name, ast.unparse(node.args[0]))
         for module in this_house().modules
-        if module.room == "views" and any(isinstance(node, ast.Name) and node.id == "Untyped" for node in module.nodes)
+        for node in module.nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "rows_of" and len(node.args) > 1
     }
-    assert untyped == {"ragbench.views.basics.marks", "ragbench.views.sentences.judge_trust"}
+    assert len(read_as) > 20
+    assert [each for each in sorted(read_as) if not each[1].endswith("Row") and each[1] != "kind"] == []
 
 
 OWN_FACTS = {
@@ -605,7 +607,7 @@ def facts_read(nodes: Iterable[ast.AST]) -> set[str]:
 
 def test_every_fact_that_is_read_is_declared_with_its_type() -> None:
     from ragbench.core.facts import Facts
-    from ragbench.extras.runs.changes import RunFacts
+    from ragbench.extras.runs.run_tables import RunFacts
     from ragbench.extras.standards.agents_page import AgentFacts
     from ragbench.extras.sweeps.ablation import SweepFacts
 

@@ -16,10 +16,11 @@ from ragbench import stats
 from ragbench.core import gaps, settings
 from ragbench.core.facts import Facts
 from ragbench.core.language import translator
-from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, Measurement, NamedComparison, NamedEstimate
 from ragbench.core.settings import DifferenceSettings
-from ragbench.core.types import BY_CONSTRUCTION, Array, Better, Comparison, Status
-from ragbench.extras.runs.changes import Refusal, RunFacts, Setting, refusal, run_facts, said, settings_of
+from ragbench.core.types import BY_CONSTRUCTION, Better, Comparison, Status
+from ragbench.extras.runs.changes import Refusal, Setting, refusal, said, settings_of
+from ragbench.extras.runs.run_tables import RunFacts, run_facts
 from ragbench.metrics import declaration, meant
 from ragbench.store.run_records import RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import findings, withholding
@@ -179,17 +180,17 @@ def _with_power(summary: Summarized, after: Comparison, matters: DifferenceSetti
 class Pairing(Beside):
     """A system of the baseline and a system of another run, on the questions of a notebook that both have.
 
-    samples: the common questions, in the baseline's order.
+    samples: the common questions, in the baseline's order. metrics: what is compared on them.
     only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
     same question.
     """
 
     samples: tuple[str, ...]
+    metrics: tuple[str, ...]
     only_first: int
     only_second: int
     altered: int
     clusters: tuple[str, ...] | None
-    values: Mapping[str, tuple[Array, Array]]
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
 
@@ -199,7 +200,8 @@ class RunComparison:
     """What runs say of each other: every run against the first of them, the baseline.
 
     settings: all that the numbers depend on. refused: what was not compared at all. primary: of each notebook the
-    metric that the runs call primary; empty where they do not agree.
+    metric that the runs call primary; empty where they do not agree. joined: of each notebook whose questions pair, the
+    runs' systems as those of one page, stated as every page is.
     """
 
     runs: tuple[RunRecord, ...]
@@ -209,6 +211,7 @@ class RunComparison:
     refused: tuple[Refusal, ...] = ()
     sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
     primary: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, Measurement] = field(default_factory=dict)
 
     @property
     def changes(self) -> list[Setting]:
@@ -256,13 +259,15 @@ def compare_runs(
         raise BenchError(_nothing(known, refused))
     primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
     matters = settings.load().smallest_difference
-    pairings = [
-        own
-        for notebook in dict.fromkeys(each.notebook for each in pairings)
-        for own in _stated(
-            known, [each for each in pairings if each.notebook == notebook], primary[notebook], chosen, matters
-        )
-    ]
+    joined: dict[str, Measurement] = {}
+    told: list[Pairing] = []
+    for notebook in dict.fromkeys(each.notebook for each in pairings):
+        own = [each for each in pairings if each.notebook == notebook]
+        if any(each.metrics for each in own):
+            evidence = join(known, own, primary[notebook], chosen, matters)
+            joined[notebook] = stated(evidence, state)
+            own = [_told(each, evidence, joined[notebook]) for each in own]
+        told += own
     summarized = summaries_in_families(summarized, primary, matters)
     summarized = [
         summary
@@ -273,8 +278,9 @@ def compare_runs(
         for summary in summarized
     ]
     return RunComparison(
-        known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
-    )
+        known, tuple(told), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary,
+        joined,
+    )  # fmt: skip
 
 
 def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
@@ -317,19 +323,18 @@ def _pairs(
     beside = [
         Beside(notebook=name, run=place, systems=pair, titles=names(pair, called)) for name in allowed for pair in pairs
     ]
-    pairings = [
-        made
-        for each in beside
-        if (made := _pair(first.of(each.notebook), second.of(each.notebook), each)) is not None and made.values
-    ]
-    for empty in [each for each in pairings if not each.samples]:
-        refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
-        pairings.remove(empty)
-    barred = _barred(first, second)
-    corrected = _corrected(first) | _corrected(second)
-    by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
-    pairings = [_without(pairing, barred) for pairing in by_question]
-    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
+    barred, corrected = _barred(first, second), _corrected(first) | _corrected(second)
+    pairings = []
+    for each in beside:
+        pairing = _pair(first.of(each.notebook), second.of(each.notebook), each)
+        if pairing is None or not pairing.metrics:
+            continue
+        if not pairing.samples:
+            refused[each.notebook] = Refusal(each.notebook, "questions", first.id, second.id, run=second.id)
+        elif left := [metric for metric in pairing.metrics if (each.notebook, metric) not in corrected]:
+            may = [m for m in left if not any((each.notebook, system, m) in barred for system in each.systems)]
+            pairings.append(replace(pairing, metrics=tuple(may)))
+    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.metrics}
     summarized = [
         summary
         for each in beside
@@ -382,26 +387,22 @@ def _other(name: str | None, known: Sequence[str], only: str | None) -> str | No
 
 
 def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> Pairing | None:
+    """The questions and the metrics that two systems have in common; None where only summaries of one are known."""
     if first is None or second is None:
         return None
-    there = {sample: place for place, sample in enumerate(second.samples)}
-    common = [(place, there[sample]) for place, sample in enumerate(first.samples) if sample in there]
-    same = [(a, b) for a, b in common if first.fingerprints[a] == second.fingerprints[b]]
-    left, right = (np.array([pair[side] for pair in same], dtype=int) for side in (0, 1))
-    systems = beside.systems
-    values = {
-        metric: (column[left], second.values[systems[1], metric][right])
-        for (system, metric), column in first.values.items()
-        if system == systems[0] and (systems[1], metric) in second.values
-    }
+    asked, others = (dict(zip(own.samples, own.fingerprints, strict=True)) for own in (first, second))
+    same = [sample for sample in asked if asked[sample] == others.get(sample)]
+    n_common = len(asked.keys() & others.keys())
+    groups = None if first.clusters is None else dict(zip(first.samples, first.clusters, strict=True))
+    own, other = beside.systems
     return Pairing(
         **vars(beside),
-        samples=tuple(first.samples[a] for a, _ in same),
-        only_first=len(first.samples) - len(common),
-        only_second=len(second.samples) - len(common),
-        altered=len(common) - len(same),
-        clusters=None if first.clusters is None else tuple(first.clusters[a] for a, _ in same),
-        values=values,
+        samples=tuple(same),
+        metrics=tuple(metric for system, metric in first.values if system == own and (other, metric) in second.values),
+        only_first=len(asked) - n_common,
+        only_second=len(others) - n_common,
+        altered=n_common - len(same),
+        clusters=None if groups is None else tuple(groups[sample] for sample in same),
     )
 
 
@@ -430,23 +431,6 @@ def _corrected(record: RunRecord) -> set[tuple[str, str]]:
     return {(part.notebook, metric) for part in record.parts for metric in part.facts.get("corrected") or ()}
 
 
-def _uncorrected(pairing: Pairing, corrected: set[tuple[str, str]]) -> Pairing:
-    """Without the metrics that people's labels correct."""
-    kept = {
-        metric: columns for metric, columns in pairing.values.items() if (pairing.notebook, metric) not in corrected
-    }
-    return replace(pairing, values=kept)
-
-
-def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:
-    kept = {
-        metric: columns
-        for metric, columns in pairing.values.items()
-        if not any((pairing.notebook, system, metric) in barred for system in pairing.systems)
-    }
-    return replace(pairing, values=kept)
-
-
 def _scale(metric: str) -> tuple[float, float] | None:
     declared = declaration(metric)
     return None if declared is None else bounds(declared)
@@ -461,40 +445,28 @@ def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     return primaries.pop() if len(primaries) == 1 else ""
 
 
-def _stated(
-    runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
-    matters: DifferenceSettings,
-) -> list[Pairing]:  # fmt: skip
-    """The pairings of a notebook with estimates, each on its own questions, and comparisons: the runs are joined, and
-    stated as the systems of one page are, so that all that is printed together is tested together."""
-    if not any(each.values for each in pairings):
-        return list(pairings)
-    evidence = joined(runs, pairings, primary, sureness, matters)
-    every = frozenset(evidence.scores["sample"])
-    pages = {every: stated(evidence, state)}
-    for each in pairings:
-        if (asked := frozenset(each.samples)) not in pages:
-            pages[asked] = stated(filtered(evidence, asked), state)
-    return [
-        replace(
-            each,
-            estimates=tuple(
-                named
-                for title in each.titles
-                for named in pages[frozenset(each.samples)].estimates
-                if named.system == title and named.metric in each.values
-            ),
-            comparisons=tuple(
-                named
-                for named in pages[every].comparisons
-                if (named.comparison.baseline, named.comparison.challenger) == each.titles
-            ),
-        )
-        for each in pairings
-    ]
+def _told(pairing: Pairing, evidence: Evidence, page: Measurement) -> Pairing:
+    """The pairing with its estimates, on its own questions, and its comparisons, tested together with all that is
+    printed with them."""
+    asked = frozenset(pairing.samples)
+    own = page if asked == frozenset(evidence.scores["sample"]) else stated(filtered(evidence, asked), state)
+    return replace(
+        pairing,
+        estimates=tuple(
+            estimate
+            for title in pairing.titles
+            for estimate in own.estimates
+            if estimate.system == title and estimate.metric in pairing.metrics
+        ),
+        comparisons=tuple(
+            named
+            for named in page.comparisons
+            if (named.comparison.baseline, named.comparison.challenger) == pairing.titles
+        ),
+    )
 
 
-def joined(
+def join(
     runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
     matters: DifferenceSettings,
 ) -> Evidence:  # fmt: skip
@@ -505,54 +477,74 @@ def joined(
     import pandas as pd
 
     notebook = pairings[0].notebook
-    parts: list[pd.DataFrame] = []
+    sides = [
+        (each, runs[run], system, title)
+        for each in pairings
+        for run, system, title in zip((0, each.run), each.systems, each.titles, strict=True)
+    ]
+    told: dict[str, dict[str, Any]] = {
+        key: {
+            title: by_system[system]
+            for _each, run, system, title in sides
+            if system in (by_system := cast(Mapping[str, Any], _facts(run, notebook).get(key) or {}))
+        }
+        for key in OF_SYSTEMS
+    }
     clusters: dict[str, str | None] = {}
-    told: dict[str, dict[str, Any]] = {key: {} for key in OF_SYSTEMS}
     for each in pairings:
         clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
-        for side, (title, system) in enumerate(zip(each.titles, each.systems, strict=True)):
-            part = runs[each.run if side else 0].part(notebook)
-            facts = Facts() if part is None else part.facts
-            void = {metric: set(ids) for name, metric, ids in facts.get(VOID) or () if name == system}
-            for key, by_title in told.items():
-                by_system = cast(Mapping[str, Any], facts.get(key) or {})
-                by_title |= {title: by_system[system]} if system in by_system else {}
-            for metric, columns in each.values.items():
-                nothing = np.isin(each.samples, list(void.get(metric, ())))
-                status = np.where(~np.isnan(columns[side]), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
-                row = {"system": title, "metric": metric, "sample": each.samples, "value": columns[side]}
-                parts.append(pd.DataFrame({**row, "status": status, "reason": "", "judge": None}))
-    titles = dict.fromkeys(title for side in (0, 1) for each in pairings for title in (each.titles[side],))
-    first = runs[0].part(notebook)
+    first = _facts(runs[0], notebook)
     known: RunFacts = {
         **sureness.facts,
-        "systems": [{"name": title} for title in titles],
+        "systems": [
+            {"name": title} for title in dict.fromkeys(each.titles[side] for side in (0, 1) for each in pairings)
+        ],
         "pairs": [list(each.titles) for each in pairings],
         "primary": primary,
         **cast(Facts, told),
-        "known_items": None if first is None else first.facts.get("known_items"),
+        "known_items": first.get("known_items"),
         "smallest_difference": matters.model_dump(mode="json"),
-        "reachable": None if first is None else first.facts.get("reachable"),
+        "reachable": first.get("reachable"),
     }
+    scores = pd.concat([_scores(*side) for side in sides], ignore_index=True)
     return Evidence(
         notebook,
         known,
-        scores=pd.concat(parts, ignore_index=True).drop_duplicates(["system", "metric", "sample"]),
+        scores=scores.drop_duplicates(["system", "metric", "sample"], ignore_index=True),
         questions=pd.DataFrame({"sample": list(clusters), "text": "", "cluster": list(clusters.values())}),
     )
 
 
+def _facts(run: RunRecord, notebook: str) -> Facts:
+    part = run.part(notebook)
+    return Facts() if part is None else part.facts
+
+
+def _scores(pairing: Pairing, run: RunRecord, system: str, title: str) -> pd.DataFrame:
+    """A system's scores on the questions and metrics of a pairing, under its title."""
+    import pandas as pd
+
+    own = run.of(pairing.notebook)
+    assert own is not None, "it was paired"
+    values = pd.DataFrame({metric: own.values[system, metric] for metric in pairing.metrics}, index=list(own.samples))
+    scores = values.loc[list(pairing.samples)].rename_axis("sample").reset_index().melt("sample", var_name="metric")
+    void = {
+        (metric, sample)
+        for name, metric, samples in _facts(run, pairing.notebook).get(VOID) or ()
+        if name == system
+        for sample in samples
+    }
+    nothing = [place in void for place in zip(scores["metric"], scores["sample"], strict=True)]
+    status = np.where(scores["value"].notna(), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
+    return scores.assign(system=title, status=status, reason="", judge=None)[list(SCORE_COLUMNS)]
+
+
 def state(evidence: Evidence) -> Findings:
     """Means and comparisons, as every page of single values has them; of unknown metrics the means."""
-    design = Design(evidence)
     labels = dict.fromkeys(evidence.scores["metric"])
     metrics = [declaration(label) or findings.Unknown(label) for label in labels]
-    return Findings(
-        *findings.find(
-            evidence.scores, metrics, design.systems, design.clusters, design.sureness, design.primary,
-            pairs=[(first, second) for first, second in run_facts(evidence.facts)["pairs"]],
-        )
-    )  # fmt: skip
+    pairs = [(first, second) for first, second in run_facts(evidence.facts)["pairs"]]
+    return Findings(*Design(evidence).means(metrics, pairs))
 
 
 def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:

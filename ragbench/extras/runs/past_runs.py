@@ -15,7 +15,7 @@ from ragbench.core.metric import Metric
 from ragbench.data.files import DatasetError
 from ragbench.data.question_sets import Name, Page, Pages
 from ragbench.data.rows import checked, cut, read_rows
-from ragbench.extras.runs.changes import RunFacts
+from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.run_records import RunPart, RunRecord, RunValue

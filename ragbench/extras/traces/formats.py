@@ -1,18 +1,12 @@
-"""Formats of traces, each a record of how it is known; what their fields are called is one vocabulary for all of them.
-
-A row of a table of answers, ragas' and DeepEval's among them, is a trace too; of a dialogue each question is one.
-
-Sources: opentelemetry-proto 1.45 (trace.proto and its JSON form), opentelemetry-sdk 1.45.2 (ReadableSpan.to_json),
-opentelemetry.io/docs/specs/semconv/gen-ai; openinference-semantic-conventions 0.1.42; arize-phoenix-client 3.5.0
-(get_spans_dataframe, spans); langfuse 3.15.0 (TraceWithFullDetails) and 5.0.4 (ObservationV2, scores),
-langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields; langsmith 0.15.0 (schemas.Run,
-schemas.Example), docs.langchain.com/langsmith/run-data-format; mlflow-skinny 3.17.2 (entities.Trace,
-tracing.constant); langchain-core 1.7.2 (documents.Document, load.dumpd).
+"""Formats of traces, each a record of how it is known; what their fields are called is one vocabulary for all of them,
+`formats.toml`. A row of a table of answers, ragas' and DeepEval's among them, is a trace too; of a dialogue each
+question is one.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -47,66 +41,14 @@ class Format(NamedTuple):
     MARKS: tuple[set[str], ...]
 
 
-def _format(name: str, *marks: str) -> Format:
-    return Format(name, tuple(set(mark.split()) for mark in marks))
-
-
-FORMATS = (
-    _format("OpenTelemetry", "resourceSpans", "resource_spans", "scopeSpans", "traceId spanId",
-            "trace_id span_id attributes", "context attributes start_time"),
-    _format("Phoenix", "context.trace_id context.span_id", "context.trace_id span_kind parent_id"),
-    _format("Langfuse", "observations timestamp", "htmlPath timestamp", "timestamp sessionId input",
-            "timestamp session_id input", "traceId startTime type", "trace_id start_time type",
-            "traceId name value source", "trace_id name value source"),
-    _format("LangSmith", "run_type inputs", "run_type trace_id", "dataset_id inputs", "inputs outputs"),
-    _format("MLflow", "info data", "trace_id spans", "request_id spans"),
-    _format("LangChain documents", "page_content", "pageContent", "lc kwargs"),
-)  # fmt: skip
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FORMATS = tuple(Format(name, tuple(set(mark.split()) for mark in marks)) for name, marks in _TABLE["formats"].items())
 TABLE = Format("a table of answers", ())
 """What has the marks of none of them and a question with anything that was said of it."""
 
-KINDS: Mapping[str, Kind] = {
-    "retriever": "retrieve", "retrieval": "retrieve", "reranker": "rerank", "rerank": "rerank", "llm": "generate",
-    "chat": "generate", "chat_model": "generate", "generation": "generate", "completion": "generate",
-    "text_completion": "generate", "generate_content": "generate", "embedding": "embed", "embeddings": "embed",
-    "tool": "tool", "execute_tool": "tool",
-}  # fmt: skip
-"""What vendors call the kinds of steps, in small letters."""
+KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items() for name in names.split()}  # type: ignore[misc]
 ENVELOPES = ("resource_spans", "scope_spans", "instrumentation_library_spans")
-NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in {
-    "trace": "trace_id context.trace_id", "span": "span_id context.span_id id",
-    "parent": "parent_span_id parent_id parent_observation_id parent_run_id",
-    "start": "start_time_unix_nano start_time", "end": "end_time_unix_nano end_time",
-    "kind": "openinference.span.kind gen_ai.operation.name langfuse.observation.type mlflow.spanType "
-            "traceloop.span.kind llm.request.type span_kind run_type type",
-    "status": "status.code status.status_code status_code level",
-    "message": "status.message status.description status_message",
-    "input": "input.value gen_ai.retrieval.query.text gen_ai.input.messages llm.input_messages "
-             "langfuse.observation.input traceloop.entity.input gen_ai.prompt mlflow.spanInputs inputs input",
-    "output": "output.value gen_ai.output.messages llm.output_messages langfuse.observation.output "
-              "traceloop.entity.output gen_ai.completion mlflow.spanOutputs outputs output",
-    "documents": "reranker.output_documents retrieval.documents gen_ai.retrieval.documents",
-    "model": "llm.response.model_name gen_ai.response.model llm.model_name gen_ai.request.model "
-             "langfuse.observation.model.name mlflow.llm.model extra.metadata.ls_model_name "
-             "extra.invocation_params.model extra.invocation_params.model_name model provided_model_name",
-    "input_tokens": "llm.token_count.prompt gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens "
-                    "mlflow.chat.tokenUsage.input_tokens usage_details.input usage.input prompt_tokens",
-    "output_tokens": "llm.token_count.completion gen_ai.usage.output_tokens gen_ai.usage.completion_tokens "
-                     "mlflow.chat.tokenUsage.output_tokens usage_details.output usage.output completion_tokens",
-    "cost": "llm.cost.total gen_ai.usage.cost mlflow.llm.cost.total_cost total_cost calculated_total_cost "
-            "cost_details.total",
-    "session": "session.id gen_ai.conversation.id langfuse.session.id traceloop.association.properties.session_id "
-               "mlflow.trace.session extra.metadata.session_id extra.metadata.thread_id "
-               "extra.metadata.conversation_id session_id",
-    "user": "user.id enduser.id langfuse.user.id traceloop.association.properties.user_id mlflow.trace.user "
-            "extra.metadata.user_id extra.metadata.ls_user_id extra.metadata.user user_id",
-    "tool": "gen_ai.tool.name tool.name tool_call.function.name traceloop.entity.name name",
-    "arguments": "gen_ai.tool.call.arguments tool_call.function.arguments",
-    "whole": "trace_id request_id id", "asked": "input request", "said": "output response",
-    "at": "timestamp request_time timestamp_ms", "seconds": "latency",
-    "milliseconds": "execution_duration_ms execution_time_ms execution_duration",
-    "steps": "observations spans", "scores": "scores assessments",
-}.items()}  # fmt: skip
+NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
 FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"

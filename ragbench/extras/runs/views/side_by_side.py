@@ -32,10 +32,19 @@ from ragbench.core.parts import (
     spoken,
 )
 from ragbench.core.types import Estimate
-from ragbench.extras.runs.changes import Refusal, run_facts, said
-from ragbench.extras.runs.views.unpaired import missing, reason_said, why
+from ragbench.extras.runs.changes import Refusal, said
+from ragbench.extras.runs.run_tables import (
+    ChangeRow,
+    PageRow,
+    Point,
+    PointRow,
+    RefusedRow,
+    SettingRow,
+    run_facts,
+)  # fmt: skip
+from ragbench.extras.runs.views.unpaired import reason_said, why
 from ragbench.views.basics.differences import scaled
-from ragbench.views.basics.marks import Untyped, chip, measured, named, rows_of, series
+from ragbench.views.basics.marks import chip, measured, named, rows_of, series
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import ELLIPSIS, clean, shortened, shown
 from ragbench.views.basics.web import GLYPHS, Web, drawn
@@ -56,8 +65,8 @@ def runs(material: Material, present: frozenset[str]) -> Content:
     _ = material.text
     known = _runs(material)
     told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
-    own = [_row(material, row, known) for row in told]
-    rows = [_setting(material, setting, known) for setting in _settings(material, differs=True)]
+    own = [(row.title, *map(_told, row.values)) for row in told]
+    rows = [_setting(material, setting) for setting in _settings(material, differs=True)]
     first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
     table = _table(material, _("Runs"), known, [*own, *([Group("", apart=True)] if first else []), *first])
     folded: Content = ()
@@ -79,7 +88,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
     own = [row for row in _told_of(material, known) if not row.differs and not row.always]
     rows: list[tuple[Phrase, Phrase]] = [(row.title, _told(row.values[0])) for row in own]
     for setting in _settings(material, differs=False):
-        value = next(text for text in _values(setting, known) if text is not None)
+        value = next(text for text in setting["values"] if text is not None)
         rows.append((_named(material, setting), _told(value)))
     if len(known) < 2 or not rows:
         return ()
@@ -90,7 +99,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [page for page in rows_of(Untyped, material.kept("pages")) if page.get("equal")]
+    known = [page for page in rows_of(PageRow, material.kept("pages")) if page["equal"]]
     return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
@@ -155,26 +164,17 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
     return rows
 
 
-def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    return (row.title, *map(_told, row.values))
-
-
-def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
+def _settings(material: Material, *, differs: bool) -> list[SettingRow]:
     return [
         setting
-        for setting in rows_of(Untyped, material.kept("settings", "differs"))
+        for setting in rows_of(SettingRow, material.kept("settings", "differs"))
         if bool(setting["differs"]) == differs
     ]
 
 
-def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """A setting's value in every run; None where a run cannot have it."""
-    return [None if missing(setting[run["letter"]]) else str(setting[run["letter"]]) for run in known]
-
-
-def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+def _setting(material: Material, setting: SettingRow) -> Sequence[Any]:
     """A setting that differs; values that are not the baseline's stand out."""
-    values = _values(setting, known)
+    values = list(setting["values"])
     cells = list[Phrase]()
     for place, text in enumerate(values):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
@@ -183,7 +183,7 @@ def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Map
     return (_named(material, setting), *cells)
 
 
-def _named(material: Material, setting: Mapping[Any, Any]) -> Phrase:
+def _named(material: Material, setting: SettingRow) -> Phrase:
     word = kind(material, str(setting["kind"]))
     return (shown(setting["name"], EXCERPT), small(word))
 
@@ -267,9 +267,7 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Content:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    refusals = [
-        Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(Untyped, material.kept("refused"))
-    ]
+    refusals = [Refusal(**row) for row in rows_of(RefusedRow, material.kept("refused"))]
     if not refusals:
         return ()
     several = len(_runs(material)) > 2
@@ -348,17 +346,15 @@ ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
 SHORT = 28
 """Signs of a value that a sentence has room for."""
 CROSS = "✕"
-Point = Mapping[str, Any]
-"""A row of the table of points, with its `estimate`."""
 
 
 @view("history")
 def history(material: Material, present: frozenset[str]) -> Content:
     """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
-    points = [
+    points: list[Point] = [
         {**row, "estimate": named.estimate}
         for row, named in zip(
-            rows_of(Untyped, material.kept("points", "section", "stretch")),
+            rows_of(PointRow, material.kept("points", "section", "stretch")),
             material.measurement.estimates_by("run", "notebook"),
             strict=True,
         )
@@ -482,9 +478,7 @@ def _said(material: Material, point: Point) -> str:
     return clean(" · ".join(parts))
 
 
-def _listed(
-    material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[Mapping[Any, Any]]]
-) -> Content:
+def _listed(material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[ChangeRow]]) -> Content:
     """Which runs these are, the newest first, and in words what changed before each."""
     _ = material.text
     heads = ["", (_("run"), "rb-word"), (_("started"), "rb-word"), (_("changed before it"), "rb-word")]
@@ -506,19 +500,19 @@ def _value(material: Material, estimate: Estimate) -> str:
     return spoken(material.text).phrase(Value.of(estimate, _digits(estimate), bare=True))
 
 
-def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
+def _changed(material: Material, section: int, place: int) -> list[ChangeRow]:
     return [
         change
-        for change in rows_of(Untyped, material.kept("changes"))
+        for change in rows_of(ChangeRow, material.kept("changes"))
         if (change["section"], change["place"]) == (section, place)
     ]
 
 
-def _kinds(material: Material, ones: Sequence[Mapping[Any, Any]]) -> list[str]:
+def _kinds(material: Material, ones: Sequence[ChangeRow]) -> list[str]:
     return list(dict.fromkeys(kind(material, change["kind"]) for change in ones))
 
 
-def _changes_told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
+def _changes_told(material: Material, ones: Sequence[ChangeRow]) -> str:
     """`data: tier1_retrieval; parameter: k (tier1_retrieval) 10 → 20`: short values are said."""
     names: dict[str, list[str]] = {}
     for change in ones:
