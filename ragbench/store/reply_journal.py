@@ -13,11 +13,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, text
 
 from ragbench.core.types import JournalSize
-from ragbench.store.accounts import Accounts
 from ragbench.store.copying import cursor_of
 from ragbench.store.database_tables import SCHEMA, journal, journal_use
 from ragbench.store.errors import told_plainly
-from ragbench.store.journal_connections import COLUMNS, RECORD, Lanes, rows_as_json
+from ragbench.store.journal_connections import COLUMNS, RECORD, Accounts, Lanes, rows_as_json
 
 Row = Mapping[str, Any]
 BATCH = 500  # rows a statement; PostgreSQL takes 65,535 parameters

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.cli import lab
+from ragbench.cli import run
 from ragbench.core import annexes, settings
 from ragbench.data import places
 
@@ -192,12 +192,12 @@ def test_the_lab_opens_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
     monkeypatch.setattr(os, "execve", lambda program, words, variables: started.append(words))
-    lab.lab("tier_ux", trusted=False, port=8888, browser=False, ip="127.0.0.1")
+    run.lab("tier_ux", trusted=False, port=8888, browser=False, ip="127.0.0.1")
     assert "--LabApp.default_url=/lab/tree/notebooks/tier_ux.ipynb" in started[0]
     assert f"--ServerApp.root_dir={tmp_path}" in started[0]
     copied = {path.name: path.read_bytes() for path in (tmp_path / "notebooks").iterdir()}
     assert copied == {path.name: path.read_bytes() for path in annexes.NOTEBOOKS.iterdir() if path.is_file()}
     (tmp_path / "notebooks" / "tier_ux.ipynb").write_bytes(copied["tier_ux.ipynb"].replace(b"0.95", b"0.9"))
-    lab.lab("tier_ux", trusted=True, port=8888, browser=False, ip="127.0.0.1")
+    run.lab("tier_ux", trusted=True, port=8888, browser=False, ip="127.0.0.1")
     assert b"0.95" not in (tmp_path / "notebooks" / "tier_ux.ipynb").read_bytes(), "what is there is not replaced"
     settings.load.cache_clear()
