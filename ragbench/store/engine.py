@@ -11,13 +11,14 @@ from urllib.parse import quote, quote_plus
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragbench.core.settings import DatabaseSettings
 from ragbench.core.settings.urls import MASK
 from ragbench.store.database_tables import SCHEMA, VERSION, metadata, version
-from ragbench.store.errors import StoreError, told_plainly, went_away
+from ragbench.store.errors import StoreError, is_silent, told_plainly, went_away
+from ragbench.store.watchdog import WatchedConnection
 
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
 ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less
@@ -27,7 +28,12 @@ MAKING = 0x7261_6762  # the number of the advisory lock under which one process 
 def connect(url: URL, limits: DatabaseSettings) -> Engine:
     """An engine whose connections are bounded in number and in time; its errors show no values."""
     seconds = max(2, round(limits.connect_seconds))  # libpq takes less than 2 for 2
-    alive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    alive = {
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,  # milliseconds: nothing is probed while sent data are not yet acknowledged
+    }
     engine = create_engine(
         url,
         pool_size=limits.connections,
@@ -50,6 +56,15 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
         "idle_in_transaction_session_timeout": f"{round(limits.statement_seconds * 1000)}",
         "timezone": "UTC",
     }
+
+    @event.listens_for(engine, "do_connect")
+    def _watched(_dialect: Any, _record: Any, _arguments: Any, parameters: dict[str, Any]) -> WatchedConnection:
+        return WatchedConnection.connect(**parameters)
+
+    @event.listens_for(engine, "handle_error")
+    def _ask_once(context: ExceptionContext) -> None:
+        if context.is_pre_ping and is_silent(context.original_exception):
+            context.is_disconnect = False  # else the pool would wait for another connection to the same server
 
     @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks for the default schema
     def _limit(connection: Any, _record: Any) -> None:
@@ -75,7 +90,8 @@ def _version(engine: Engine) -> int | None:
             with engine.connect() as connection:
                 return version_of(connection)
         except (DBAPIError, psycopg.Error) as error:
-            if not went_away(error.orig if isinstance(error, DBAPIError) else error):
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            if not went_away(cause) or is_silent(cause):
                 raise
             time.sleep(PAUSE)
     with engine.connect() as connection:

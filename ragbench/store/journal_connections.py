@@ -21,7 +21,8 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from ragbench.store.database_tables import SCHEMA, journal
-from ragbench.store.errors import StoreError, told_plainly, went_away
+from ragbench.store.errors import StoreError, is_silent, told_plainly, went_away
+from ragbench.store.watchdog import WatchedAsyncConnection
 
 Connection = psycopg.AsyncConnection[Any]
 Row = Mapping[str, Any]
@@ -82,6 +83,7 @@ class Lanes:
         self._revive = revive
         self._let_go = let_go
         self._patience = PATIENCE_SECONDS
+        self._silent: psycopg.Error | None = None
         self._turns = asyncio.Semaphore(LANES - 1)
         self._aside = asyncio.Semaphore(1)  # a connection more, for what must not wait until replies are on the disk
         self._free: list[Connection] = []
@@ -218,10 +220,13 @@ class Lanes:
                 async with lane() as connection:
                     return await work(connection)
             except psycopg.Error as error:
-                if not went_away(error) or time.monotonic() > until:
+                if went_away(error):
+                    await self._forget()
+                if is_silent(error):
+                    self._silent = error
+                if not went_away(error) or self._silent is not None or time.monotonic() > until:
                     with told_plainly(doing):
                         raise
-                await self._forget()
             await asyncio.sleep(RETRY_SECONDS)
             with suppress(StoreError, TimeoutError):  # a server that is being started goes on being started
                 await asyncio.wait_for(asyncio.to_thread(self._revive), max(0.0, until - time.monotonic()))
@@ -263,10 +268,12 @@ class Lanes:
             await self._free.pop().close()
 
     async def _connect(self) -> Connection:
+        if self._silent is not None:  # everybody waits in vain once, and not one after the other
+            raise self._silent
         if self._known is None:
             self._known = await asyncio.to_thread(_session, self._engine)
         known = self._known
-        connection = await psycopg.AsyncConnection.connect(**known.parameters, autocommit=True, prepare_threshold=None)
+        connection = await WatchedAsyncConnection.connect(**known.parameters, autocommit=True, prepare_threshold=None)
         # a server may be set to take one snapshot for several statements; see `_CLAIM`
         for name, value in (*known.limits, ("default_transaction_isolation", "read committed")):
             await connection.execute("SELECT set_config(%s, %s, false)", (name, value))

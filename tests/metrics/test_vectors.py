@@ -109,6 +109,16 @@ def test_without_direction_there_is_no_cosine() -> None:
     assert math.isnan(cosine(np.zeros(2), np.array([1.0, 0.0])))
 
 
+@pytest.mark.parametrize("length", [1e-44, 1e-30, 1e-20, 1.0, 1e19, 3e38])
+@pytest.mark.parametrize("like", [cosine, single_cosine])
+def test_a_cosine_does_not_depend_on_how_long_vectors_are(like: Callable[..., float], length: float) -> None:
+    """Squares of a length that 32 bits can just hold are 0 or infinite in 32 bits."""
+    vector, other = np.array([length, length], np.float32), np.array([length, -length], np.float32)
+    assert like(vector, vector) == pytest.approx(1.0, abs=1e-6)
+    assert like(vector, np.array([1.0, 0.0], np.float32)) == pytest.approx(math.sqrt(0.5), abs=1e-6)
+    assert like(vector, other) == 0.0
+
+
 def test_of_several_embedders_the_others_keep_their_values() -> None:
     sample = Sample("s", response="a", reference="b")
     sound = ScriptedEmbedder({"a": [1, 0], "b": [0.6, 0.8]}, "sound")
