@@ -33,7 +33,7 @@ from ragbench.tiers.basics.withholding import stated
 from ragbench.tiers.scoring import judge_assignment, judged_metrics, parts, sets
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
-from ragbench.tiers.scoring.scores import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import AnswerTable, find_answers, logged_answers
 
 if TYPE_CHECKING:

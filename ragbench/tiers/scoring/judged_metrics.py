@@ -22,7 +22,7 @@ from ragbench.tiers.basics import design
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.scoring import judge_assignment, measure, parts, sets
 from ragbench.tiers.scoring.ledger import Row
-from ragbench.tiers.scoring.scores import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
