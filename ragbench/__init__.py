@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragbench.data import Dataset
     from ragbench.judge import OwnJudge
     from ragbench.llm import Plan
-    from ragbench.tiers.scoring.result import Scores
+    from ragbench.tiers.scoring.scored_answers import Scores
     from ragbench.views.page import Page as Page
     from ragbench.views.page import rag_metrics as rag_metrics
     from ragbench.views.page import real_users as real_users

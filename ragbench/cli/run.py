@@ -73,7 +73,7 @@ def run(
     ] = False,
     trusted: consent.Trust = False,
 ) -> None:
-    """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
+    """Execute the notebooks and write a report: pages, an index, scores, and a manifest that reproduces it.
 
     Examples:
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.core.types import Sample
     from ragbench.tiers.run.gates import Decision
-    from ragbench.tiers.scoring.result import Scores
+    from ragbench.tiers.scoring.scored_answers import Scores
 
 
 def score(
@@ -137,7 +137,7 @@ def score(
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.ledger import is_large, surveyed
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
-    from ragbench.tiers.scoring.result import MOST
+    from ragbench.tiers.scoring.scored_answers import MOST
     from ragbench.tiers.scoring.table_sources import sample_of
 
     if plan:
@@ -273,7 +273,7 @@ def _numbers(scores: Scores) -> dict[str, Measurement]:
     """What gates and flat tables are made of, by its page."""
     from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.scoring import judge_assignment
-    from ragbench.tiers.scoring.result import NOTEBOOK
+    from ragbench.tiers.scoring.scored_answers import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     extra = scores.sets.tables
@@ -314,7 +314,7 @@ def _verdicts(scores: Scores) -> list[str]:
 def _write(scores: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
     from ragbench.core.language import translator
-    from ragbench.tiers.scoring.result import FILED
+    from ragbench.tiers.scoring.scored_answers import FILED
 
     if json_file is not None:
         outputs.write(json_file, scores.as_parts())

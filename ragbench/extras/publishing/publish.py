@@ -36,7 +36,7 @@ from ragbench.report.pages.notebook_pages import PICTURES, PICTURES_FOLDER, Meas
 from ragbench.tiers.answers.rag_metrics import measured_scores
 from ragbench.tiers.basics.session import told
 from ragbench.tiers.data.persons import MASK, Masker
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import of_samples
 
 if TYPE_CHECKING:

@@ -129,9 +129,9 @@ def _measured(
         for metric in metrics
         for detail, value in zip(kept, values[metric.label], strict=True)
     ]
-    table = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    scored = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
     clusters = _clusters(kept, dataset)
-    estimates, _ = findings.find(table, metrics, [name], clusters, sureness)
+    estimates, _ = findings.find(scored, metrics, [name], clusters, sureness)
     return Measurement(
         notebook=RETRIEVAL,
         facts={
@@ -142,7 +142,7 @@ def _measured(
             "baseline": name,
             "n_questions": len(kept),
         },
-        scores=table,
+        scores=scored,
         questions=_questions(kept, asked, dataset, clusters),
         estimates=estimates,
     )

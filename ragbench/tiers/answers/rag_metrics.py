@@ -33,7 +33,7 @@ from ragbench.tiers.basics.withholding import stated
 from ragbench.tiers.scoring import judge_assignment, judged_metrics, parts, sets
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import AnswerTable, find_answers, logged_answers
 
 if TYPE_CHECKING:
@@ -223,8 +223,8 @@ def measurement_of(
     """
     listed = chosen(scores)
     told = None if listed is None else listed.why.keys()
-    table = judged_metrics.score_table(scores, told)
-    table["system"] = table["system"].fillna(SYSTEM)
+    frame = judged_metrics.frame_of(scores, told)
+    frame["system"] = frame["system"].fillna(SYSTEM)
     judgements = judged_metrics.judgements(scores, made.judges, told)
     judgements["system"] = judgements["system"].fillna(SYSTEM)
     answered: list[Sample] = []
@@ -240,7 +240,7 @@ def measurement_of(
     evidence = Evidence(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
-        scores=table,
+        scores=frame,
         questions=questions,
         retrieved=_retrieved(answered, labelled),
         extra={

@@ -426,7 +426,7 @@ def rows(
     unit: ranking_arrays.Unit,
     k: int,
 ) -> list[tuple[Any, ...]]:
-    """Rows of the score table: the share of repeats whose first k documents are those of the first run, in order.
+    """Rows of scores: the share of repeats whose first k documents are those of the first run, in order.
 
     Unmeasured, with the reason, where there is no repeat, and where a question failed in one of the runs.
     """

@@ -31,7 +31,7 @@ from ragbench.tiers.scoring.functions import Functions
 from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, named_for
 from ragbench.tiers.scoring.ledger import Ledger, Row
 from ragbench.tiers.scoring.parts import Terms, scored, scored_by_workers
-from ragbench.tiers.scoring.result import Scores, by_system
+from ragbench.tiers.scoring.scored_answers import Scores, by_system
 from ragbench.tiers.scoring.sets import together
 
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))

@@ -135,7 +135,7 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
     for measured in items.measures:
         for system in material.systems:
             if not items.kind:
-                known = material.score_table.get((measured.key, system))
+                known = material.wide_scores.get((measured.key, system))
                 values: Any = [None] * len(index) if known is None else known.reindex(index).astype(float)
             else:
                 values = _long_values(measured.values.get(system, [None] * len(index)), measured.words)

@@ -46,7 +46,7 @@ LINE: Mapping[str, type[str] | type[float]] = {
     "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
     "seconds": float, "suspected_injection": str,
 }  # fmt: skip
-"""What stands in a line of the long table of scores, and of which kind it is."""
+"""What stands in a line of scores, and of which kind it is."""
 FILED: Mapping[str, type[str] | type[float]] = {**LINE, "cluster": str, "language": str}
 """What stands there in a file, which tells all that estimates and comparisons are made from."""
 
