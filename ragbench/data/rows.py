@@ -46,7 +46,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.vocabulary import field_of, is_content
+from ragbench.data.vocabulary import TABLE, field_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -56,9 +56,7 @@ BEGINS = {b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls", b"PAR1": ".parque
 """How files begin that are no text."""
 TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
 """Endings of files that hold rows."""
-WRAPPERS = ("data", "traces", "runs", "spans", "examples", "observations", "scores", "goldens", "testCases",
-            "test_cases", "samples", "documents", "results", "rows", "records", "items", "instances", "dialogues",
-            "predictions", "outputs")  # fmt: skip
+WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
@@ -548,10 +546,8 @@ def listed(value: Any) -> Any:
     return [part.strip() for part in value.split(";") if part.strip()]
 
 
-YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
-
-GOOD = YES | {"good", "correct", "right", "pass", "passed", "+", "👍", "верно", "правильно", "хорошо", "зачёт"}
-BAD = NO | {"bad", "incorrect", "wrong", "fail", "failed", "-", "👎", "неверно", "неправильно", "плохо", "незачёт"}
+YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
+GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
 
 
 def mark(value: Any) -> float | None:

@@ -15,23 +15,11 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
-from ragbench.data.payloads import (
-    MODELS,
-    PARTS,
-    PEOPLE,
-    SAYS,
-    TEXTS,
-    answer_of,
-    label,
-    message_text,
-    passage_of,
-    question_of,
-    role_of,
-)
+from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, flag, mark, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -313,11 +301,11 @@ def turns_of(value: Any) -> list[Said] | None:
         content = message_text(message)
         if not content:
             continue
-        if role in PEOPLE:
+        if role in PARTS.people:
             turns.append(Said(content))
-        elif role in MODELS and turns:
+        elif role in PARTS.models and turns:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
-                              and name not in SAYS), None)  # fmt: skip
+                              and name not in PARTS.says), None)  # fmt: skip
             turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
 
@@ -517,7 +505,7 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value, form = parsed
     if isinstance(value, Mapping) and _is_of_lists(value):
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
-    if isinstance(value, Mapping) and not value.keys() & _OF_A_PASSAGE:
+    if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
         value, form = list(value.values()), "mapping"
     if isinstance(value, Mapping | Chunk) or fields_of(value) is not None:
         value = [value]
@@ -529,20 +517,15 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     return texts
 
 
-_OF_A_PASSAGE = frozenset({*TEXTS, *PARTS})
-
-
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return bool(value.keys() & _OF_A_PASSAGE) or all(isinstance(content, str | Mapping) for content in value.values())
+    return bool(value.keys() & OF_PASSAGES) or all(isinstance(content, str | Mapping) for content in value.values())
 
 
 def _is_of_lists(value: Mapping[str, Any]) -> bool:
     """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
     parts = [part for part in value.values() if isinstance(part, list)]
-    return (
-        len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & _OF_A_PASSAGE)
-    )
+    return len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & OF_PASSAGES)
 
 
 def _rubric(value: Any) -> dict[int, str] | None:

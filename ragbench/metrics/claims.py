@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.types import LexicalReader, Prompt, Status
+from ragbench.core.types import LexicalReader, Prompt, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import AGAIN, EndedError, Inquiry
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import AGAIN, EndedError, Inquiry, Variant
 
 Answer = TypeVar("Answer")
 
@@ -312,16 +312,31 @@ async def verdicts_in(inquiry: Inquiry, statements: Sequence[str], passage: str)
     return await verdicts_on(inquiry, statements, [passage])
 
 
-async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
-    """The verdicts of the first reply, however many statements it left out: what software that counts these computes.
+async def share_supported(
+    inquiry: Inquiry,
+    statements: Sequence[str],
+    variant: Variant,
+    counts: Mapping[str, Any],
+    unsupported: Callable[[Sequence[str]], dict[str, Any]],
+) -> Score:
+    """The share of statements that the contexts support. counts: the sentence of part, whole and value.
 
-    Raises EndedError (verdict_mismatch) if there is none.
+    variant: "ragas" counts the verdicts of the first reply alone, however many statements it left out.
+    Raises EndedError (verdict_mismatch) if some are missing; of "ragas", if there is none.
     """
-    judged = await _numbered(inquiry, statements, passages, 0)
-    if not judged:
-        none = sentence("the judge gave no verdict")
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[told(each) for each in statements])
-    return [judged[place] for place in sorted(judged)]
+    names = [chunk.id for chunk in inquiry.chunks]
+    if variant == "ragas":
+        known = await _numbered(inquiry, statements, inquiry.contexts, 0)
+        if not known:
+            none = sentence("the judge gave no verdict")
+            raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[told(each) for each in statements])
+        verdicts = [known[place] for place in sorted(known)]
+    else:
+        verdicts = await verdicts_on(inquiry, statements, inquiry.contexts, names)
+    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
+    missing = [verdict.statement for verdict in verdicts if not verdict.supported]
+    explanation = [{**counts, "values": counted}, *([unsupported(missing)] if missing else [])]
+    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])
 
 
 async def _numbered(

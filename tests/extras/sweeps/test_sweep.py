@@ -131,7 +131,7 @@ def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_
     done = ragbench("sweep", "parts", "--trust")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
-    assert "tires · 1: 9 of 16 questions unmeasured, so it has no part in the choice: " in said
+    assert "tires · 1 has no part in the choice: 9 of 16 questions unmeasured, at most 2% may be: " in said
     assert "no weights" in said
 
 
