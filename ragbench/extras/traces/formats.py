@@ -26,6 +26,7 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.rows import cut_list
+from ragbench.data.vocabulary import field_of
 from ragbench.extras.traces import answer_rows, traced_agents
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
@@ -50,6 +51,7 @@ FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"
 YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
 NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
+GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
 MAX_DEPTH, MOST_RUNS = 8, 64
@@ -66,6 +68,8 @@ def format_of(record: Mapping[str, Any]) -> Format | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
     known = next((known for known in FORMATS if any(names >= marks for marks in known.MARKS)), None)
+    if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
+        return TABLE  # an answer beside its reference: no example, whose outputs are the reference
     return known or (TABLE if answer_rows.is_one(record) else None)
 
 
