@@ -22,7 +22,7 @@ from ragbench.data.files import DatasetError
 
 def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
     """The names that one with braces stands for; a word of `words` in braces stands for its own."""
-    if (braces := re.search(r"{(.*?)}", text)) is None:
+    if (braces := re.search(r"{([^{}]*)}", text)) is None:
         return [text]
     own = [each for word in braces[1].split() for each in words.get(word, word).split()]
     return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
@@ -32,7 +32,7 @@ def _table() -> dict[str, Any]:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     words: dict[str, str] = {}
     for word, own in table.pop("words").items():
-        words[word] = " ".join(name for part in re.findall(r"{.*?}|\S+", own) for name in _spelled(part, words))
+        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
     return {
         part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
         if isinstance(lists, dict) else lists
