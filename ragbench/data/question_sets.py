@@ -292,7 +292,7 @@ def read(
         how = "; give the passages that it names, --chunks-from FILE" if NO_LABEL_LEFT in brought.left_out else ""
         raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]}){how}")
     brought.notes += known.notes()
-    if marked:
+    if marked and unmarked:
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
     if written_for:
         brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")

@@ -32,7 +32,7 @@ def page() -> str:
     own = [name for name in ragbench.__all__ if not isinstance(getattr(ragbench, name), ModuleType)]
     parts = [
         HEAD,
-        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.result.Scores", SCORES)]),
+        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.scored_answers.Scores", SCORES)]),
         section(
             "## Measure: `rb.tiers`\n\nOne function a page; each gives a `Measurement`.",
             [*_all(tiers, "tiers", but=("check",)), _class("core.measurement.Measurement")],

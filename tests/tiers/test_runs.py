@@ -144,7 +144,7 @@ def test_a_run_that_did_not_say_its_depth_is_compared_with_one_that_does() -> No
     new = with_depth(run("b", {("s", "mrr@10"): np.clip(BASE + 0.1, 0, 1)}), 10)
     for first, second, sign in ((old, new, 1), (new, old, -1)):
         pairing = only(first, second)
-        assert list(pairing.values) == ["mrr@10"]
+        assert list(pairing.metrics) == ["mrr@10"]
         assert sign * pairing.comparisons[0].comparison.difference > 0.05
     for unlike in (with_depth(run("a", {("s", "mrr"): BASE}), 5), run("a", {("s", "mrr"): BASE})):
         found = compare_runs(unlike, new, sureness=SURE)
@@ -339,7 +339,7 @@ def test_what_is_not_comparable_is_shown_and_not_compared() -> None:
     barred = run("a", {("s", "mrr"): BASE, ("s", "ndcg@10"): BASE})
     marked = [replace(v, comparable=False, reason="mixed_units") if v.metric == "mrr" else v for v in barred.values]
     found = compare_runs(replace(barred, values=tuple(marked)), run("b", {("s", "mrr"): BASE, ("s", "ndcg@10"): BASE}))
-    assert list(found.pairings[0].values) == ["ndcg@10"]
+    assert list(found.pairings[0].metrics) == ["ndcg@10"]
     assert [(each.metric, each.why) for each in found.summarized] == [("mrr", "mixed_units")]
 
 
@@ -348,7 +348,7 @@ def test_one_question_outside_the_scale_bars_its_metric() -> None:
     inflated[5] = 4.54  # one relevant page listed ten times
     first = run("a", {("s", "ndcg@10"): BASE, ("s", "mrr"): BASE})
     found = compare_runs(first, run("b", {("s", "ndcg@10"): inflated, ("s", "mrr"): BASE}), sureness=SURE)
-    assert list(found.pairings[0].values) == ["mrr"]
+    assert list(found.pairings[0].metrics) == ["mrr"]
     assert [(each.metric, each.why) for each in found.summarized] == [("ndcg@10", "outside_scale")]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from ragbench.core.facts import Facts, Told
 from ragbench.core.language import DASH, Translator
 from ragbench.store.run_records import RunPart, RunRecord
 
@@ -236,25 +235,3 @@ def said(refusal: Refusal, _: Translator) -> str:
 
 def _data(part: RunPart) -> str:
     return f"{part.dataset} ({str(part.data_hash)[:12]})"
-
-
-class RunFacts(Facts, total=False):
-    """run, runs: what is told of each; sections: the parts of a history. fallen: how many questions fell out, by run.
-
-    other_data: that not all runs are of the same data. identified: that all say what their numbers depend on.
-    topic_coverage: how many passages each topic of a loaded run found. pairs: systems that are compared, with whom.
-    """
-
-    run: str
-    runs: Sequence[Told]
-    sections: Sequence[Told]
-    fallen: Sequence[Told]
-    other_data: bool
-    identified: bool
-    topic_coverage: Sequence[Told]
-    pairs: Sequence[Sequence[str]]
-
-
-def run_facts(facts: Facts) -> RunFacts:
-    """The facts of a page of runs, or of a part of a loaded run."""
-    return cast(RunFacts, facts)

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypedDict, cast
 
 from ragbench.core.facts import Facts, Told
 from ragbench.core.language import Translator
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import Measurement, columns
 from ragbench.core.metric import Metric
 from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
 from ragbench.core.types import Sample
@@ -24,7 +24,7 @@ from ragbench.tiers.basics.requests import tier
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.measure import applicable
 from ragbench.tiers.scoring.table_sources import AnswerTable
-from ragbench.views.basics.marks import Untyped, chip, named, rows_of
+from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view
@@ -41,7 +41,7 @@ SHOWN = 5
 @view("agent_steps")
 def steps(material: Material, present: frozenset[str]) -> Content:
     """A bar a system of the steps at which runs first go wrong, and what was called there instead."""
-    _, runs = material.text, {name: rows_of(Untyped, material.kept(WRONG), name) for name in material.systems}
+    _, runs = material.text, {name: rows_of(WrongRow, material.kept(WRONG), name) for name in material.systems}
     runs = {name: rows for name, rows in runs.items() if rows}
     if not runs:
         return ()
@@ -161,6 +161,25 @@ WRONG, MESSAGES = "first_wrong", "messages"
 """Tables: of every run with reference calls its first wrong step; and the messages of every run that is listed."""
 
 
+class WrongRow(TypedDict):
+    """The number of a run's first wrong step from 1, 0 where there is none, with the tools' names there."""
+
+    system: str
+    sample: str
+    step: int
+    expected: str
+    called: str
+
+
+class MessageRow(TypedDict):
+    """A message of a run, with the calls in it."""
+
+    system: str
+    sample: str
+    role: str
+    text: str
+
+
 class AgentsRequest(RagMetricsRequest):
     """Which agents' runs are scored, by what and by whom."""
 
@@ -189,7 +208,7 @@ def agents(request: AgentsRequest) -> Measurement:
     made = _scored(request, answers, applicable(samples, list(parted(request.metrics)) or usual))
     listed = set(zip(made.extra["answers"]["system"], made.extra["answers"]["sample"], strict=True))
     told = [sample for sample in samples if (system_name(sample), sample.id) in listed]
-    tables = {WRONG: _table(map(_wrong, samples), ("step", "expected", "called")), MESSAGES: _messages(told)}
+    tables = {WRONG: _table(map(_wrong, samples), WrongRow), MESSAGES: _messages(told)}
     return replace(made, extra={**made.extra, **{name: table for name, table in tables.items() if len(table)}})
 
 
@@ -215,7 +234,6 @@ def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metr
 
 
 def _wrong(sample: Sample) -> Iterable[tuple[Any, ...]]:
-    """The number of the first wrong step from 1, 0 where there is none, with the tools' names there."""
     if sample.reference_tool_calls is None or not sample.trajectory:
         return
     made, wanted = calls_of(sample), sample.reference_tool_calls
@@ -235,10 +253,10 @@ def _messages(samples: Iterable[Sample]) -> Any:
             for message in sample.trajectory or ():
                 calls = [f"{call.name}({call.written})" for call in message.calls]
                 rows.append((*run, message.role, "\n".join(filter(None, (message.text, *calls)))))
-    return _table([rows], ("role", "text"))
+    return _table([rows], MessageRow)
 
 
-def _table(parts: Iterable[Iterable[tuple[Any, ...]]], columns: tuple[str, ...]) -> Any:
+def _table(parts: Iterable[Iterable[tuple[Any, ...]]], row: type) -> Any:
     import pandas as pd
 
-    return pd.DataFrame([row for part in parts for row in part], columns=["system", "sample", *columns])
+    return pd.DataFrame([row for part in parts for row in part], columns=columns(row))

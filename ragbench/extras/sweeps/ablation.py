@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -297,6 +297,22 @@ def _effects(
     ]
 
 
+class ConfigurationRow(TypedDict):
+    """A configuration that was measured: its clock, its words, whether it is on the front, how far it is behind the
+    best, its share of the choices, and how much of it is unmeasured. Its levels are columns, too: one a factor."""
+
+    system: str
+    milliseconds: float
+    words: float
+    front: bool
+    may_be_best: bool
+    behind: float
+    behind_low: float
+    behind_high: float
+    share: float
+    unmeasured: int
+
+
 def _rows(
     whole: Grid,
     found: Measured,
@@ -306,22 +322,21 @@ def _rows(
     times: Mapping[str, float],
     better: Better,
 ) -> list[dict[str, Any]]:
-    """One row a configuration that was measured: its levels, distance to the best, clock, words, and place."""
+    """Rows of ConfigurationRow with their levels."""
     words = {each.name: float(np.mean(found.outcomes[each.name].words)) for each in configurations}
     sign = 1.0 if better == "higher" else -1.0
     qualities = [sign * _mean(found.outcomes[each.name].values) for each in configurations]
     milliseconds = [times.get(each.name, math.nan) for each in configurations]
     on_front = effects.front(qualities, milliseconds, list(words.values()))
-    return [
-        {
-            "system": each.name, **each.levels, "milliseconds": ms, "words": words[each.name], "front": front,
-            "may_be_best": gap.may_be_best, "behind": gap.difference, "behind_low": gap.low, "behind_high": gap.high,
-            "share": float(share), "unmeasured": int(np.isnan(found.outcomes[each.name].values).sum()),
-        }
-        for each, ms, front, gap, share in zip(
-            configurations, milliseconds, on_front, behind, best.shares, strict=True
+    rows = [
+        ConfigurationRow(
+            system=each.name, milliseconds=ms, words=words[each.name], front=front, may_be_best=gap.may_be_best,
+            behind=gap.difference, behind_low=gap.low, behind_high=gap.high, share=float(share),
+            unmeasured=int(np.isnan(found.outcomes[each.name].values).sum()),
         )
+        for each, ms, front, gap, share in zip(configurations, milliseconds, on_front, behind, best.shares, strict=True)
     ]  # fmt: skip
+    return [{"system": each.name, **each.levels, **row} for each, row in zip(configurations, rows, strict=True)]
 
 
 def _scores(
