@@ -113,7 +113,7 @@ class Beginning:
         made._take_sets(folder / "data")
         for place in (folder, *_folders(folder)):
             if _is_beir(place) and place != folder / "data":
-                made._take_beir(place)
+                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
         parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
         files = [
             path
@@ -158,7 +158,7 @@ class Beginning:
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
             elif path.is_dir() and _is_beir(path):
-                made._take_beir(path)
+                made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
             elif path.is_dir():
@@ -320,9 +320,6 @@ class Beginning:
                 f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
                 f"{cut_list(row)}{f' ({guesses})' if guesses else f'; {how}'}"
             )
-
-    def _take_beir(self, path: Path) -> None:
-        self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
 
     def _take(self, kind: str, path: Path, said: str) -> None:
         name = _named(path.resolve())

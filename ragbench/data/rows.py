@@ -318,7 +318,8 @@ def rows_in(value: Any) -> list[Any] | None:
     if (
         all(isinstance(column, list) for column in inner)
         and len({len(column) for column in inner}) == 1
-        and _is_columns(value)
+        and any(map(is_content, value))
+        and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
     ):
         return columns_to_rows(value)
     if (
@@ -330,11 +331,6 @@ def rows_in(value: Any) -> list[Any] | None:
             named = not all(name.isdigit() for name in value)
             return [{**({"id": name} if named else {}), **row} for name, row in value.items()]
     return None
-
-
-def _is_columns(value: Mapping[str, Any]) -> bool:
-    """Whether lists of one length are the columns of a table; those of a dialogue are not."""
-    return any(map(is_content, value)) and not any(field_of(name) == "messages" for name in value)
 
 
 def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
