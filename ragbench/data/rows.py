@@ -304,12 +304,10 @@ def rows_in(value: Any) -> list[Any] | None:
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
         passages = {name: {"id": name, "text": text} for name, text in texts.items()}
         named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
-        relevant = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
-        rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in relevant.items()]
-        return [
-            {**row, **({} if number else {"retrieved_contexts": [*passages.values()]})}
-            for number, row in enumerate(rows)
-        ]
+        right = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
+        return [{"id": name, "question": asked[name], "reference_contexts": own,
+                 "retrieved_contexts": [] if number else [*passages.values()]}
+                for number, (name, own) in enumerate(right.items())]  # fmt: skip
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
