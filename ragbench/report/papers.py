@@ -43,8 +43,7 @@ _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 @dataclass(frozen=True)
 class _Paper:
-    """What stands in the table. heads: metric, and the arrow of the direction that is good. beside: the table of what
-    nobody judged, of a page of rankings."""
+    """What stands in the table. heads: metric, and the arrow of the good direction. beside: what nobody judged."""
 
     system: str
     heads: tuple[tuple[str, str], ...]
@@ -129,17 +128,22 @@ class _Typst(Spoken):
         """What is best in bold, the sign of what differs raised."""
         return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
 
-    def table(self, table: Table, label: str) -> str:
+    def figure(self, table: Table, label: str) -> str:
         """Any table as a figure, its notes as the caption; texts stand on the left."""
-        sides = ", ".join("left" if column.kind == "text" else "right" for column in table.columns)
-        rows = [[self.phrase(column.title) for column in table.columns], *self.written(table)]
-        head, *body = (", ".join(f"[{cell}]" for cell in row) for row in rows)
-        content = [
-            f"columns: {len(table.columns)},", f"align: ({sides},),", "stroke: none,", "table.hline(),",
-            f"table.header({head}),", "table.hline(stroke: 0.5pt),", *(f"{row}," for row in body), "table.hline(),",
-        ]  # fmt: skip
-        lines = "".join(f"    {line}\n" for line in content)
-        return f"#figure(\n  table(\n{lines}  ),\n  caption: [{self.text(' '.join(table.notes))}],\n) <{label}>\n"
+        sides = ["left" if column.kind == "text" else "right" for column in table.columns]
+        heads = [self.phrase(column.title) for column in table.columns]
+        made = _table(str(len(sides)), sides, heads, self.written(table))
+        return f"#figure(\n  {made},\n  caption: [{self.text(' '.join(table.notes))}],\n) <{label}>\n"
+
+
+def _table(columns: str, sides: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Typst, of cells that are written."""
+    content = [
+        f"columns: {columns},", f"align: ({', '.join(sides)},),", "stroke: none,", "table.hline(),",
+        f"table.header({', '.join(f'[{head}]' for head in heads)}),", "table.hline(stroke: 0.5pt),",
+        *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
+    ]  # fmt: skip
+    return "table(\n" + "".join(f"    {line}\n" for line in content) + "  )"
 
 
 DIFFERS = Styled("†", "sup")
@@ -170,21 +174,14 @@ def latex(
     height = 3.5 + sum(1 + (1.1 if intervals else len(system) // NAME) for system, _ in made.rows)
     most = max(1, int(HEIGHT // height))
     floats = [tables[start : start + most] for start in range(0, len(tables), most)]
-    return (
-        "% needs \\usepackage{booktabs,siunitx}\n"
-        + "".join(
-            f"\\begin{{table}}\n  \\centering{size}{mark}\n"
-            + (
-                continued(page.material.text)
-                if place
-                else f"  \\caption{{{escaped(made.caption)}}}\n  \\label{{{name}}}\n"
-            )
-            + "  \\par\\medskip\n".join(panels)
-            + "\\end{table}\n"
-            for place, panels in enumerate(floats)
-        )
-        + ("" if made.beside is None else f"\n{made.beside.latex(f'{name}-judged')}")
+    text = "% needs \\usepackage{booktabs,siunitx}\n" + "".join(
+        f"\\begin{{table}}\n  \\centering{size}{mark}\n"
+        + (continued(page.material.text) if place else f"  \\caption{{{escaped(made.caption)}}}\n  \\label{{{name}}}\n")
+        + "  \\par\\medskip\n".join(panels)
+        + "\\end{table}\n"
+        for place, panels in enumerate(floats)
     )
+    return text if made.beside is None else f"{text}\n{made.beside.latex(f'{name}-judged')}"
 
 
 def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = "") -> str:
@@ -209,18 +206,13 @@ def typst(
         heads = ["#linebreak() ".join(map(style.text, [*above, f"{last} {way}".strip()]))
                  for metric, way in made.heads[panel] for *above, last in [lines(metric)]]  # fmt: skip
         rows = [[style.name(system), *map(style.phrase, cells[panel])] for system, cells in made.rows]
-        content = [
-            f"columns: ({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])}),",
-            f"align: (left, {', '.join(['right'] * len(heads))},),", "stroke: none,", "table.hline(),",
-            f"table.header({', '.join(f'[{head}]' for head in (style.text(made.system), *heads))}),",
-            "table.hline(stroke: 0.5pt),", *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows),
-            "table.hline(),",
-        ]  # fmt: skip
-        tables.append("  #table(\n" + "".join(f"    {line}\n" for line in content) + "  )\n")
+        columns = f"({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])})"
+        sides = ["left", *["right"] * len(heads)]
+        tables.append(f"  #{_table(columns, sides, [style.text(made.system), *heads], rows)}\n")
     body = f"  text(size: {0.8 if made.is_small else 1}em)[\n{''.join(tables)}  ],\n"
     figure = f"#figure(\n{body}  caption: [{style.text(made.caption)}],\n) <{name}>\n"
     figure = figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
-    return figure if made.beside is None else f"{figure}\n{style.table(made.beside, f'{name}-judged')}"
+    return figure if made.beside is None else f"{figure}\n{style.figure(made.beside, f'{name}-judged')}"
 
 
 def lines(title: str) -> list[str]:

@@ -260,7 +260,9 @@ def by_run_and_topic(
     drawn: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     within = [order_tau(ours, theirs) for ours, theirs in zip(tables[0].T, tables[1].T, strict=True)]
     topics = [topic for _, topic in frame.index]
-    whole = stats.agreement(frame["people"], frame["judge"], scale="interval", clusters=topics, **drawn)
+    whole = stats.agreement(
+        frame["people"].to_numpy(), frame["judge"].to_numpy(), scale="interval", clusters=topics, **drawn
+    )
     return {
         "run": _of_runs(tables[0], tables[1], level, resamples, seed),
         "topic": stats.estimate(within, bounds=(-1.0, 1.0), **drawn),
