@@ -131,8 +131,7 @@ class _Typst(Spoken):
     def figure(self, table: Table, label: str) -> str:
         """Any table as a figure, its notes as the caption; texts stand on the left."""
         sides = ["left" if column.kind == "text" else "right" for column in table.columns]
-        heads = [self.phrase(column.title) for column in table.columns]
-        made = _table(str(len(sides)), sides, heads, self.written(table))
+        made = _table(str(len(sides)), sides, [self.phrase(c.title) for c in table.columns], self.written(table))
         return f"#figure(\n  {made},\n  caption: [{self.text(' '.join(table.notes))}],\n) <{label}>\n"
 
 
@@ -207,8 +206,8 @@ def typst(
                  for metric, way in made.heads[panel] for *above, last in [lines(metric)]]  # fmt: skip
         rows = [[style.name(system), *map(style.phrase, cells[panel])] for system, cells in made.rows]
         columns = f"({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])})"
-        sides = ["left", *["right"] * len(heads)]
-        tables.append(f"  #{_table(columns, sides, [style.text(made.system), *heads], rows)}\n")
+        heads.insert(0, style.text(made.system))
+        tables.append(f"  #{_table(columns, ['left', *['right'] * (len(heads) - 1)], heads, rows)}\n")
     body = f"  text(size: {0.8 if made.is_small else 1}em)[\n{''.join(tables)}  ],\n"
     figure = f"#figure(\n{body}  caption: [{style.text(made.caption)}],\n) <{name}>\n"
     figure = figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
