@@ -128,7 +128,7 @@ class _Typst(Spoken):
         """What is best in bold, the sign of what differs raised."""
         return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
 
-    def figure(self, table: Table, label: str) -> str:
+    def beside(self, table: Table, label: str) -> str:
         """Any table as a figure, its notes as the caption; texts stand on the left."""
         sides = ["left" if column.kind == "text" else "right" for column in table.columns]
         made = _table(str(len(sides)), sides, [self.phrase(c.title) for c in table.columns], self.written(table))
@@ -211,7 +211,7 @@ def typst(
     body = f"  text(size: {0.8 if made.is_small else 1}em)[\n{''.join(tables)}  ],\n"
     figure = f"#figure(\n{body}  caption: [{style.text(made.caption)}],\n) <{name}>\n"
     figure = figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
-    return figure if made.beside is None else f"{figure}\n{style.figure(made.beside, f'{name}-judged')}"
+    return figure if made.beside is None else f"{figure}\n{style.beside(made.beside, f'{name}-judged')}"
 
 
 def lines(title: str) -> list[str]:
