@@ -36,7 +36,7 @@ from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, field_of, spoken
 from ragbench.store import foreign
-from ragbench.store.engine import own_server
+from ragbench.store.database_tables import own_server
 from ragbench.store.errors import StoreError
 from ragbench.tiers.retrieval import own_tables
 

@@ -41,7 +41,7 @@ FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 300
 """Fewer moved questions: Student's t covers better than BCa, most of all with heavy tails (.96 against .92 of .95)."""
 
-FEWEST_CLUSTERS = 20
+FEWEST_CLUSTERS = 20  # below, Student's t with a degree of freedom a group is named as resting on few
 SKEWED_DIFFERENCE = 0.03
 """|acceleration| from which on the interval of a dense, skewed difference is the studentized one, no end of it nearer
 than Student's: with a long tail on one side or on both either covers too little by itself (.90 to .93 of .95, both .91

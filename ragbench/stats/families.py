@@ -24,9 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.types import Array, Better, Comparison
 from ragbench.stats.comparisons import Hypothesis, hypotheses
-from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.estimates import Bounds
-from ragbench.stats.intervals import stretched
+from ragbench.stats.intervals import every_flip, sign_flips, stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.signs import MOST_TOGETHER, leans, ratios_together, share_beyond
 from ragbench.stats.values import Labels, Units, as_codes, as_values, check_better, units_of

@@ -17,8 +17,8 @@ from ragbench.stats.verdicts import decided, on_scale, weighed
 
 Flags = NDArray[np.bool_]
 
-FOLDS = 10
-FEWEST_LABELS = 10
+FOLDS = 10  # each prediction's model is of nine tenths of the labels, as in cross-validation
+FEWEST_LABELS = 10  # below, neither λ nor a spread is told by the labels
 FEWEST_AT_END = 5
 """Fewer effective labels away from an end of the scale do not tell λ: one of them moves it (covered .88 of .95)."""
 

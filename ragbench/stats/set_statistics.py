@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
-from ragbench.stats.draws import unit_draws
 from ragbench.stats.estimates import Bounds, width_of, within
+from ragbench.stats.intervals import unit_draws
 from ragbench.stats.missing import anything
 from ragbench.stats.signs import doubt, tested
 from ragbench.stats.values import Codes, Labels, as_codes, as_values, check_level, units_of

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis, units_at
-from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.estimates import Bounds, width_of, within
+from ragbench.stats.intervals import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.missing import anything, bounded
 from ragbench.stats.signs import doubt, tested
 from ragbench.stats.values import (

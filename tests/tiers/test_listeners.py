@@ -10,7 +10,7 @@ import pytest
 
 import ragbench
 from ragbench.core import settings, trust
-from ragbench.core.listeners import Event, Listening
+from ragbench.core.progress import Event, Listening
 from ragbench.core.settings import Settings
 from ragbench.core.settings.urls import MASK
 from ragbench.tiers.scoring import parts

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 
-PROBABILITIES = (0.5, 0.9, 0.99)
+PROBABILITIES = (0.5, 0.9, 0.99)  # median, and the tails that users notice
 TURNS = 10
 SCANNED = 10_000_000  # numbers in vectors, of which exact search reads every one, each question as long as the next
 SCANS = 100  # questions at least that exact search is timed on, evenly chosen, where it reads so many

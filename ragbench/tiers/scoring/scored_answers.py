@@ -16,11 +16,11 @@ from ragbench.core import annexes, answered_by, settings, terminal
 from ragbench.core.answered_by import AnsweredBy
 from ragbench.core.gaps import counted as said_of_n
 from ragbench.core.language import DASH, Translator, translator
-from ragbench.core.listeners import Told
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
 from ragbench.core.metric import Metric
 from ragbench.core.names import nearest
 from ragbench.core.parts import Column, Table
+from ragbench.core.progress import Told
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
