@@ -522,7 +522,7 @@ def test_a_kept_setting_is_read_without_the_signs_of_its_form() -> None:
     assert changes.readable('{"good": 0.5, "scale": [0.0, 1.0], "note": null, "on": true}') == (
         "good 0.5; scale 0.0, 1.0; note —; on true"
     )
-    assert changes.readable("[]") == "—"
+    assert changes.readable("[]") == changes.readable("null") == "—"
     for text in ("campus:en", "{not a table", "[1, 2", "0.5"):
         assert changes.readable(text) == text
     alike = changes.Setting("models", "part", ("a",), ('["1"]', "[1]"))
