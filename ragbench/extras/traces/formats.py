@@ -54,6 +54,7 @@ FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"
 YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
 NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
+GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
@@ -70,6 +71,8 @@ def format_of(record: Mapping[str, Any]) -> Format | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
     known = next((known for known in FORMATS if any(names >= marks for marks in known.MARKS)), None)
+    if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
+        return TABLE  # an answer beside its reference: no example, whose outputs are the reference
     return known or (TABLE if is_answer_row(record) else None)
 
 
