@@ -187,7 +187,7 @@ def strewn(house: House) -> list[str]:
 
 def faced(house: House) -> list[str]:
     """Rooms that import the front door. What users' tests and other tools import stands beside it."""
-    beside = ("extras.testing", "extras.evaluators")
+    beside = ("extras.testing",)
     return [
         module.name for module in house.modules if "ragbench" in module.imports and not is_within(module.name, beside)
     ]

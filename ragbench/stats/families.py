@@ -115,7 +115,7 @@ def jointly(
     others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
     A comparison without a p (no pair, or a statistic that is undefined) is not part of the family and stays as it is.
     Where something is unmeasured the same is done with what speaks most against each difference in its place, and a
-    word that this does not show is withheld (`ragbench.stats.missing`).
+    word that this does not show is withheld (`ragbench.stats.verdicts`).
     """
     tested = [hypothesis for hypothesis in hypotheses if not math.isnan(hypothesis.alone.p)]
     if not tested:

@@ -108,7 +108,7 @@ def prediction_powered_comparison(
     bounds: the ends of the scale of one system's values; difference and intervals then keep to ± its width, near
     which they are Wilson's (see `prediction_powered`), and p is of the same score test, so that both agree.
     lacking: how many more pairs there are that nothing is known of; with bounds they bound what is said, as a pair at
-    either end of the scale would move a mean (`ragbench.stats.missing`).
+    either end of the scale would move a mean (`ragbench.stats.verdicts`).
     Raises ValueError for values outside the bounds.
     """
     check_level(level)

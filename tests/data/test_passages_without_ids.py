@@ -18,7 +18,7 @@ from ragbench import data, tiers, views
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Chunk
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.extras.evaluators import adapters
+from ragbench.extras.testing import adapters
 from ragbench.extras.traces import formats
 from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page

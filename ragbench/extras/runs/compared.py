@@ -466,6 +466,7 @@ def join(
     for each in pairings:
         clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
     first = _facts(runs[0], notebook)
+    tops = [_facts(run, notebook).get("tops") or {} for run in (runs[0], *(runs[each.run] for each in pairings))]
     known: RunFacts = {
         **sureness.facts,
         "systems": [
@@ -477,6 +478,7 @@ def join(
         "known_items": first.get("known_items"),
         "smallest_difference": matters.model_dump(mode="json"),
         "reachable": first.get("reachable"),
+        "tops": {label: max(own[label] for own in tops) for label in tops[0] if all(label in own for own in tops)},
     }
     scores = pd.concat([_scores(*side) for side in sides], ignore_index=True)
     return Evidence(
