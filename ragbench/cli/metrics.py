@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -161,17 +162,18 @@ FAMILIES = (
 )
 
 
-def markdown() -> str:
-    """The catalogue as tables in Markdown: one for each grain, a row a metric."""
+def markdown(said: Callable[[str], str] = str) -> str:
+    """The catalogue as tables in Markdown: one for each grain, a row a metric. said: its texts in another language."""
     from ragbench.metrics import catalogue
 
+    heads = " | ".join(map(said, ("metric", "scale", "better", "formula")))
     parts = []
     for title, grain in FAMILIES:
         rows = [each for each in catalogue().values() if each.grain == grain]
-        lines = [f"## {title}", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
+        lines = [f"## {said(title)}", "", f"| {heads} |", "|---|---|---|---|"]
         for each in rows:
             name, scale, better = _row(each)
-            cells = (f"`{name}`", scale.replace(" ", "\N{NO-BREAK SPACE}"), better, each.formula)
+            cells = (f"`{name}`", scale.replace(" ", "\N{NO-BREAK SPACE}"), said(better), said(each.formula))
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -9,6 +9,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 READ_BYTES = 4_000
 """Of different words that are not ASCII; so much tells any two encodings of Russian apart."""
@@ -135,42 +136,8 @@ def _shown(block: bytes, encoding: str) -> str:
 
 LETTERS = " абвгдежзийклмнопрстуфхцчшщъыьэюя"
 """The first stands for the edge of a word; ё counts as е."""
-# -ln of how often a letter (a column) follows another one (a row) in encyclopaedic prose, rounded, 9 at most
-SURPRISE = (
-    "943233554373433323234455458999465",  # the edge of a word
-    "284354443643232843336544465999844",  # а
-    "439699277395393272493959994427654",  # б
-    "129776296295364263444879949936995",  # в
-    "438754399295365192663799979999599",  # г
-    "329485237295363253363966669745665",  # д
-    "265443444644332552337656556999966",  # е
-    "525792199295992399694996699995499",  # ж
-    "215353359394432293593996979735995",  # з
-    "155454363343333454338634477999953",  # и
-    "066694697995643476359665657999999",  # й
-    "229499447296366193433985999999799",  # к
-    "329966259295475299574799999942943",  # л
-    "125869299295554238593898989935684",  # м
-    "327544277295883297334694688924974",  # н
-    "273233444534333543336655566999765",  # о
-    "529999299397494151653986989946795",  # п
-    "426455249295544275443767759935784",  # р
-    "336486379392354334414767559854873",  # с
-    "227396299295564273364887698943695",  # т
-    "254433434594333633339845354999526",  # у
-    "426999299296366292433396999959969",  # ф
-    "039499599497774274574999999997699",  # х
-    "439669195194699499993999999949999",  # ц
-    "429997159294592795924999959995999",  # ч
-    "529699199192394399933999999995699",  # ш
-    "929999199199995995994999999994999",  # щ
-    "777777077777777777777777777777771",  # ъ
-    "195366275635224954349929448999997",  # ы
-    "175665493593942769249696737999934",  # ь
-    "495494699442333533419499959999996",  # э
-    "144943944954696974619694372999969",  # ю
-    "096364354956434765539946584999945",  # я
-)  # fmt: skip
+SURPRISE = [line.split()[0] for line in Path(__file__).with_name("russian_letters.txt").read_text("utf-8").splitlines()]
+"""-ln of how often a letter (a column) follows another one (a row) in encyclopaedic prose, rounded, 9 at most."""
 _PLACE = {letter: place for place, letter in enumerate(LETTERS)}
 _QUOTES, _DASHES, _SIGNS = frozenset("“„‘‚"), frozenset("…–—’”•"), frozenset("«»№°\xa0")
 _START, _CAPITAL, _CAPITALS, _SMALL = range(4)

@@ -17,43 +17,13 @@ from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import LATEST
 from ragbench.data.rows import cut
-from ragbench.data.vocabulary import key
+from ragbench.data.vocabulary import PARTS, key
 
-ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
-         "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
-ANSWERED = ("answer", "output", "response", "result", "final_answer", "output_text", "completion", "generated_text",
-            "text", "content", "message", "reply", "value")  # fmt: skip
-LISTS = ("documents", "retrieved_documents", "source_documents", "docs", "nodes", "source_nodes", "retrieved_contexts",
-         "contexts", "context", "passages", "chunks", "results", "matches", "hits", "output", "result")  # fmt: skip
-TEXTS = ("page_content", "content", "text", "document.content", "pageContent", "passage", "chunk", "chunk_text", "body",
-         "context", "contents", "evidence_text", "fact", "page_snippet", "snippet", "document_text", "passage_text",
-         "page_result", "paragraph_text", "текст", "содержание")  # fmt: skip
-IDS = ("id", "document.id", "chunk_id", "doc_id", "document_id", "id_", "node_id", "_id")
-PARTS = ("sentences", "lines")
-"""Under which the text of a passage stands sentence by sentence."""
-SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
-_OF_PASSAGES = {*TEXTS, *IDS, *PARTS, "metadata", "payload", "document", "node", "kwargs"}
-_PLAIN = {key(name): name for name in reversed([*IDS, *TEXTS, *PARTS, "metadata", "payload", "document", "node"])}
-ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
-             "file_name")  # fmt: skip
-TITLES = ("title", "document_title", "page_title")
-SAYS = ("content", "message.content", "parts", "contents", "message.contents", "text", "value")
-"""Under which the words of a message stand."""
-PEOPLE = ("user", "human", "person", "HumanMessage", "пользователь")
-MODELS = (
-    "assistant",
-    "ai",
-    "model",
-    "gpt",
-    "bot",
-    "chatgpt",
-    "chatbot",
-    "AIMessage",
-    "AIMessageChunk",
-    "ассистент",
-    "бот",
-)
-"""Who asks and who answers in a dialogue."""
+OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
+"""Names under which the text of a passage stands."""
+_PLAIN = {key(name): name for name in reversed([
+    *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "document", "node",
+])}  # fmt: skip
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -81,12 +51,12 @@ def quoted(value: Any) -> Any:
 
 def question_of(value: Any) -> str | None:
     """The question in what went into a step: a text, the last message of a person, the field that is named so."""
-    return _text(value, ASKED, PEOPLE, 0)
+    return _text(value, PARTS.asked, PARTS.people, 0)
 
 
 def answer_of(value: Any) -> str | None:
     """The answer in what came out of a step: a text, the last message of a model, the field that is named so."""
-    return _text(value, ANSWERED, MODELS, 0)
+    return _text(value, PARTS.answered, PARTS.models, 0)
 
 
 def passages_of(value: Any) -> tuple[Passage, ...] | None:
@@ -110,20 +80,22 @@ def passage_of(item: Any) -> Passage | None:
         item = fields_of(item)
     if item is None:
         return None
-    if not item.keys() & _OF_PASSAGES:
+    if not item.keys() & {*_PLAIN.values(), "kwargs"}:
         item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
-    score = number(_first(item, SCORES)) if score is None else score
+    score = number(_first(item, PARTS.scores)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
         inner = item.get(wrapper)
         if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
-            score = number(_first(item, SCORES)) if score is None else score
+            score = number(_first(item, PARTS.scores)) if score is None else score
     about = opened(_first(item, ("metadata", "document.metadata", "payload", "meta")))
     about = about if isinstance(about, dict) else {}
-    text = _first(item, TEXTS)
-    text = _first(about, TEXTS) if text is None else text
-    name = label(_first(item, IDS)) or label(_first(about, IDS))
-    if text is None and isinstance(parts := _first(item, PARTS), list):
+    text = _first(item, PARTS.texts)
+    text = _first(about, PARTS.texts) if text is None else text
+    text = _first(text, PARTS.texts) if isinstance(text, Mapping) else text
+    text = message_text({"content": text}) if isinstance(text, list) else text
+    name = label(_first(item, PARTS.ids)) or label(_first(about, PARTS.ids))
+    if text is None and isinstance(parts := _first(item, PARTS.sentences), list):
         text = "".join(f"{part.strip()} " for part in parts if isinstance(part, str)).strip()
     if not isinstance(text, str) or not text.strip():
         text = None
@@ -132,9 +104,9 @@ def passage_of(item: Any) -> Passage | None:
     return Passage(
         text=text,
         id=name,
-        score=number(_first(about, SCORES)) if score is None else score,
-        url=label(_first(item, ADDRESSES)) or label(_first(about, ADDRESSES)),
-        title=label(_first(item, TITLES)) or label(_first(about, TITLES)),
+        score=number(_first(about, PARTS.scores)) if score is None else score,
+        url=label(_first(item, PARTS.addresses)) or label(_first(about, PARTS.addresses)),
+        title=label(_first(item, PARTS.titles)) or label(_first(about, PARTS.titles)),
     )
 
 
@@ -187,9 +159,7 @@ def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
         message = message.get("kwargs", message)
-        given = _first(
-            message, ("content", "message.content", "parts", "contents", "message.contents", "text", "value")
-        )
+        given = _first(message, PARTS.says)
     else:
         given = message
     if isinstance(given, list):
@@ -212,7 +182,7 @@ def role_of(message: Any) -> str | None:
     if isinstance(inner := message.get("kwargs"), dict):
         kinds = message.get("id")
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
-    role = _first(message, ("role", "message.role", "type", "from"))
+    role = _first(message, ("role", "message.role", "type", "from", "speaker"))
     return role if isinstance(role, str) else None
 
 
@@ -243,7 +213,7 @@ def _of_list(values: list[Any], names: Sequence[str], roles: Sequence[str], dept
     written = [
         message
         for message in values
-        if role_of(message) in (*PEOPLE, *MODELS, "system", "tool", "developer", "function")
+        if role_of(message) in (*PARTS.people, *PARTS.models, "system", "tool", "developer", "function")
     ]
     if written:
         said = [message for message in written if role_of(message) in roles]
@@ -258,7 +228,7 @@ def _listed(value: Any, depth: int) -> list[Any] | None:
             return _listed(value[0], depth + 1)
         return value
     if isinstance(value, dict) and depth <= MAX_DEPTH:
-        for name in LISTS:
+        for name in PARTS.lists:
             if name in value and (entries := _listed(value[name], depth + 1)) is not None:
                 return entries
     return None
@@ -272,10 +242,6 @@ def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 VITAL = "vital"
-NUGGETS, MARKS = ("text", "nugget", "fact"), ("importance", "label", "grade")
-STARTS, ENDS, NAMES = ("start", "start_index"), ("end", "end_index"), ("passage", "id", "chunk_id", "citations", "ids")
-
-ARGUMENTS = ("arguments", "args", "input", "input_parameters", "parameters")
 EXPECTED = frozenset({"reference_tool_calls", "reference_topics"})
 """Fields that tell a dialogue of an agent from any other."""
 
@@ -322,7 +288,7 @@ def _message(given: Any) -> Message:
     if not isinstance(given, Mapping):
         return Message("user", str(given))
     role = (role_of(given) or "").casefold()
-    kinds = {**dict.fromkeys(PEOPLE, "user"), **dict.fromkeys(MODELS, "assistant")}
+    kinds = {**dict.fromkeys(PARTS.people, "user"), **dict.fromkeys(PARTS.models, "assistant")}
     kwargs = given.get("kwargs")
     inner = kwargs if isinstance(kwargs, Mapping) else given
     parts = inner.get("content")
@@ -345,7 +311,7 @@ def calls_of(value: Any) -> tuple[ToolCall, ...] | None:
     for one in value if isinstance(value, list | tuple) else [value]:
         given = one.get("function", one) if isinstance(one, Mapping) else {"name": str(one), "args": {}}
         given = given if isinstance(given, Mapping) else one
-        arguments = _first(given, ARGUMENTS)
+        arguments = _first(given, PARTS.arguments)
         written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
         if isinstance(arguments, str):
             try:
@@ -377,7 +343,8 @@ def nuggets_of(value: Any) -> dict[str, str] | None:
     found: dict[str, str] = {}
     for one in value if isinstance(value, list | tuple) else [{"text": cut(value), "importance": "?"}]:
         given = one if isinstance(one, Mapping) else {"text": one}
-        text, importance = _first(given, NUGGETS), str(_first(given, MARKS) or VITAL).strip().casefold()
+        text, mark = _first(given, PARTS.nuggets), _first(given, PARTS.importances)
+        importance = str(mark or VITAL).strip().casefold()
         if not isinstance(text, str) or not text.strip():
             text, importance = cut(one), "?"
         text = text.strip()
@@ -396,7 +363,7 @@ def citations_of(value: Any) -> tuple[Citation, ...] | None:
     found = []
     for one in value if isinstance(value, list | tuple) else [value]:
         given = one if isinstance(one, Mapping) else {}
-        start, end, names = (_first(given, keys) for keys in (STARTS, ENDS, NAMES))
+        start, end, names = (_first(given, keys) for keys in (PARTS.starts, PARTS.ends, PARTS.cited))
         if not (isinstance(start, int) and isinstance(end, int)) or names is None:
             start, end, names = -1, -1, cut(one)
         found += [Citation(start, end, str(name)) for name in (names if isinstance(names, list) else [names])]

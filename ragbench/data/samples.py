@@ -15,23 +15,11 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
-from ragbench.data.payloads import (
-    MODELS,
-    PARTS,
-    PEOPLE,
-    SAYS,
-    TEXTS,
-    answer_of,
-    label,
-    message_text,
-    passage_of,
-    question_of,
-    role_of,
-)
+from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, flag, mark, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -313,11 +301,11 @@ def turns_of(value: Any) -> list[Said] | None:
         content = message_text(message)
         if not content:
             continue
-        if role in PEOPLE:
+        if role in PARTS.people:
             turns.append(Said(content))
-        elif role in MODELS and turns:
+        elif role in PARTS.models and turns:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
-                              and name not in SAYS), None)  # fmt: skip
+                              and name not in PARTS.says), None)  # fmt: skip
             turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
 
@@ -335,10 +323,11 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
         whole = _sample(rest, place, number, forms)
         last = len(turns)
+        is_history = turns[-1].answer is None and (whole.response or whole.reference) is not None
         return [
             dataclasses.replace(
                 whole,
-                id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
+                id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
                 user_input=said.question,
                 response=(whole.response or said.answer) if turn == last else said.answer,
                 contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
@@ -347,6 +336,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
                 cluster=whole.cluster or whole.id,
             )
             for turn, said in enumerate(turns, 1)
+            if not is_history or turn == last
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
@@ -414,6 +404,8 @@ def references_in(value: Any, place: str) -> list[str]:
         value = inside
     if isinstance(value, Mapping):  # of SQuAD, and of TriviaQA
         own = {str(name).casefold(): answers for name, answers in value.items()}
+        if isinstance(tags := own.get("tags"), list) and "correct" not in tags:  # of HELM: one of the wrong choices
+            return []
         aliases = own.get("text", own.get("normalized_aliases", own.get("aliases")))
         value = own.get("value", value) if aliases is None else [own["value"], *aliases] if "value" in own else aliases
     if isinstance(value, list | tuple):
@@ -459,7 +451,8 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         and (inner := said(value))
     ):
         return inner
-    raise DatasetError(f"{place}: a text is expected, found {kind(value)}")
+    has = f" with {cut_list(value)}" if isinstance(value, Mapping) else ""
+    raise DatasetError(f"{place}: a text is expected, found {kind(value)}{has}")
 
 
 def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = None) -> tuple[Chunk, ...] | None:
@@ -517,8 +510,9 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value, form = parsed
     if isinstance(value, Mapping) and _is_of_lists(value):
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
-    if isinstance(value, Mapping) and not value.keys() & _OF_A_PASSAGE:
+    if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
         value, form = list(value.values()), "mapping"
+        value = value[0] if len(value) == 1 and isinstance(value[0], list) else value
     if isinstance(value, Mapping | Chunk) or fields_of(value) is not None:
         value = [value]
     if not isinstance(value, Iterable):
@@ -529,20 +523,15 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     return texts
 
 
-_OF_A_PASSAGE = frozenset({*TEXTS, *PARTS})
-
-
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return bool(value.keys() & _OF_A_PASSAGE) or all(isinstance(content, str | Mapping) for content in value.values())
+    return bool(value.keys() & OF_PASSAGES) or all(isinstance(content, str | Mapping) for content in value.values())
 
 
 def _is_of_lists(value: Mapping[str, Any]) -> bool:
     """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
     parts = [part for part in value.values() if isinstance(part, list)]
-    return (
-        len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & _OF_A_PASSAGE)
-    )
+    return len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & OF_PASSAGES)
 
 
 def _rubric(value: Any) -> dict[int, str] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 import math
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from ragbench.core import names, settings
@@ -19,144 +20,36 @@ from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import DatasetError
 
 
-def _each(who: str, what: str) -> tuple[str, ...]:
-    return tuple("_".join(pair) for pair in itertools.product(who.split(), what.split()))
+def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
+    """The names that one with braces stands for; a word of `words` in braces stands for its own."""
+    if (braces := re.search(r"{([^{}]*)}", text)) is None:
+        return [text]
+    own = [each for word in braces[1].split() for each in words.get(word, word).split()]
+    return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
 
 
-_WRITERS = (
-    "model bot chatbot chat llm ai rag system assistant agent generated predicted actual candidate student final our"
-)
-_TRUTHS = "gold golden gt ground_truth groundtruth truth expected reference ref correct ideal true right target"
-_SAID = "answer response reply output completion"
-_FOUND = "retrieved retrieval source search found"
-_PASSAGES = "context ctx document doc passage paragraph chunk content evidence snippet node"
-_JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
+def _table() -> dict[str, Any]:
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    words: dict[str, str] = {}
+    for word, own in table.pop("words").items():
+        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
+    return {
+        part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
+        if isinstance(lists, dict) else lists
+        for part, lists in table.items()
+    }  # fmt: skip
 
-PARTS = ("contexts", "reference_contexts", "reference")
+
+TABLE = _table()
+"""All of `vocabulary.toml`, names in braces spelled out."""
+FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
+RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
+JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
+PARTS = SimpleNamespace(**TABLE["parts"])
+"""Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
+PARTED = ("contexts", "reference_contexts", "reference")
 """Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
 _NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.-]*\d+")
-_ALONE = tuple(word for word in _TRUTHS.split() if word not in ("correct", "true", "right"))
-"""Words for a truth; the others are people's marks where they stand alone."""
-_FOUND_ALONE = tuple(word for word in _PASSAGES.split() if word != "evidence")
-
-FIELDS: dict[str, tuple[str, ...]] = {
-    "id": (
-        "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id",
-        "uid", "index", "№", "пример", "объект", "ид", "идентификатор", "номер", "номер_вопроса",
-        "id_вопроса", "код_вопроса",
-    ),
-    "user_input": (
-        "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
-        "query_text", "utterance", "вопрос", "запрос", "текст_вопроса",
-        *_each("вопрос запрос сообщение обращение", "пользователя клиента абонента студента посетителя"),
-    ),
-    "response": (
-        "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation",
-        "hypothesis", "replies", *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота",
-        "ответ_модели", "ответ_системы", "ответ_ассистента", "ответ_ии", "ответ_llm", "ответ_rag", "ответ_нейросети",
-        "ответ_помощника", "сгенерированный_ответ", "полученный_ответ", "фактический_ответ", "предсказание",
-    ),
-    "reference": (
-        "reference", *_ALONE,
-        *_each(_TRUTHS, f"{_SAID} text result"), "answers", "best_answer", "solution",
-        "эталон", "эталонный_ответ", "правильный_ответ", "верный_ответ", "ожидаемый_ответ", "идеальный_ответ",
-        "ожидание", "ответ_эксперта", "ответ_эталон", "правильные_ответы", "эталонные_ответы",
-    ),
-    "contexts": (
-        "retrieved_contexts", *_FOUND_ALONE,
-        *_each(_FOUND, f"{_PASSAGES} result text"), *_each("rag", _PASSAGES), "контекст", "контексты",
-        "фрагмент", "фрагменты", "документ", "документы", "пассажи", "источники", "найденный_контекст",
-        "найденные_фрагменты", "найденные_документы", "найденный_текст", "извлечённый_контекст",
-        "извлечённые_фрагменты", "извлечённые_документы",
-    ),
-    "context_ids": (
-        "retrieved_context_ids", "retrieved_ids", *_each(_PASSAGES, "ids"), *_each("retrieved_" + " retrieved_".join(
-            _PASSAGES.split()), "ids"), "id_фрагментов", "id_документов", "id_контекстов",
-    ),
-    "reference_contexts": (
-        "reference_contexts", *_each(_JUDGED, _PASSAGES), "expected_retrieved_context", "эталонный_контекст",
-        "эталонные_фрагменты",
-        "эталонные_документы", "релевантные_фрагменты", "релевантные_документы", "нужные_фрагменты",
-    ),
-    "supporting": ("supporting_facts",),
-    "reference_context_ids": (
-        "reference_context_ids", *_each(_JUDGED, "ids"),
-        *(f"{word}_ids" for word in _each(_JUDGED, _PASSAGES)), "id_релевантных_фрагментов", "id_эталонных_фрагментов",
-    ),
-    "messages": ("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "диалог", "переписка"),
-    "questions": ("questions", "вопросы"),
-    "expected_answers": ("expected_answers", "ожидаемые_ответы"),
-    "repeat": ("repeat", "epoch"),
-    "rubric": ("rubric", "критерии"),
-    "nuggets": ("nuggets", "nugget_list", "key_facts", "наггеты", "ключевые_факты"),
-    "trajectory": ("trajectory", "agent_messages", "agent_trace", "tools_called", "траектория", "сообщения_агента"),
-    "reference_tool_calls": (
-        "reference_tool_calls", "expected_tool_calls", "expected_tools", "эталонные_вызовы", "ожидаемые_вызовы",
-    ),
-    "reference_topics": ("reference_topics", "allowed_topics", "разрешённые_темы"),
-    "cost": ("cost", "total_cost", "token_cost", "cost_usd", "стоимость"),
-    "citations": ("citations", "response_citations", "answer_citations", "цитаты", "ссылки_ответа"),
-    "language": ("language", "lang", "locale", "язык"),
-    "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),
-    "session": (
-        "session", "session_id", "thread_id", "conversation_id", "dialogue_id", "dialog_id", "chat_id", "сессия",
-        "id_диалога", "id_сессии",
-    ),
-    "system": (
-        "system", "model", "model_name", "generation_model_name", "system_name", "provider", "bot", "pipeline",
-        "variant",        "система", "модель", "бот",
-    ),
-    "shown": ("shown", "show", "ground_truth_show", "should_show", "показан", "показать", "показывать"),
-    "rationale": ("rationale", "justification", "explanation", "обоснование", "пояснение"),
-    "rater": (
-        "rater", "annotator", "rater_id", "annotator_id", "labeler", "labeller", "assessor", "evaluator", "worker_id",
-        "разметчик", "асессор", "эксперт", "аннотатор", "оценщик",
-    ),
-    "value": (
-        "value", "label", "rating", "score", "grade", "mark", "verdict", "оценка", "метка", "балл", "разметка",
-        *_each("human people expert annotator manual", "label score rating grade mark verdict"), "оценка_эксперта",
-        "оценка_человека", "оценка_людей", "метка_эксперта", "оценка_ответа",
-    ),
-    "metric": ("metric", "metric_name", "метрика"),
-    "note": ("note", "comment", "примечание", "комментарий"),
-    "time": ("timestamp", "time", "created_at", "asked_at", "date", "datetime", "время", "дата"),
-    "user": ("user", "user_id", "пользователь"),
-    "chunk_id": ("chunk_id", "passage_id", "doc_id", "document_id", "context_id", "id_фрагмента", "id_документа"),
-    "chunk_text": ("chunk_text", "passage_text", "doc_text", "document_text", "текст_фрагмента", "текст_документа"),
-    "url": ("url", "confluence_url", "page_url", "source_url", "doc_url", "link", "ссылка", "адрес", "страница"),
-    "relevant_urls": ("relevant_urls", *_each(_TRUTHS, "urls"), "релевантные_ссылки"),
-    "category": ("category", "topic", "категория", "тема", "рубрика"),
-    "source": ("source", "dataset_name", "источник"),
-    "question_source": ("question_source", "question_type"),
-    "user_score": ("user_score", "user_rating", "оценка_пользователя"),
-    "question_answer_id": ("question_answer_id",),
-    "is_relevant_chunk_matched": ("is_relevant_chunk_matched",),
-    "is_question_ok": ("is_question_ok",),
-    "is_answer_ok": ("is_answer_ok",),
-    "is_chunk_ok": ("is_chunk_ok",),
-}  # fmt: skip
-"""Field → what it is called, its own name first. Case, blanks, hyphens, underscores, humps, ё and an English plural
-do not tell two names apart."""
-
-RARELY: dict[str, tuple[str, ...]] = {
-    "user_input": ("prompt", "instruction", "request", "message", "questions", "промпт", "q"),
-    "response": ("a",),
-    "contexts": ("evidence", "source", "sources", "text_chunk", "supporting_text"),
-    "reference": ("human_answer", "expert_answer", "label_answer"),
-}  # fmt: skip
-"""What a field is called only where nothing with a name of FIELDS is there: a prompt beside a question is none."""
-
-JUDGED: dict[str, tuple[str, ...]] = {
-    "query": ("query", "query_id", "qid", "q", "topic", "topic_id", "topicno", "question_id"),
-    "iteration": ("iteration", "iter", "q0", "0", "unused"),
-    "document": ("document", "doc", "docno", "did", "pid", "passage", "corpus_id", *_each(_PASSAGES, "id")),
-    "grade": ("grade", "score", "relevance", "rel", "label", "judgement", "judgment", "qrel"),
-    "score": ("score", "similarity", "sim"),
-    "rank": ("rank", "position"),
-    "tag": ("tag", "run", "run_id", "run_name", "run_tag", "system"),
-}  # fmt: skip
-"""What columns of judgements and runs are called by their role there; they hold ids and numbers, never a text."""
-
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -173,10 +66,11 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers"}
+_PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
+_SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
 
@@ -195,46 +89,30 @@ class Format:
     parted: str = ""
 
 
-def _format(name: str, *marks: str, opens: str = "", parted: str = "", **takes: str) -> Format:
-    told = tuple(frozenset(map(key, mark.split())) for mark in marks)
-    fields = {key(column): taken for column, taken in takes.items()}
-    return Format(name, told, fields, tuple(map(key, opens.split())), parted)
-
-
-FORMATS = (
-    _format("DeepEval", "input retrieval_context", "retrieval_context context", "input expected_output context",
-            parted="|", context="reference_contexts"),
-    _format(
-        "promptfoo", "vars response", "vars prompt provider", opens="vars response",
-        testIdx="id", id="", prompt="", score="", provider="system",
-    ),
-    _format(
-        "inspect_ai", "input target output epoch", opens="output",
-        messages="", choices="", model="system", completion="response",
-    ),
-    _format("CRAG", "interaction_id query", interaction_id="id", answer="reference", alt_ans="reference",
-            query_time="", search_results="contexts"),
-    _format("FinanceBench", "financebench_id", financebench_id="id", answer="reference",
-            evidence="reference_contexts", justification="", label=""),
-    _format("RGB", "query answer positive negative", answer="reference", positive="reference_contexts",
-            negative="contexts"),
-    _format("RGB results", "query ans prediction", ans="reference", label=""),
-    _format("HotpotQA", "question answer supporting_facts", answer="reference"),
-    _format("MuSiQue", "question paragraphs answer answer_aliases", answer="reference", answer_aliases="reference"),
-    _format("FlashRAG", "question golden_answers output", opens="output"),
-    _format("AutoRAG", "query generation_gt", "query retrieval_gt", "retrieved_contents retrieved_ids",
-            generation_gt="reference", retrieval_gt="reference_context_ids"),
-    _format("RAGBench", "question documents response generation_model_name", source=""),
-    _format("MultiHop-RAG", "query answer evidence_list", answer="reference", evidence_list="reference_contexts"),
-    _format("Haystack's answers", "data query documents", data="response"),
-    _format("MLflow", "inputs expectations", "request expected_response", opens="expectations"),
-    _format("LangSmith", "inputs reference_outputs"),
-)  # fmt: skip
+FORMATS = tuple(
+    Format(
+        told["name"],
+        tuple(frozenset(map(key, mark.split())) for mark in told["marks"]),
+        {key(column): taken for column, taken in told.get("takes", {}).items()},
+        tuple(map(key, told.get("opens", "").split())),
+        told.get("parted", ""),
+    )
+    for told in TABLE["formats"]
+)
 
 
 def field_of(name: Any) -> str:
     """The field that a column of this name is; empty for any other name."""
     return _KNOWN.get(key(name), "")
+
+
+def _of_member(name: str) -> str:
+    """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
+    head, _, rest = name.partition(".")
+    side, own = _SIDES.get(key(head), ""), _KNOWN.get(key(rest.rpartition(".")[2]), "")
+    if not rest or not side or own not in CONTENT:
+        return ""
+    return side if side != "user_input" and own in ("response", "reference") else own
 
 
 def spoken(field: str) -> str:
@@ -336,12 +214,18 @@ class Columns:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
                     values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
+            if isinstance(texts := values.get("reference"), list):
+                values["reference"] = [
+                    part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
+                ]
         return values
 
     def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
         """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
         given = opened(values.get("response"))
         is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
+        if isinstance(given, Mapping):  # of TriviaQA
+            is_list = any(key(name) == "aliase" for name in given)
         asked = "user_input" in values and "reference" in self._only - values.keys()
         return is_list and asked and key(plan.fields["response"][0]) == "answer"
 
@@ -355,7 +239,10 @@ class Columns:
             self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
             for name in columns.values():
                 self.unread.pop(name, None)
-            yield {**values, "system": system, **{field_name: row[name] for field_name, name in columns.items()}}
+            said = {field_name: row[name] for field_name, name in columns.items()}
+            if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said["response"], str):
+                said["response"] = _VERDICT.sub("", said["response"])
+            yield {**values, "system": system, **said}
 
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
@@ -372,6 +259,9 @@ class Columns:
             for field_name in CONTENT
             if field_name not in self.read and field_name in self._only and field_name != "messages"
         ]
+        if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
+            yield "its first line names no column: write one above it, such as question,answer"
+            return
         for name in unread:
             if guess := _guess(name, left):
                 left.remove(guess)
@@ -404,7 +294,8 @@ class Columns:
         for name in columns:
             numbered = _NUMBERED.fullmatch(name)
             part = _KNOWN.get(key(numbered[1]), "") if numbered and keys[name] not in _KNOWN else ""
-            field_name = takes.get(keys[name], _KNOWN.get(keys[name], part if part in PARTS else ""))
+            plainly = _KNOWN.get(keys[name]) or (part if part in PARTED else "") or _of_member(name)
+            field_name = takes.get(keys[name], plainly)
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
@@ -478,9 +369,11 @@ class Columns:
             return {name: {"response": name} for name in given}
         if "response" in values or "system" in values:
             return {}
+        if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
+            return {system: {"response": name} for system, name in providers.items()}
         for name in columns:
             parts = _OF_SYSTEM.fullmatch(name.strip())
-            if parts is None or _KNOWN.get(key(name)) or not _is_text(row[name]):
+            if parts is None or _of_member(name) or _KNOWN.get(key(name)) or not _is_text(row[name]):
                 continue
             system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
             field_name = _KNOWN.get(key(what), "")
@@ -495,6 +388,9 @@ _OF_SYSTEM = re.compile(
     rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
+_OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
+"""A column of promptfoo's CSV: the provider, and the prompt that it answered."""
+_VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 _HINTS = {
     "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
     "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
@@ -538,9 +434,12 @@ def _blank(value: Any) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
+_NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
+
+
 def _is_text(value: Any) -> bool:
     if isinstance(value, str):
-        return not re.fullmatch(r"\s*[-+]?[\d.,]*(e[-+]?\d+)?%?\s*", value, re.IGNORECASE)
+        return not _NUMBER_OR_VERDICT.fullmatch(value.strip())
     return isinstance(value, list | tuple)
 
 
@@ -552,7 +451,11 @@ def _opened(value: Any) -> Mapping[str, Any] | None:
     """The object that a value is, or that its text holds; None for anything else, and for a message."""
     value = opened(value)
     value = value if isinstance(value, Mapping) else fields_of(value) or {}
-    return value if value and not ("content" in value and {"role", "type"} & value.keys()) else None
+    inner = [own for own in value.values() if isinstance(own, Mapping)]
+    if len(inner) == 1 and not any(map(is_content, value)):  # {"example": {"question": …}, "model": …}
+        value = inner[0]
+    is_message = isinstance(value.get("content"), list) or ("content" in value and {"role", "type"} & value.keys())
+    return value if value and not is_message else None
 
 
 def _several(value: Any) -> list[Any]:

@@ -161,7 +161,9 @@ def reaches(value: float, threshold: float) -> bool:
 
 def single_cosine(first: Vectors, second: Vectors) -> float:
     """The cosine in the precision that the vectors have, each divided by its length first, as ragas takes it."""
-    unit, other = (vector / np.linalg.norm(vector) for vector in (first, second))
+    # times a power of two, which changes no digit: in single precision squares of 1e-30 are 0, and of 1e30 infinite
+    scaled = (np.ldexp(vector, -np.frexp(np.abs(vector).max())[1]) for vector in (first, second))
+    unit, other = (vector / np.linalg.norm(vector) for vector in scaled)
     return float(unit @ other)
 
 

@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ragbench import metrics as known_metrics
 from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.language import MINUS
 from ragbench.core.names import meant
-from ragbench.core.parts import Styled, Value
-from ragbench.core.parts.latex import Latex, stacked
+from ragbench.core.parts import Styled, Table, Value
+from ragbench.core.parts.latex import Latex, breakable, continued, stacked
 from ragbench.core.parts.latex import latex as escaped
 from ragbench.core.parts.markdown import Markdown
 from ragbench.core.parts.markdown import markdown as markdown_of
@@ -26,10 +27,15 @@ from ragbench.views import Page
 from ragbench.views.about.method import test_names
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
+from ragbench.views.retrieval.rankings import unjudged_table
 from ragbench.views.sentences import conclusions, judges
 
-MOST, LINE = 6, 12
+MOST, LINE = 6, 9
 """Metrics that a paper has room for, and signs of a line of their names."""
+ROOM, SMALL, GAP, NAME, HEIGHT = 68, 79, 2.4, 24, 52
+"""Signs of a line of text in LaTeX's article class, of one in `footnotesize`, of the space between two columns, and of
+systems' names at most; such lines of a page."""
+_WIDE, _NARROW = re.compile(r"[mwMWшщжюмыфШЩЖЮМЫФ@—]|[A-ZА-Я]"), re.compile(r"[ijlfrt.,:;()\[\]' -]")
 LONGEST = 300
 """Signs of a caption: three lines of a paper's text."""
 _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
@@ -37,12 +43,46 @@ _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 @dataclass(frozen=True)
 class _Paper:
-    """What stands in the table. heads: metric, and the arrow of the direction that is good."""
+    """What stands in the table. heads: metric, and the arrow of the good direction. beside: what nobody judged."""
 
     system: str
     heads: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, tuple[Value, ...]], ...]
     caption: str
+    beside: Table | None
+
+    @property
+    def named(self) -> float:
+        """How wide the names of systems stand, in signs."""
+        return min(NAME, max(map(_signs, (self.system, *(name for name, _ in self.rows)))))
+
+    @cached_property
+    def panels(self) -> list[slice]:
+        """Which metrics stand side by side, in as few tables as that takes, each of about as many."""
+        widths = self._widths
+        for number in range(1, len(widths)):
+            ends = [round(len(widths) * part / number) for part in range(number + 1)]
+            panels = list(map(slice, ends, ends[1:]))
+            if all(self.named + sum(widths[panel]) <= SMALL for panel in panels):
+                return panels
+        return [slice(place, place + 1) for place in range(len(widths))]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a line has no room for them all in the size of the text."""
+        return self.named + sum(self._widths) > ROOM
+
+    @property
+    def _widths(self) -> list[float]:
+        return [self._width(place) for place in range(len(self.heads))]
+
+    def _width(self, place: int) -> float:
+        """Of a metric's column: its name's widest line with the arrow, its widest number, or an interval in small."""
+        title, way = self.heads[place]
+        *above, last = lines(title)
+        cells = [row[place] for _, row in self.rows if not _is_missing(row[place])]
+        numbers = [len(_fixed(cell)) * (1 if cell.low is None else 2.1) for cell in cells]
+        return GAP + max([*map(_signs, above), _signs(last) + 2 * bool(way), *numbers])
 
 
 class _Siunitx(Latex):
@@ -76,6 +116,10 @@ class _Typst(Spoken):
         """A text, every sign of Typst's language escaped."""
         return _TYPST.sub(r"\\\1", text)
 
+    def name(self, text: str) -> str:
+        """A system's name, which may break where LaTeX's may."""
+        return " ".join("#sym.zws;".join(map(self.text, breakable(word))) for word in text.split())
+
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """Below the number."""
         return f"#linebreak() {self.text(super().ends(low, high, digits, signed))}"
@@ -83,6 +127,22 @@ class _Typst(Spoken):
     def styled(self, styled: Styled, content: str) -> str:
         """What is best in bold, the sign of what differs raised."""
         return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
+
+    def beside(self, table: Table, label: str) -> str:
+        """Any table as a figure, its notes as the caption; texts stand on the left."""
+        sides = ["left" if column.kind == "text" else "right" for column in table.columns]
+        made = _table(str(len(sides)), sides, [self.phrase(c.title) for c in table.columns], self.written(table))
+        return f"#figure(\n  {made},\n  caption: [{self.text(' '.join(table.notes))}],\n) <{label}>\n"
+
+
+def _table(columns: str, sides: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Typst, of cells that are written."""
+    content = [
+        f"columns: {columns},", f"align: ({', '.join(sides)},),", "stroke: none,", "table.hline(),",
+        f"table.header({', '.join(f'[{head}]' for head in heads)}),", "table.hline(stroke: 0.5pt),",
+        *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
+    ]  # fmt: skip
+    return "table(\n" + "".join(f"    {line}\n" for line in content) + "  )"
 
 
 DIFFERS = Styled("†", "sup")
@@ -94,17 +154,33 @@ def latex(
     """See `ragbench.Page.latex`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
     style = _Siunitx(page.material.text)
-    columns = "".join(_column([row[place] for _, row in made.rows]) for place in range(len(made.heads)))
-    heads = [escaped(made.system), *(_head(title, way) for title, way in made.heads)]
-    body = [" & ".join([escaped(system), *map(style.phrase, cells)]) + r" \\" for system, cells in made.rows]
     mark = r"\sisetup{output-decimal-marker={,}}" if page.material.text.number(0.5, 1) == "0,5" else ""
-    return (
-        "% needs \\usepackage{booktabs,siunitx}\n\\begin{table}\n"
-        f"  \\centering{mark}\n  \\caption{{{escaped(made.caption)}}}\n  \\label{{{name}}}\n"
-        f"  \\begin{{tabular}}{{@{{}}l{columns}@{{}}}}\n    \\toprule\n    {' & '.join(heads)} \\\\\n    \\midrule\n"
-        + "".join(f"    {row}\n" for row in body)
-        + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+    aside = rf">{{\raggedright\arraybackslash}}p{{{NAME / 2:g}em}}" if made.named == NAME else "l"
+    size = r"\footnotesize\setlength{\tabcolsep}{4pt}" if made.is_small else ""
+    tabular, wide, fill, tables = "tabular", "", "", list[str]()
+    if len(made.panels) > 1:
+        tabular, wide, fill = "tabular*", r"{\linewidth}", r"\extracolsep{\fill}"
+    for panel in made.panels:
+        columns = "".join(map(_column, zip(*(cells[panel] for _, cells in made.rows), strict=True)))
+        heads = [escaped(made.system), *(_head(title, way) for title, way in made.heads[panel])]
+        body = [" & ".join([escaped(system), *map(style.phrase, cells[panel])]) for system, cells in made.rows]
+        tables.append(
+            f"  \\begin{{{tabular}}}{wide}{{@{{{fill}}}{aside}{columns}@{{}}}}\n"
+            f"    \\toprule\n    {' & '.join(heads)} \\\\\n    \\midrule\n"
+            + "".join(f"    {row} \\\\\n" for row in body)
+            + f"    \\bottomrule\n  \\end{{{tabular}}}\n"
+        )
+    height = 3.5 + sum(1 + (1.1 if intervals else len(system) // NAME) for system, _ in made.rows)
+    most = max(1, int(HEIGHT // height))
+    floats = [tables[start : start + most] for start in range(0, len(tables), most)]
+    text = "% needs \\usepackage{booktabs,siunitx}\n" + "".join(
+        f"\\begin{{table}}\n  \\centering{size}{mark}\n"
+        + (continued(page.material.text) if place else f"  \\caption{{{escaped(made.caption)}}}\n  \\label{{{name}}}\n")
+        + "  \\par\\medskip\n".join(panels)
+        + "\\end{table}\n"
+        for place, panels in enumerate(floats)
     )
+    return text if made.beside is None else f"{text}\n{made.beside.latex(f'{name}-judged')}"
 
 
 def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = "") -> str:
@@ -114,7 +190,8 @@ def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool =
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
         lines.append(" | ".join([markdown_of(name), *map(style.phrase, cells)]))
-    return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    text = "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    return text if made.beside is None else f"{text}\n{made.beside.markdown()}"
 
 
 def typst(
@@ -123,29 +200,40 @@ def typst(
     """See `ragbench.Page.typst`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
     style = _Typst(page.material.text)
-    heads = [
-        f"[{style.text(text)}]" for text in (made.system, *(f"{metric} {way}".strip() for metric, way in made.heads))
-    ]
-    rows = [[style.text(system), *map(style.phrase, cells)] for system, cells in made.rows]
-    lines = [
-        f"columns: {len(heads)},", f"align: (left, {', '.join(['right'] * len(made.heads))},),", "stroke: none,",
-        "table.hline(),", f"table.header({', '.join(heads)}),", "table.hline(stroke: 0.5pt),",
-        *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
-    ]  # fmt: skip
-    table = "".join(f"    {line}\n" for line in lines)
-    return f"#figure(\n  table(\n{table}  ),\n  caption: [{style.text(made.caption)}],\n) <{name}>\n"
+    aside, panels, tables = f"{NAME / 2:g}em" if made.named == NAME else "auto", made.panels, list[str]()
+    for panel in panels:
+        heads = ["#linebreak() ".join(map(style.text, [*above, f"{last} {way}".strip()]))
+                 for metric, way in made.heads[panel] for *above, last in [lines(metric)]]  # fmt: skip
+        rows = [[style.name(system), *map(style.phrase, cells[panel])] for system, cells in made.rows]
+        columns = f"({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])})"
+        heads.insert(0, style.text(made.system))
+        tables.append(f"  #{_table(columns, ['left', *['right'] * (len(heads) - 1)], heads, rows)}\n")
+    body = f"  text(size: {0.8 if made.is_small else 1}em)[\n{''.join(tables)}  ],\n"
+    figure = f"#figure(\n{body}  caption: [{style.text(made.caption)}],\n) <{name}>\n"
+    figure = figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
+    return figure if made.beside is None else f"{figure}\n{style.beside(made.beside, f'{name}-judged')}"
+
+
+def lines(title: str) -> list[str]:
+    """A metric's name over its column, a long one in several lines."""
+    parted_name = [""]
+    for part in re.findall(r"[^_(@]+_?|[(@].*", title):
+        if parted_name[-1] and len(parted_name[-1]) + len(part) > LINE:
+            parted_name.append("")
+        parted_name[-1] += part
+    return parted_name
 
 
 def _head(title: str, way: str) -> str:
-    """A metric's name over its column, a long one in several lines."""
-    lines = [""]
-    for part in re.findall(r"[^_(]+_?|\(.*", title):
-        if lines[-1] and len(lines[-1]) + len(part) > LINE:
-            lines.append("")
-        lines[-1] += part
+    named = lines(title)
     arrow = {"↑": r" $\uparrow$", "↓": r" $\downarrow$"}.get(way, "")
-    text = r"\\".join(escaped(line).replace(r"\allowbreak{}", "") for line in lines) + arrow
-    return f"{{{text}}}" if len(lines) == 1 else rf"{{\begin{{tabular}}[b]{{@{{}}c@{{}}}}{text}\end{{tabular}}}}"
+    text = r"\\".join(escaped(line).replace(r"\allowbreak{}", "") for line in named) + arrow
+    return f"{{{text}}}" if len(named) == 1 else rf"{{\begin{{tabular}}[b]{{@{{}}c@{{}}}}{text}\end{{tabular}}}}"
+
+
+def _signs(text: str) -> float:
+    """How wide a text is, in signs of usual width."""
+    return len(text) + 0.5 * len(_WIDE.findall(text)) - 0.3 * len(_NARROW.findall(text))
 
 
 def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: str) -> _Paper:
@@ -155,7 +243,8 @@ def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: st
     ways = {metric: _way(material, metric) for metric in chosen}
     rows = tuple((clean(name), tuple(columns[metric][name] for metric in chosen)) for name in material.systems)
     heads = tuple((clean(metric), {"higher": "↑", "lower": "↓"}.get(ways[metric], "")) for metric in chosen)
-    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns))
+    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns),
+                  unjudged_table(material))  # fmt: skip
 
 
 def _chosen(material: Material, metrics: str | Sequence[str]) -> list[str]:
@@ -210,7 +299,7 @@ def _fixed(value: Value) -> str:
     return f"{round(value.value or 0, value.digits) + 0.0:.{value.digits}f}"  # -0.0 becomes 0.0
 
 
-def _column(cells: Sequence[Value]) -> str:
+def _column(cells: Iterable[Value]) -> str:
     """As wide as the widest number of the column."""
     parts = [_fixed(cell).partition(".") for cell in cells if not _is_missing(cell)]
     whole = max((len(part[0].removeprefix("-")) for part in parts), default=1)
@@ -283,7 +372,7 @@ def of_a_table(material: Material) -> list[str]:
                 material.verdict(comparison) for comparison in comparisons if comparison.verdict is verdict
             )
             there += [f"{sign} {'; '.join(why)}"] if why else []
-        notes += [f"{'; '.join(there)}."] if there else []
+        notes[2:2] = [f"{'; '.join(there)}."] if there else []  # within the caption
         named = sorted(
             dict.fromkeys(comparison.family for comparison in comparisons),
             key=lambda name: not name.startswith(PRIMARY),

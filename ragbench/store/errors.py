@@ -23,6 +23,7 @@ _REFUSED = re.compile(
     r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)"
 )
 FULL = ("too many clients", "remaining connection slots")
+FROZEN = "look whether it was stopped or its machine hangs"
 AGAIN = "run the same command again: what was computed is kept"
 
 
@@ -58,6 +59,8 @@ def explain(error: BaseException | None) -> str:
         return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
     if (refused := _REFUSED.search(said)) is not None:
         return f"the server refuses the connection ({refused[1]}); look at the database's name, user and password"
+    if is_silent(error):
+        return f"the database server does not answer ({said}): {FROZEN}, then {AGAIN}"
     if went_away(error):
         return f"the database server went away during the run ({said}); {AGAIN}"
     return said
@@ -73,6 +76,11 @@ def went_away(error: BaseException | None) -> bool:
     if isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow):
         return True
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and error.sqlstate is None
+
+
+def is_silent(error: BaseException | None) -> bool:
+    """Whether a server that is there does not answer; that is waited for once, by whoever raised it."""
+    return isinstance(error, pg.ConnectionTimeout)
 
 
 def first_line(error: BaseException | None) -> str:

@@ -34,8 +34,9 @@ from sqlalchemy import URL, Engine
 
 from ragbench.core import folders, trust
 from ragbench.core.settings import Settings
-from ragbench.store.engine import connect, masked, own_server
+from ragbench.store.database_tables import connect, masked, own_server
 from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
+from ragbench.store.watchdog import WatchedConnection
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -71,22 +72,31 @@ class ServerStatus:
         if self.running:
             process = f", process {self.pid}" if self.pid else ""
             return f"PostgreSQL {self.version} {place} is running{process}: {self.url}"
+        if self.embedded and self.pid:
+            return _silent(self.folder, self.pid)
         if self.embedded:
             return f"the PostgreSQL server {place} is not running; `ragbench db start` starts it, and so does a run"
         return f"the PostgreSQL server {place} does not answer ({self.problem}): {self.url}"
 
 
+def _silent(folder: Path | None, pid: int | None) -> str:
+    return (
+        f"the PostgreSQL server in {folder} does not answer, though its process {pid} is there: `ragbench db stop` "
+        "ends it, and the next command starts it again"
+    )
+
+
 def start(settings: Settings) -> ServerStatus:
     """Start the embedded server, or find it running; safe for any number of processes at once.
 
-    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where a project that
+    Raises StoreError when none answers within four times database.connect_seconds, UntrustedError where a project that
     nobody has answered for says where its files are.
     """
     if settings.database_url is not None:
         return status(settings)
     trust.require(*trust.named("database"))
     cluster = cluster_of(settings)
-    seconds = settings.database.connect_seconds
+    seconds = 2 * settings.database.connect_seconds
     if _problem(cluster, seconds) is None:
         return status(settings)
     with cluster.locked(2 * seconds):
@@ -116,10 +126,12 @@ def stop(settings: Settings) -> ServerStatus:
     trust.require(*trust.named("database"))
     cluster = cluster_of(settings)
     if cluster.data.is_dir():
-        with cluster.locked(2 * settings.database.connect_seconds):
+        seconds = 2 * settings.database.connect_seconds
+        with cluster.locked(2 * seconds):
             # a server that is recovering from a crash forgets a request to shut down
-            _problem(cluster, settings.database.connect_seconds, waited_for=RECOVERING)
-            cluster.shut_down(settings.database.connect_seconds)
+            with contextlib.suppress(StoreError):
+                _problem(cluster, seconds, waited_for=RECOVERING)
+            cluster.shut_down(seconds)
     return status(settings)
 
 
@@ -177,13 +189,14 @@ def _at(cluster: Cluster, name: str) -> URL:
 
 def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
     parts = url.translate_connect_args(username="user", database="dbname") | dict(url.query) | changed
-    return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
+    return WatchedConnection.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
 
 
 def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*RECOVERING, *FULL)) -> str | None:
     """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for.
 
     A first start may have been interrupted at any point, so a database that answers may still lack its extension.
+    Raises StoreError for one that is there and silent: no other can be started in its place.
     """
     if not (cluster.data / "PG_VERSION").is_file():
         return "there is no data directory yet"
@@ -191,13 +204,15 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
     until = time.monotonic() + seconds
     while True:
         try:
-            with _connect(url, seconds) as connection:
+            with _connect(url, seconds / 2) as connection:
                 if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
                     return "its first start was interrupted"
                 connection.execute("SELECT '[0]'::vector")
             return None
         except psycopg.errors.UndefinedFile:
             return UNINSTALLED
+        except psycopg.errors.ConnectionTimeout:
+            raise StoreError(_silent(cluster.folder, cluster.pid())) from None
         except psycopg.OperationalError as error:
             said = str(error)
             waiting = any(words in said for words in waited_for)
@@ -226,7 +241,7 @@ MAJOR = 18
 """The major version of PostgreSQL that data folders are made with, of the two that the wheel brings."""
 PORT = 5432  # names the socket file; no TCP port is opened
 SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
-LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31
+LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31  # of shared_buffers; PostgreSQL advises a quarter to a server that is alone
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
 CONFIGURATION = """\

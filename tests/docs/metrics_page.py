@@ -40,15 +40,18 @@ A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 Where systems cut passages into pieces, a piece counts in rankings by the share of the labelled text that it newly
 shows: [the rule](explanation/chunk-sizes.md).
 
-"""
-GOALS_HEAD = """After the tables of the specification (section 11.1, and those that choose metrics of retrieval and of
+## Which metric for which goal
+
+After the tables of the specification (section 11.1, and those that choose metrics of retrieval and of
 answers), with its measures of embeddings, users and sources. `ragbench metrics --for GOAL` prints one goal, by its name
 or its title in English or Russian."""
 
 
-def page() -> str:
+def page(_: Translator = ENGLISH) -> str:
     """The whole catalogue: its tables, which lead to the pages of the metrics."""
-    whole = NAME.sub(_linked, HEAD + goals_table() + markdown())
+    told = functools.partial(said, _=_)
+    head = "\n\n".join(text if _.language == "en" else told(" ".join(text.split())) for text in HEAD.split("\n\n"))
+    whole = f"{head}\n\n{goals_table(_)}\n\n{NAME.sub(_linked, markdown(told))}"
     return f"{whole}\n```{{toctree}}\n:hidden:\n:glob:\n\nmetrics/*\n```\n"
 
 
@@ -61,21 +64,15 @@ def pages() -> dict[Path, str]:
     return {FOLDER / f"{name}.md": section(one) for name, one in catalogue().items()}
 
 
-def goals_table() -> str:
+def goals_table(_: Translator = ENGLISH) -> str:
     """A row a goal and metric: which to choose, and why."""
-    lines = [
-        "## Which metric for which goal",
-        "",
-        GOALS_HEAD,
-        "",
-        "| goal | `--for` | metric | why |",
-        "|---|---|---|---|",
-    ]
+    lines = [f"| {said('goal', _)} | `--for` | {said('metric', _)} | {said('why', _)} |", "|---|---|---|---|"]
     for name, title in GOALS.items():
         lines += [
-            f"| {title} | `{name}` | `{one.metric.label}` | {one.purpose.why} |" for one in own_metrics.choices(name)
+            NAME.sub(_linked, f"| {said(title, _)} | `{name}` | `{one.metric.label}` | {said(one.purpose.why, _)} |")
+            for one in own_metrics.choices(name)
         ]
-    return "\n".join([*lines, "", ""])
+    return "\n".join(lines)
 
 
 @functools.cache
@@ -93,11 +90,18 @@ def section(one: Metric, _: Translator = ENGLISH) -> str:
     return f"# `{one.name}`\n\n{prose(one, _)}\n\n{body}"
 
 
-def russian(app: Any, page: str, source: list[str]) -> None:
-    """What Sphinx calls with the source of a page: a metric's page in Russian is made as the English one is."""
-    folder, _, name = page.rpartition("/")
-    if app.config.language == "ru" and folder == FOLDER.name and name in catalogue():
+def russian(app: Any, place: str, source: list[str]) -> None:
+    """What Sphinx calls with the source of a page: pages of metrics in Russian are made as the English ones are, and a
+    page that is written in both languages is the Russian one."""
+    folder, _, name = place.rpartition("/")
+    if app.config.language != "ru":
+        return
+    if folder == FOLDER.name and name in catalogue():
         source[0] = section(catalogue()[name], translator("ru"))
+    elif place == PAGE.stem:
+        source[0] = page(translator("ru"))
+    elif (written := PAGE.with_name(f"{place}.ru.md")).exists():
+        source[0] = written.read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
 TRANSLATED = (
-    "index", "tutorial", "gallery", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
+    "index", "tutorial", "gallery", "parameters", "coming-from", "reference/index", "explanation/index",
+    "explanation/limits", "explanation/reading",
     "explanation/stand-ins", "explanation/cluster", "explanation/scale", "explanation/reviewers",
     "explanation/chunk-sizes", "explanation/judges", "reference/pages",
     *(f"how-to/{path.stem}" for path in sorted((DOCS / "how-to").glob("*.md"))),

@@ -19,8 +19,7 @@ from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError, Sample, Score, Status
 from ragbench.metrics.answer_correctness import answer_correctness
-from ragbench.metrics.dialogue import answer_consistency, context_preservation
-from ragbench.metrics.repeatability import response_semantic_consistency
+from ragbench.metrics.dialogue import answer_consistency, context_preservation, response_semantic_consistency
 from ragbench.metrics.response_relevancy import response_relevancy
 from ragbench.metrics.semantic_similarity import dot_similarity, euclidean_distance, semantic_similarity
 from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded, single_cosine
@@ -107,6 +106,16 @@ def test_without_direction_there_is_no_cosine() -> None:
     """It was −1: the least alike that two texts can be."""
     assert math.isnan(cosine(np.array([math.nan, 1.0]), np.array([1.0, 0.0])))
     assert math.isnan(cosine(np.zeros(2), np.array([1.0, 0.0])))
+
+
+@pytest.mark.parametrize("length", [1e-44, 1e-30, 1e-20, 1.0, 1e19, 3e38])
+@pytest.mark.parametrize("like", [cosine, single_cosine])
+def test_a_cosine_does_not_depend_on_how_long_vectors_are(like: Callable[..., float], length: float) -> None:
+    """Squares of a length that 32 bits can just hold are 0 or infinite in 32 bits."""
+    vector, other = np.array([length, length], np.float32), np.array([length, -length], np.float32)
+    assert like(vector, vector) == pytest.approx(1.0, abs=1e-6)
+    assert like(vector, np.array([1.0, 0.0], np.float32)) == pytest.approx(math.sqrt(0.5), abs=1e-6)
+    assert like(vector, other) == 0.0
 
 
 def test_of_several_embedders_the_others_keep_their_values() -> None:

@@ -16,10 +16,12 @@ from typing import Any
 import nbformat
 import pytest
 
+from ragbench.store import Store
 from tests.embed.servers import embeddings_server
 from tests.judge import judged_project
 from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
+from tests.store.own_database import frozen, own_database
 
 ROOT = Path(__file__).parents[2]
 RUNNER = """
@@ -193,6 +195,29 @@ def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command:
             assert {path.name for path in page.iterdir()} >= names
             assert all(path.read_bytes().rstrip().endswith(b"</html>") for path in page.glob("*.html"))
         wait(lambda: not alive(mark), 10)
+
+
+@pytest.mark.slow
+@pytest.mark.fault("database", tried="a server that freezes while a command starts, and while it judges", count=4)
+@pytest.mark.parametrize("calls", [0, 5])
+@pytest.mark.parametrize("command", ["run", "score"])
+def test_a_database_that_freezes_ends_a_command_within_a_minute(project: Path, command: str, calls: int) -> None:
+    rows = [{"user_input": f"{n}?", "response": f"{n}.", "retrieved_contexts": [f"{n}."]} for n in range(80)]
+    (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
+    with own_database() as own, ChatServer(latency=0.3, answer=judged_project.reply).running() as chat:
+        notebook = judged_project.make(project, chat.url, "one", 80)
+        line = {"run": f"run {notebook} -p judges=one", "score": "score answers.json -m faithfulness --judge one"}
+        with Store.open(own):
+            running = asked(
+                [sys.executable, "-m", "ragbench", *line[command].split()],
+                RAGBENCH_DATABASE__FOLDER=str(own.database.folder),
+            )
+            wait(lambda: chat.calls >= calls or running.poll() is not None, 120)
+            with frozen(own):
+                _, said = running.communicate(timeout=60)
+    assert running.returncode in (3, 4), said
+    assert "does not answer" in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.slow

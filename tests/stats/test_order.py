@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from ragbench import stats
 from ragbench.core.types import Array
+from ragbench.stats import raters
 
 FAST = {"resamples": 300}
 SOME = [pytest.param(range(2), id="2 seeds"), pytest.param(range(2, 12), id="10 more", marks=pytest.mark.slow)]
@@ -169,6 +170,16 @@ def test_no_number_depends_on_the_order_of_rows(name: str, grouped: bool, seed: 
     rows = rows_of(seed, grouped)
     found, other = FUNCTIONS[name](rows), FUNCTIONS[name](shuffled(rows, seed + 1))
     assert repr(found) == repr(other)
+
+
+def test_no_digit_of_a_correlation_depends_on_the_order_of_many_clusters() -> None:
+    rng = np.random.default_rng(5)
+    x, groups = rng.permutation(200), rng.integers(0, 100, 200)
+    y, errors = np.argsort(np.argsort(x + 50 * rng.random(200))), set()
+    for _ in range(20):
+        names = rng.permutation(100)[groups]
+        errors.add(raters._kendall_error([x, y], names, 0.5))
+    assert len(errors) == 1
 
 
 def test_no_number_depends_on_how_many_threads_multiply() -> None:

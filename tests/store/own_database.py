@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import server
@@ -15,7 +17,7 @@ from ragbench.store.server import MAJOR, Cluster
 
 
 @contextmanager
-def own_database(name: str = "pg", connect_seconds: float = 20.0) -> Iterator[Settings]:
+def own_database(name: str = "pg", connect_seconds: float = 10.0) -> Iterator[Settings]:
     """Settings of a server in a folder of that name; it is started by whoever needs it first.
 
     Not below pytest's temporary folder: that one is closed to others, and root's server runs as another user.
@@ -29,6 +31,20 @@ def own_database(name: str = "pg", connect_seconds: float = 20.0) -> Iterator[Se
         cluster.run("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop", check=False)
     server.stop(settings)
     shutil.rmtree(outer)
+
+
+@contextmanager
+def frozen(settings: Settings) -> Iterator[None]:
+    """Every process of the server is stopped meanwhile: its sockets stay open, and nothing answers."""
+    stopped = server.cluster_of(settings).processes()
+    try:
+        for process in stopped:
+            process.suspend()
+        yield
+    finally:
+        for process in stopped:
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
 
 
 @contextmanager

@@ -5,11 +5,14 @@ Real parts: a real server, real signals. Each must end in the same numbers or in
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -20,9 +23,11 @@ from sqlalchemy import text
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk, Vectors
 from ragbench.store import EmbeddingError, Store, StoreError, server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from ragbench.store.errors import told_plainly
-from tests.store.own_database import own_database
+from ragbench.store.reply_journal import DatabaseJournal
+from tests.store.own_database import frozen, own_database
+from tests.store.test_journal import row
 
 CHUNKS = [Chunk(f"c{n:05}", f"text {n}") for n in range(4_000)]
 QUESTIONS = [f"question {n}" for n in range(800)]
@@ -112,6 +117,38 @@ def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
         with pytest.raises(StoreError, match=r"went away during the run.*run the same command again"):
             store.load_chunks("gone", "gone", CHUNKS[:3])
         assert time.monotonic() - begun < 60
+
+
+@pytest.fixture
+def hasty() -> Iterator[Settings]:
+    with own_database(connect_seconds=2) as settings:
+        yield settings
+
+
+@pytest.mark.slow
+@pytest.mark.fault("database", tried="a frozen server: at a statement, at a new connection, in the journal", count=4)
+def test_a_frozen_server_is_a_clear_error_and_a_busy_one_is_none(hasty: Settings) -> None:
+    async def written(frozen_server: Callable[[], AbstractContextManager[None]]) -> list[BaseException]:
+        lanes = DatabaseJournal(store.engine).on_loop()
+        await lanes.record([row("before", 0)])
+        with frozen_server():
+            asked = [lanes.record([row("frozen", n)]) for n in range(4)] + [lanes.claim(["another"])]
+            failed = await asyncio.gather(*asked, return_exceptions=True)
+            await lanes.close()
+        return failed
+
+    with Store.open(hasty) as store:
+        with store.engine.begin() as connection:
+            connection.execute(text("SELECT pg_sleep(3)"))  # longer than a silent server is waited for
+        with frozen(hasty):
+            begun = time.monotonic()
+            for doing in (lambda: store.load_chunks("frozen", "frozen", CHUNKS[:3]), lambda: server.start(hasty)):
+                with pytest.raises(StoreError, match=r"does not answer.*(again|ragbench db stop)"):
+                    doing()
+        failed = asyncio.run(written(partial(frozen, hasty)))
+        assert all(isinstance(error, StoreError) and "does not answer" in str(error) for error in failed), failed
+        assert time.monotonic() - begun < 30
+        assert store.load_chunks("thawed", "thawed", CHUNKS[:3])
 
 
 @pytest.mark.fault("database", tried="a database that is not there", count=1)

@@ -22,8 +22,8 @@ from ragbench.core.measurement import (
 from ragbench.core.types import Estimate
 from ragbench.tiers.answers.caching import CacheRow, NearestRow
 from ragbench.tiers.answers.tier_ux import SimilarityRow
-from ragbench.tiers.judges.judge_findings import ANSWER_COLUMNS
-from ragbench.tiers.judges.probes import EFFECTS, TRIALS
+from ragbench.tiers.judges.judge_findings import JudgedRow
+from ragbench.tiers.judges.probes import EffectRow, TrialRow
 from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views import Page
 from ragbench.views.basics.marks import page_id
@@ -142,9 +142,9 @@ def tried(text: str = "") -> Measurement:
     coverage = pd.DataFrame({"judge": ["strict", "lost"], "outcome": "valid", "count": 2, "asked": 2})
     page = bare(
         "tier_judge", {"strict": ("consistency_score",), "lost": ("consistency_score",)}, {"describes": "judges"},
-        answers=pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float}),
-        trials=pd.DataFrame(made, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float)),
-        effects=pd.DataFrame(effects, columns=list(EFFECTS)), probes=probes, coverage=coverage,
+        answers=pd.DataFrame(rows, columns=columns(JudgedRow)).astype({"people": float, "score": float}),
+        trials=pd.DataFrame(made, columns=columns(TrialRow)).astype(dict.fromkeys(("score", "first", "second"), float)),
+        effects=pd.DataFrame(effects, columns=columns(EffectRow)), probes=probes, coverage=coverage,
     )  # fmt: skip
     return replace(page, placed=(effect,))
 

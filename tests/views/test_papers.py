@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench import views
 from ragbench.core import stand_ins
+from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.types import Comparison, Estimate, Verdict
-from tests.report.test_articles import engine
+from ragbench.report import exports
+from ragbench.tiers.retrieval import reading
+from tests.report.test_articles import set_by_latex
 from tests.views.measurements import measurement
 
 VALUES = {("v1", "mrr@10"): 0.5, ("v2", "mrr@10"): 0.75, ("v3_x", "mrr@10"): 0.52,
@@ -119,15 +124,49 @@ def test_nothing_is_bold_where_nothing_was_measured_or_no_way_is_good() -> None:
     assert "textbf" not in text
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("intervals", [False, True])
-def test_a_papers_table_is_set_by_latex_and_no_wider_than_the_text(
-    page: views.Page, tmp_path: Path, intervals: bool
-) -> None:
-    engine()
-    from tests.report.test_articles import _set
+METRICS = ("hit_rate@1", "hit_rate@5", "hit_rate@10", "recall@1", "recall@3", "recall@5", "recall@10", "precision@1",
+           "precision@5", "mrr@10", "ndcg(gain=exponential)@10", "ndcg@10", "retrieval_consistency",
+           "retrieval_latency_ms")  # fmt: skip
+SYSTEMS = ("bm25", "MiniLM-HNSW", "hybrid-with-a-long-name", "retriever" + "x" * 31, "colbert_v2")
 
-    _set(tmp_path, page.latex("tab:mine", intervals=intervals), "en")
+
+def papers() -> list[views.Page]:
+    """Of two systems and of five, in both languages, each with fourteen metrics."""
+    made = [measurement(SYSTEMS[:number], METRICS, 12) for number in (2, 5)]
+    return [views.Page(one, language=language) for one in made for language in ("en", "ru")]
+
+
+def test_tables_of_papers_are_set_by_latex_no_wider_than_the_text_and_no_longer_than_a_page(
+    page: views.Page, tmp_path: Path
+) -> None:
+    set_by_latex(tmp_path, page.latex("tab:mine"), "en")
+    tables = [
+        made.latex(f"tab:t{place}{len(metrics)}{intervals}", metrics=metrics, intervals=intervals)
+        for place, made in enumerate(papers())
+        for metrics in ((), METRICS)
+        for intervals in (False, True)
+    ]
+    set_by_latex(tmp_path, "\n".join(tables), "ru")
+
+
+def test_tables_of_papers_are_set_by_typst(tmp_path: Path) -> None:
+    typst = pytest.importorskip("typst", reason="there is no compiler of Typst: pip install typst")
+    tables = [made.typst(f"t{place}", metrics=METRICS, intervals=True) for place, made in enumerate(papers())]
+    (tmp_path / "a.typ").write_text("\n".join(tables), encoding="utf-8")
+    assert typst.compile(str(tmp_path / "a.typ")).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("number", "tables", "pages"), [(2, 4, 1), (5, 5, 2)])
+def test_columns_that_a_line_has_no_room_for_stand_in_tables_below_one_another(
+    number: int, tables: int, pages: int
+) -> None:
+    made = views.Page(measurement(SYSTEMS[:number], METRICS, 12))
+    text = made.latex(metrics=METRICS, intervals=True)
+    heads = re.findall(r"\\toprule\n(.*)", text)
+    assert len(heads) == made.typst(metrics=METRICS, intervals=True).count("table.header(") == tables
+    assert sum(head.count(r"$\uparrow$") for head in heads) == len(METRICS), "each metric once"
+    assert text.count(r"\begin{table}") == 1 + text.count("Continued.") == pages
+    assert r"\footnotesize" not in made.latex(metrics="mrr, ndcg@10")
 
 
 def options() -> list[dict[str, Any]]:
@@ -143,3 +182,32 @@ def test_latex_is_whole(page: views.Page, given: dict[str, Any]) -> None:
     body = text.partition("\\midrule\n")[2].partition("    \\bottomrule")[0].splitlines()
     assert all(line.count(" & ") == columns - 1 for line in body)
     assert len(body) == 3
+
+
+def test_what_nobody_judged_stands_beside_the_numbers_wherever_they_go(page: views.Page, tmp_path: Path) -> None:
+    rows = [("v1", "mrr@10", "q1", 0.5, 0.25, 1.0, 0.5, math.nan),
+            ("v1", "mrr@10", "q2", 1.0, 0.75, 0.75, 0.75, math.nan),
+            ("v2", "mrr@10", "q1", 0.2, 0.5, 0.9, 1.0, math.nan)]  # fmt: skip
+    judged = pd.DataFrame(rows, columns=["system", "metric", "sample", *reading.VALUES])
+    made = replace(page.measurement, extra={**page.measurement.extra, reading.TABLE: judged})
+    known, plain = views.Page(made), translator("en")
+    for text in (known.markdown(), exports.markdown_table(made, plain)):
+        lines = text.splitlines()
+        place = next(number for number, line in enumerate(lines) if "judged@" in line)
+        first, second = lines[place + 2 : place + 4]
+        assert first == "| mrr@10 | v1 | 75% | 0.500 | 0.875 | 0.625 |"
+        assert second == "| mrr@10 | v2 | 20% | 0.500 | 0.900 | 1.000 |"
+    for text in (known.latex("tab:mine"), exports.latex_table(made, plain)):
+        assert r"mrr@10 & v1 & 75\% & \num{0.500} & \num{0.875} & \num{0.625} \\" in text
+        assert text.count(r"\begin{table}") == 2
+        assert "-judged}" in text
+    typst = known.typst("tab:mine")
+    assert "    [mrr\\@10], [v1], [75%], [0.500], [0.875], [0.625],\n" in typst
+    assert typst.endswith(") <tab:mine-judged>\n")
+    for text in (known.markdown(), known.latex(), typst, exports.markdown_table(made, plain)):
+        assert "nobody has looked at them" in text
+    assert "judged" not in page.markdown() + page.latex() + page.typst()
+    exports.write_findings(tmp_path, {"tier1": made})
+    lines = (tmp_path / "judged.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "notebook,system,metric,judged,irrelevant,relevant,condensed,inferred"
+    assert lines[1] == "tier1,v1,mrr@10,0.75,0.5,0.875,0.625,"

@@ -6,8 +6,8 @@ import re
 
 from markupsafe import Markup
 
-from ragbench.core.language import beside_zero, decimals
-from ragbench.core.parts.blocks import Chip, Column, Entries, Grid, Group, Styled, Text, Under, Value, cells_of
+from ragbench.core.language import Translator, beside_zero, decimals
+from ragbench.core.parts.blocks import Chip, Column, Entries, Grid, Group, Styled, Text, Value, cells_of
 from ragbench.core.parts.markdown import kept_apart, plain_of
 from ragbench.core.parts.style import Spoken
 from ragbench.core.types import Estimate, Verdict
@@ -27,6 +27,8 @@ LONG = 12
 """Signs of a word that an article's narrowest column has room for."""
 LONGEST_WORD = 24
 """Of letters alone: LaTeX hyphenates what a language has, and nothing beyond."""
+PAGE, CAPTION, LINE = 46, 300, 92
+"""Lines in `footnotesize` of a page that rows may take; signs of a caption, and of a line of notes."""
 _LETTERS = re.compile(r"\W*[^\W\d_]+\W*")
 _BREAKS = re.compile(r"(?<=[-_/.@:=])")
 
@@ -37,9 +39,13 @@ def latex(text: object) -> str:
 
 
 def _word(word: str) -> str:
+    return r"\allowbreak{}".join("".join(_SIGNS.get(sign, sign) for sign in part) for part in breakable(word))
+
+
+def breakable(word: str) -> list[str]:
+    """The parts of a word between which a line may end: itself, if it is short or what a language hyphenates."""
     whole = len(word) <= LONG or (len(word) <= LONGEST_WORD and _LETTERS.fullmatch(word) is not None)
-    parts = [word] if whole else [part for piece in _BREAKS.split(word) for part in _pieces(piece)]
-    return r"\allowbreak{}".join("".join(_SIGNS.get(sign, sign) for sign in part) for part in parts)
+    return [word] if whole else [part for piece in _BREAKS.split(word) for part in _pieces(piece)]
 
 
 def _pieces(text: str) -> list[str]:
@@ -49,6 +55,11 @@ def _pieces(text: str) -> list[str]:
 def stacked(first: str, second: str, side: str = "r") -> str:
     """One below the other in a cell."""
     return rf"\begin{{tabular}}[t]{{@{{}}{side}@{{}}}}{first}\\{{}}{second}\end{{tabular}}"
+
+
+def continued(_: Translator) -> str:
+    """The caption of a table's next page, under the table's own number."""
+    return rf"  \addtocounter{{table}}{{-1}}\caption{{{latex(_('Continued.'))}}}" + "\n"
 
 
 class Latex(Spoken):
@@ -144,32 +155,58 @@ class Latex(Spoken):
         return "\n\n".join([rf"  \item {said}", *filter(None, more)])
 
     def table(self, grid: Grid, name: str = "") -> str:
-        """A table for an article, as wide as its text, its notes as the caption; a group's title stands in a row.
+        """A table for an article, as wide as its text, over as many pages as it takes; a group's title stands in a row.
 
+        What fits of the notes into three lines is the caption, the others stand below the last row.
         name: its label, as it is where it has a colon (`tab:mine`), else behind `tab:`; none, if empty.
         """
-        columns, rows, body = grid.columns, iter(self.written(grid)), list[str]()
+        columns, notes, caption = grid.columns, list(map(str, grid.notes)), "" if name else str(grid.title)
         titles = [f"${column.title}$" if column.title in ("n", "p") else self.phrase(column.title).strip()
                   for column in columns]  # fmt: skip
-        for row in grid.rows:
-            if cells_of(row) is not None:
-                body.append(" & ".join(next(rows)) + r" \\")
-            elif isinstance(row, Group | Under):
-                title = self.phrase(row.title if isinstance(row, Group) else row.content).strip()
-                body += [r"\addlinespace"] if body else []
-                body.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}l}}{{{title}}} \\")
+        while notes and len(caption) + len(notes[0]) < CAPTION:
+            caption = f"{caption} {notes.pop(0)}".strip()
+        below = rf"  \par\smallskip\raggedright {latex(' '.join(notes))}" if notes else ""
         label = name if ":" in name else f"tab:{re.sub('[^A-Za-z0-9-]', '-', name)}"
         mark = r"\sisetup{output-decimal-marker={,}}" if self._.number(0.5, 1) == "0,5" else ""
-        return (
-            "% needs \\usepackage{booktabs,tabularx,siunitx}\n\\begin{table}\n"
-            f"  \\centering\\footnotesize\\sloppy\\setlength{{\\tabcolsep}}{{4pt}}{mark}\n"
-            f"  \\caption{{{latex(' '.join([*([grid.title] if not name else []), *grid.notes]))}}}\n"
-            + (f"  \\label{{{label}}}\n" if name else "")
-            + f"  \\begin{{tabularx}}{{\\linewidth}}{{@{{}}{''.join(map(_sides, columns))}@{{}}}}\n"
-            f"    \\toprule\n    {' & '.join(titles)} \\\\\n    \\midrule\n"
-            + "".join(f"    {row}\n" for row in body)
-            + "    \\bottomrule\n  \\end{tabularx}\n\\end{table}\n"
-        )
+        pages = self._pages(grid, len(below) / LINE)
+        lines = [r"% needs \usepackage{booktabs,tabularx,siunitx}"]
+        for page, body in enumerate(pages):
+            lines += [r"\begin{table}", rf"  \centering\footnotesize\sloppy\setlength{{\tabcolsep}}{{4pt}}{mark}"]
+            if page:
+                lines.append(continued(self._).rstrip())
+            else:
+                lines += [rf"  \caption{{{latex(caption)}}}", *([rf"  \label{{{label}}}"] if name else [])]
+            if body or not page:
+                lines += [
+                    rf"  \begin{{tabularx}}{{\linewidth}}{{@{{}}{''.join(map(_sides, columns))}@{{}}}}",
+                    rf"    \toprule{chr(10)}    {' & '.join(titles)} \\{chr(10)}    \midrule",
+                    *(f"    {row}" for row in body), "    \\bottomrule\n  \\end{tabularx}",
+                ]  # fmt: skip
+            lines += [*([below] if below and page == len(pages) - 1 else []), r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+    def _pages(self, grid: Grid, below: float) -> list[list[str]]:
+        """The rows of each page: a group stands on one. below: how many lines of notes follow them."""
+        rows, blocks = iter(self.written(grid)), list[list[str]]()
+        for row in grid.rows:
+            if cells_of(row) is None:
+                title = self.phrase(row.title if isinstance(row, Group) else row.content).strip()
+                blocks.append([rf"\multicolumn{{{len(grid.columns)}}}{{@{{}}l}}{{{title}}} \\"])
+            else:
+                written = " & ".join(next(rows)) + r" \\"
+                if blocks and blocks[-1][0].startswith(r"\multicolumn"):
+                    blocks[-1].append(written)
+                else:
+                    blocks.append([written])
+        pages, room = [list[str]()], float(PAGE)
+        for block in blocks:
+            lines = sum(2.1 if r"\begin{tabular}" in row else 1.3 for row in block)
+            if lines > room and pages[-1]:
+                pages.append([])
+                room = PAGE
+            pages[-1] += [r"\addlinespace", *block] if pages[-1] and block[0].startswith(r"\multicolumn") else block
+            room -= lines
+        return [*pages, []] if below > room else pages
 
 
 def _sides(column: Column) -> str:

@@ -123,7 +123,7 @@ class DatabaseSettings(Table):
 
     folder: Path | None = Field(default=None, description="of the embedded server; not set: in your data folder")
     connections: int = Field(default=8, ge=1, le=90, description="held open at most")
-    connect_seconds: float = Field(default=20.0, gt=0, description="to connect, and for the embedded server to start")
+    connect_seconds: float = Field(default=10.0, gt=0, description="to connect; twice as long to start one")
     statement_seconds: float = Field(default=600.0, gt=0, description="of one statement at most")
     lock_seconds: float = Field(default=20.0, gt=0, description="to wait for what another process holds")
 

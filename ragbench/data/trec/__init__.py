@@ -37,7 +37,7 @@ from ragbench.data.trec.lines import (
     split_lines,
     understood,
 )
-from ragbench.data.vocabulary import is_column
+from ragbench.data.vocabulary import TABLE, is_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -432,17 +432,7 @@ def _from_items(path: Path, items: Iterable[tuple[str, Sequence[Any]]], form: Fo
     return from_rows(queries, {"document": documents}, columns, first)
 
 
-NAMES = {
-    "p": "precision", "prec": "precision", "precision": "precision", "setp": "precision",
-    "r": "recall", "recall": "recall", "setr": "recall", "setrecall": "recall",
-    "rr": "mrr", "mrr": "mrr", "reciprank": "mrr",
-    "ap": "average_precision", "map": "average_precision", "mapcut": "average_precision",
-    "averageprecision": "average_precision",
-    "ndcg": "ndcg", "ndcgcut": "ndcg",
-    "success": "hit_rate", "hit": "hit_rate", "hits": "hit_rate", "hitrate": "hit_rate",
-    "rprec": "r_precision", "rprecision": "r_precision",
-    "bpref": "bpref", "infap": "inferred_ap", "rbp": "rbp", "judged": "judged",
-}  # fmt: skip
+NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
 """Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
 _WRITTEN = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}

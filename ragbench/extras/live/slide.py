@@ -14,8 +14,9 @@ from ragbench.views import Page
 from ragbench.views.basics.marks import measured, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
-from ragbench.views.basics.web import Web
+from ragbench.views.basics.web import Web, html
 from ragbench.views.sentences.descriptions import kind_name
+from ragbench.views.view import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ class Slide(ipywidgets.VBox):
             [
                 named(material, each.system),
                 *([kind_name(material, str(each.where.get("asked", "")))] if several else []),
-                shown(each.metric),
+                shown(f"{each.metric}@{self.place:g}" if self.over == "k" else each.metric),
                 measured(material, each.estimate, each.metric),
                 each.estimate.n,
             ]
@@ -105,7 +106,7 @@ class Slide(ipywidgets.VBox):
         ]
         asked: Sequence[Any] = [(_("asked"), "rb-word")] if several else []
         heads = (_("system"), *asked, (_("metric"), "rb-word"), _("value"), _("n"))
-        return str(Web(_).block(Table.of(_, _("At this place"), heads, rows)))
+        return str(style() + html.div(Web(_).block(Table.of(_, _("At this place"), heads, rows)), "rb"))
 
     def __repr__(self) -> str:
         return f"{self.over} = {self.place:g} of {len(self.places)} places; .to_pandas() has all"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 from ragbench.core import answered_by, gaps
 from ragbench.core.language import Translator
@@ -13,15 +11,15 @@ from ragbench.core.parts import Column, Table, Value
 from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
 from ragbench.extras.runs.compared import LETTERS, names
+from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, counted, known, sides
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
 from ragbench.report.exports import MARK, bounded, markdown, markdown_table
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import digits_of
 from ragbench.views.basics.text import clean
 
-SIDES = ("first", "second")
 
-
-def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apart: bool = False) -> Table:
+def table_of_summaries(rows: Sequence[SummaryRow], _: Translator, *, apart: bool = False) -> Table:
     """Numbers of runs that nothing pairs: a row a metric and run, the two systems as columns, their difference and p.
 
     apart: what was concluded, or why nothing was, stands in a column of its own; else a dagger stands where two numbers
@@ -39,9 +37,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
         *([Column(_("verdict"))] if apart else []),
     )  # fmt: skip
-    numbers: list[list[list[Any]]] = [
-        [[summary[f"{key}_{side}"] for key in ("value", "low", "high")] for side in SIDES] for summary in rows
-    ]
+    numbers = [sides(summary) for summary in rows]
     cells = []
     for number, (first, second) in zip(rows, numbers, strict=True):
         verdict = Verdict(number["verdict"]) if number.get("verdict") and not number["why"] else None
@@ -49,20 +45,20 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
             *([clean(number["run"])] if len(runs) > 1 else []),
             *([clean(" / ".join(dict.fromkeys((str(number["first"]), str(number["second"])))))] if named else []),
             clean(f"{number['notebook']} {number['metric']}" if several else number["metric"]),
-            Value(*first),
-            replace(Value(*second), verdict=None if apart else verdict),
+            Value(*first[:3]),
+            Value(*second[:3], verdict=None if apart else verdict),
             Value(why="†") if number["why"] else Value(number["difference"], number["low"], number["high"]),
             None if number["why"] else number["p"],
-            tuple(_number(number[f"n_{side}"]) for side in SIDES),
+            (first.n, second.n),
         ]
         said = reason_said(str(number["why"]), _) if number["why"] else "" if verdict is None else verdict_of(number, _)
         cells.append(tuple([*row, clean(said)] if apart else row))
-    digits = [digits_of([*first, *second]) for first, second in numbers]
+    digits = [digits_of([*first[:3], *second[:3]]) for first, second in numbers]
     caption = _("Runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
     return Table(columns, tuple(cells), notes=(caption,) if rows else (), digits=digits, language=_.language)
 
 
-def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: Sequence[StandIn] = ()) -> str:
+def latex_summaries(rows: Sequence[SummaryRow], _: Translator, stood_in: Sequence[StandIn] = ()) -> str:
     r"""Numbers of two runs that nothing pairs, for an article; a dagger at those that must not be compared.
 
     stood_in: what only stood in for a model in either run.
@@ -72,15 +68,15 @@ def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: 
     return table_of_summaries(rows, _).with_notes(caveat(stood_in, _)).latex("numbers-without-pairs")
 
 
-def tables_of_numbers(rows: Sequence[Mapping[Any, Any]], _: Translator) -> dict[str, Table]:
+def tables_of_numbers(rows: Sequence[NumberRow], _: Translator) -> dict[str, Table]:
     """Of a run of which only numbers are kept, by notebook: a row a number, a dagger at those not to be compared."""
     tables = {}
     columns = (Column(_("metric")), Column(_("value"), "interval"), Column("n", "count"))
     for notebook in dict.fromkeys(str(row["notebook"]) for row in rows):
         own = [row for row in rows if row["notebook"] == notebook]
-        numbers = [[_known(row[key]) for key in ("value", "low", "high")] for row in own]
+        numbers = [(known(row["value"]), known(row["low"]), known(row["high"])) for row in own]
         cells = [
-            (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Value(*three), (_number(row["n"]),))
+            (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Value(*three), (counted(row["n"]),))
             for row, three in zip(own, numbers, strict=True)
         ]
         why = dict.fromkeys(f"† {row['metric']}: {reason_said(str(row['reason']), _)}." for row in own if row["reason"])
@@ -89,14 +85,6 @@ def tables_of_numbers(rows: Sequence[Mapping[Any, Any]], _: Translator) -> dict[
             columns, tuple(cells), notes=tuple(map(clean, why)), digits=digits, language=_.language
         )
     return tables
-
-
-def _known(value: Any) -> Any:
-    return None if value != value else value
-
-
-def _number(n: Any) -> int | None:
-    return None if n is None or n != n else int(n)
 
 
 def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str:
@@ -108,10 +96,10 @@ def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str
     for name, made in measurements.items():
         tables = {name: markdown_table(made, _)}
         if "summarized" in made.extra and len(made.extra["summarized"]):
-            rows = made.extra["summarized"].to_dict("records")
+            rows = rows_of(SummaryRow, made.extra["summarized"])
             tables[_("Numbers without pairs")] = table_of_summaries(rows, _, apart=True).markdown()
         if "numbers" in made.extra:
-            own = tables_of_numbers(made.extra["numbers"].to_dict("records"), _)
+            own = tables_of_numbers(rows_of(NumberRow, made.extra["numbers"]), _)
             tables |= {title: table.markdown() for title, table in own.items()}
         for title, text in tables.items():
             parts += [(title, [f"## {markdown(title)}", "", text])] if text else []

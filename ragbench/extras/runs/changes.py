@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from ragbench.core.facts import Facts, Told
 from ragbench.core.language import DASH, Translator
 from ragbench.store.run_records import RunPart, RunRecord
 
@@ -91,7 +90,7 @@ def _read(setting: Setting) -> Setting:
 
 def readable(text: str) -> str:
     """What a run kept of a setting, without the signs of JSON: `k 5; systems a, b`; a text as it stands."""
-    if not text.startswith(("{", "[")):
+    if text != "null" and not text.startswith(("{", "[")):
         return text
     try:
         return _words(json.loads(text))
@@ -157,7 +156,7 @@ def _owner(kind: str, name: str) -> str:
 
 def _joined(told: Mapping[str, str], owner: str, owners: Mapping[str, str]) -> str:
     own = {name.removeprefix(f"{owner}."): value for name, value in sorted(told.items()) if owners[name] == owner}
-    return "; ".join(f"{name}: {value}" for name, value in own.items())
+    return "; ".join(f"{name}: {readable(value)}" for name, value in own.items())
 
 
 @dataclass(frozen=True)
@@ -236,25 +235,3 @@ def said(refusal: Refusal, _: Translator) -> str:
 
 def _data(part: RunPart) -> str:
     return f"{part.dataset} ({str(part.data_hash)[:12]})"
-
-
-class RunFacts(Facts, total=False):
-    """run, runs: what is told of each; sections: the parts of a history. fallen: how many questions fell out, by run.
-
-    other_data: that not all runs are of the same data. identified: that all say what their numbers depend on.
-    topic_coverage: how many passages each topic of a loaded run found. pairs: systems that are compared, with whom.
-    """
-
-    run: str
-    runs: Sequence[Told]
-    sections: Sequence[Told]
-    fallen: Sequence[Told]
-    other_data: bool
-    identified: bool
-    topic_coverage: Sequence[Told]
-    pairs: Sequence[Sequence[str]]
-
-
-def run_facts(facts: Facts) -> RunFacts:
-    """The facts of a page of runs, or of a part of a loaded run."""
-    return cast(RunFacts, facts)

@@ -91,7 +91,7 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         if part.failure:
             terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
     _values(record)
-    from ragbench.extras.runs.changes import run_facts
+    from ragbench.extras.runs.run_tables import run_facts
 
     for part in record.parts:
         if topics := run_facts(part.facts).get("topic_coverage"):
@@ -242,7 +242,7 @@ def whole(record: RunRecord) -> dict[str, Any]:
     """Everything of a run as plain values, but for values question by question."""
     from ragbench.core import stand_ins
     from ragbench.core.measurement import without_nan
-    from ragbench.extras.runs.changes import run_facts
+    from ragbench.extras.runs.run_tables import run_facts
 
     parts = [
         {key: getattr(part, key) for key in ("notebook", "status", "failure", "dataset", "data_hash", "unit")}
@@ -525,7 +525,7 @@ def history(
     from ragbench.core.language import translator
     from ragbench.core.settings import project_folder
     from ragbench.extras.runs import history as room
-    from ragbench.extras.runs.changes import run_facts
+    from ragbench.extras.runs.run_tables import run_facts
     from ragbench.store import Store
 
     known = settings.load()

@@ -6,7 +6,7 @@ import itertools
 import math
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,10 +16,11 @@ from ragbench import stats
 from ragbench.core import gaps, settings
 from ragbench.core.facts import Facts
 from ragbench.core.language import translator
-from ragbench.core.measurement import Evidence, Findings, NamedComparison, NamedEstimate
+from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, Measurement, NamedComparison, NamedEstimate
 from ragbench.core.settings import DifferenceSettings
-from ragbench.core.types import BY_CONSTRUCTION, Array, Better, Comparison, Status
-from ragbench.extras.runs.changes import Refusal, RunFacts, Setting, refusal, run_facts, said, settings_of
+from ragbench.core.types import BY_CONSTRUCTION, Better, Comparison, Status
+from ragbench.extras.runs.changes import Refusal, Setting, refusal, said, settings_of
+from ragbench.extras.runs.run_tables import RunFacts, run_facts
 from ragbench.metrics import declaration, meant
 from ragbench.store.run_records import RunRecord, RunScores, RunValue
 from ragbench.tiers.basics import findings, withholding
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Key = tuple[str, str, str, str]
-"""A notebook, a system of the baseline, one of the other run, and a metric."""
-
+Barred = dict[tuple[str, str, str], str]
+"""Notebook, system, metric → why such a number is not compared."""
 LETTERS = string.ascii_uppercase
 """What runs are called beside each other, in their order; the baseline is A."""
 
@@ -67,6 +67,13 @@ class Summarized(Beside):
     comparison: Comparison | None = None
     why: str = ""
 
+    @property
+    def better(self) -> Better | None:
+        """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
+        declared = declaration(self.metric)
+        known = (*(value.better for value in self.values), None if declared is None else declared.better)
+        return next(filter(None, known), None)
+
 
 def labels(runs: Sequence[RunRecord]) -> list[str]:
     """What tells runs apart in a line: a run's own name, else its letter; both where several are called so."""
@@ -82,27 +89,15 @@ def names(systems: tuple[str, str], called: tuple[str, str]) -> tuple[str, str]:
     return f"{systems[0]} ({called[0]})", f"{systems[1]} ({called[1]})"
 
 
-def direction(metric: str) -> Better | None:
-    """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
-    declared = declaration(metric)
-    return None if declared is None else declared.better
-
-
-def summarized_numbers(
-    first: RunRecord, second: RunRecord, beside: Beside, paired: set[Key], sureness: Sureness
-) -> list[Summarized]:
-    """What both runs have of a pair of systems and no pairs of values, or have at another depth."""
-    numbers = []
-    notebook, systems = beside.notebook, beside.systems
+def _summarized(first: RunRecord, second: RunRecord, beside: Beside, barred: Barred) -> Iterator[Summarized]:
+    """What both runs have of a pair of systems, at one depth or at another, and why it is not compared, if so."""
+    own, its = beside.systems
     for value in first.values:
-        if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
-            continue
-        other = second.value(notebook, systems[1], value.metric)
-        if other is not None:
-            numbers.append(_one(Summarized(**vars(beside), metric=value.metric, values=(value, other)), sureness))
-        elif (near := _near(first, second, value, systems[1])) is not None:
-            numbers.append(Summarized(**vars(beside), metric=value.metric, values=(value, near), why="other_depth"))
-    return numbers
+        if (value.notebook, value.system) == (beside.notebook, own):
+            other = second.value(beside.notebook, its, value.metric) or _near(first, second, value, its)
+            if other is not None:
+                made = Summarized(**vars(beside), metric=value.metric, values=(value, other))
+                yield replace(made, why=_why_not(made, barred))
 
 
 def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
@@ -116,80 +111,81 @@ def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> 
     return next((each for each, there in declared if there is not None and set(there.names) & set(metric.names)), None)
 
 
-def marked(summary: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
-    """Not compared where either number may not be."""
-    why = next(
-        (barred[key] for system in summary.systems if (key := (summary.notebook, system, summary.metric)) in barred), ""
-    )
-    return replace(summary, comparison=None, why=why) if why else summary
+def _why_not(made: Summarized, barred: Barred) -> str:
+    """Why two numbers are not compared; of several reasons the one that makes a number impossible, or another one."""
+    one, other = made.values
+    reasons = {
+        "other_depth": one.metric != other.metric,
+        "unmeasured": math.isnan(one.value) or math.isnan(other.value),
+        "other_unit": None not in (one.unit, other.unit) and one.unit != other.unit,
+        "other_scale": None not in (*one.bounds, *other.bounds) and one.bounds != other.bounds,
+        "describes": made.better is None,
+        BY_CONSTRUCTION: one.method == other.method == BY_CONSTRUCTION,
+    }
+    told = [barred.get((made.notebook, system, made.metric), "") for system in made.systems]
+    return next(filter(None, [*told, *(why for why, holds in reasons.items() if holds)]), "")
 
 
-def _one(made: Summarized, sureness: Sureness) -> Summarized:
-    values = made.values
-    way = values[0].better or values[1].better or direction(made.metric)
-    if any(math.isnan(value.value) for value in values):
-        return replace(made, why="unmeasured")
-    if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
-        return replace(made, why="other_unit")
-    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
-        return replace(made, why="other_scale")
-    if way is None:
-        return replace(made, why="describes")
-    if all(value.method == BY_CONSTRUCTION for value in values):
-        return replace(made, why=BY_CONSTRUCTION)
-    comparison = _two_samples(made, way, sureness.level)
-    return replace(made, comparison=comparison) if comparison is not None else replace(made, why="no_interval")
-
-
-def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
+def _two_samples(made: Summarized, level: float, margin: float | None = None) -> Summarized:
+    """With the comparison of two samples, where nothing is against it."""
+    if made.why or made.better is None:
+        return made
     known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds, v.n_unmeasured or 0) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=made.titles)
+    compared = stats.compare_summaries(*known, better=made.better, level=level, margin=margin, names=made.titles)
+    return replace(made, comparison=compared, why="no_interval" if compared is None else "")
 
 
-def summaries_in_families(
-    summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
-) -> list[Summarized]:
+def _in_families(
+    summarized: Sequence[Summarized], runs: Sequence[RunRecord], primary: Mapping[str, str], matters: DifferenceSettings
+) -> Iterator[Summarized]:
     """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
-    made: dict[str, dict[str, dict[int, Comparison]]] = {}
-    for n, summary in enumerate(summarized):
+    families: dict[str, dict[str, list[Comparison]]] = {}
+    for summary in summarized:
         if summary.comparison is not None:
-            made.setdefault(summary.notebook, {}).setdefault(summary.metric, {})[n] = summary.comparison
-    by_place: dict[int, Comparison] = {}
-    for notebook, by_metric in made.items():
-        done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
-        for name, each in by_metric.items():
-            by_place |= zip(each, done[name], strict=True)
-    return [
-        replace(entry, comparison=_with_power(entry, by_place[n], matters)) if n in by_place else entry
-        for n, entry in enumerate(summarized)
-    ]
+            families.setdefault(summary.notebook, {}).setdefault(summary.metric, []).append(summary.comparison)
+    together = {
+        (notebook, metric): iter(comparisons)
+        for notebook, own in families.items()
+        for metric, comparisons in corrected(own, primary[notebook]).items()
+    }
+    for summary in summarized:
+        if summary.comparison is not None:
+            after = _with_power(summary, next(together[summary.notebook, summary.metric]), matters)
+            summary = replace(summary, comparison=withholding.withheld(after, _unknown(runs, summary)))
+        yield summary
 
 
 def _with_power(summary: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
     """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
     assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(summary, after.better, 1 - after.threshold, of_interest(summary.metric, matters))
+    strict = _two_samples(summary, 1 - after.threshold, of_interest(summary.metric, matters)).comparison
     assert strict is not None, "it was compared"
     power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
-    told = stats.with_margin(after, strict.margin)
-    return replace(told, **power)
+    return replace(stats.with_margin(after, strict.margin), **power)
+
+
+def _unknown(runs: Sequence[RunRecord], summary: Summarized) -> str:
+    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
+    sides = zip((runs[0], runs[summary.run]), summary.systems, strict=True)
+    told = (withholding.why(_facts(run, summary.notebook), [system], summary.metric) for run, system in sides)
+    return next(filter(None, told), "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairing(Beside):
     """A system of the baseline and a system of another run, on the questions of a notebook that both have.
 
-    samples: the common questions, in the baseline's order.
+    samples: the common questions, in the baseline's order. metrics: what is compared on them.
     only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
     same question.
     """
 
     samples: tuple[str, ...]
+    metrics: tuple[str, ...]
     only_first: int
     only_second: int
     altered: int
     clusters: tuple[str, ...] | None
-    values: Mapping[str, tuple[Array, Array]]
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
 
@@ -199,7 +195,8 @@ class RunComparison:
     """What runs say of each other: every run against the first of them, the baseline.
 
     settings: all that the numbers depend on. refused: what was not compared at all. primary: of each notebook the
-    metric that the runs call primary; empty where they do not agree.
+    metric that the runs call primary; empty where they do not agree. joined: of each notebook whose questions pair, the
+    runs' systems as those of one page, stated as every page is.
     """
 
     runs: tuple[RunRecord, ...]
@@ -209,6 +206,7 @@ class RunComparison:
     refused: tuple[Refusal, ...] = ()
     sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
     primary: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, Measurement] = field(default_factory=dict)
 
     @property
     def changes(self) -> list[Setting]:
@@ -256,34 +254,20 @@ def compare_runs(
         raise BenchError(_nothing(known, refused))
     primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
     matters = settings.load().smallest_difference
-    pairings = [
-        own
-        for notebook in dict.fromkeys(each.notebook for each in pairings)
-        for own in _stated(
-            known, [each for each in pairings if each.notebook == notebook], primary[notebook], chosen, matters
-        )
-    ]
-    summarized = summaries_in_families(summarized, primary, matters)
-    summarized = [
-        summary
-        if summary.comparison is None
-        else replace(
-            summary, comparison=withholding.withheld(summary.comparison, _unknown(known, summary, summary.metric))
-        )
-        for summary in summarized
-    ]
+    joined: dict[str, Measurement] = {}
+    told: list[Pairing] = []
+    for notebook in dict.fromkeys(each.notebook for each in pairings):
+        own = [each for each in pairings if each.notebook == notebook]
+        if any(each.metrics for each in own):
+            evidence = join(known, own, primary[notebook], chosen, matters)
+            joined[notebook] = stated(evidence, state)
+            own = [_told(each, evidence, joined[notebook]) for each in own]
+        told += own
+    summarized = list(_in_families(summarized, known, primary, matters))
     return RunComparison(
-        known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
-    )
-
-
-def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
-    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
-    for run, system in zip((runs[0], runs[beside.run]), beside.systems, strict=True):
-        part = run.part(beside.notebook)
-        if part is not None and (reason := withholding.why(part.facts, [system], metric)):
-            return reason
-    return ""
+        known, tuple(told), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary,
+        joined,
+    )  # fmt: skip
 
 
 def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
@@ -317,26 +301,26 @@ def _pairs(
     beside = [
         Beside(notebook=name, run=place, systems=pair, titles=names(pair, called)) for name in allowed for pair in pairs
     ]
-    pairings = [
-        made
-        for each in beside
-        if (made := _pair(first.of(each.notebook), second.of(each.notebook), each)) is not None and made.values
-    ]
-    for empty in [each for each in pairings if not each.samples]:
-        refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
-        pairings.remove(empty)
-    barred = _barred(first, second)
-    corrected = _corrected(first) | _corrected(second)
-    by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
-    pairings = [_without(pairing, barred) for pairing in by_question]
-    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
+    barred, corrected = _barred(first, second), _corrected(first) | _corrected(second)
+    pairings = []
+    for each in beside:
+        pairing = _pair(first.of(each.notebook), second.of(each.notebook), each)
+        if pairing is None or not pairing.metrics:
+            continue
+        if not pairing.samples:
+            refused[each.notebook] = Refusal(each.notebook, "questions", first.id, second.id, run=second.id)
+        elif left := [metric for metric in pairing.metrics if (each.notebook, metric) not in corrected]:
+            may = [m for m in left if not any((each.notebook, system, m) in barred for system in each.systems)]
+            pairings.append(replace(pairing, metrics=tuple(may)))
+    paired = {(each.notebook, each.systems, metric) for each in pairings for metric in each.metrics}
     summarized = [
-        summary
+        _two_samples(summary, sureness.level)
         for each in beside
         if each.notebook not in refused
-        for summary in summarized_numbers(first, second, each, paired, sureness)
+        for summary in _summarized(first, second, each, barred)
+        if (each.notebook, each.systems, summary.metric) not in paired
     ]
-    return pairings, [marked(summary, barred) for summary in summarized], list(refused.values())
+    return pairings, summarized, list(refused.values())
 
 
 def _notebooks(record: RunRecord) -> str:
@@ -365,57 +349,51 @@ def _check_systems(runs: Sequence[RunRecord], wanted: Mapping[str, str]) -> None
 def _paired_systems(
     first: RunRecord, second: RunRecord, wanted: tuple[str | None, str | None]
 ) -> list[tuple[str, str]]:
-    """Those that go together; none where nothing says which do."""
-    there, (left, right) = [_systems(record) for record in (first, second)], wanted
-    if left is not None or right is not None:
-        only = [known[0] if len(known) == 1 else None for known in there]
-        pair = (left or _other(right, there[0], only[0]), right or _other(left, there[1], only[1]))
-        return [(pair[0], pair[1])] if pair[0] is not None and pair[1] is not None else []
-    if common := [(name, name) for name in there[0] if name in there[1]]:
+    """Those that go together; none where nothing says which do. Beside one that is named goes the other run's of the
+    same name, else the only one that it has."""
+    one, other = _systems(first), _systems(second)
+    if any(wanted):
+        left, right = wanted
+        left = left or (right if right in one else one[0] if len(one) == 1 else None)
+        right = right or (left if left in other else other[0] if len(other) == 1 else None)
+        return [(left, right)] if left is not None and right is not None else []
+    if common := [(name, name) for name in one if name in other]:
         return common
-    return [(there[0][0], there[1][0])] if len(there[0]) == len(there[1]) == 1 else []
-
-
-def _other(name: str | None, known: Sequence[str], only: str | None) -> str | None:
-    """The system that goes with a named one of the other run: of the same name, else the only one there is."""
-    return name if name in known else only
+    return [(one[0], other[0])] if len(one) == len(other) == 1 else []
 
 
 def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> Pairing | None:
+    """The questions and the metrics that two systems have in common; None where only summaries of one are known."""
     if first is None or second is None:
         return None
-    there = {sample: place for place, sample in enumerate(second.samples)}
-    common = [(place, there[sample]) for place, sample in enumerate(first.samples) if sample in there]
-    same = [(a, b) for a, b in common if first.fingerprints[a] == second.fingerprints[b]]
-    left, right = (np.array([pair[side] for pair in same], dtype=int) for side in (0, 1))
-    systems = beside.systems
-    values = {
-        metric: (column[left], second.values[systems[1], metric][right])
-        for (system, metric), column in first.values.items()
-        if system == systems[0] and (systems[1], metric) in second.values
-    }
+    asked, others = (dict(zip(own.samples, own.fingerprints, strict=True)) for own in (first, second))
+    same = [sample for sample in asked if asked[sample] == others.get(sample)]
+    n_common = len(asked.keys() & others.keys())
+    groups = None if first.clusters is None else dict(zip(first.samples, first.clusters, strict=True))
+    own, other = beside.systems
     return Pairing(
         **vars(beside),
-        samples=tuple(first.samples[a] for a, _ in same),
-        only_first=len(first.samples) - len(common),
-        only_second=len(second.samples) - len(common),
-        altered=len(common) - len(same),
-        clusters=None if first.clusters is None else tuple(first.clusters[a] for a, _ in same),
-        values=values,
+        samples=tuple(same),
+        metrics=tuple(metric for system, metric in first.values if system == own and (other, metric) in second.values),
+        only_first=len(asked) - n_common,
+        only_second=len(others) - n_common,
+        altered=n_common - len(same),
+        clusters=None if groups is None else tuple(groups[sample] for sample in same),
     )
 
 
-def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
-    """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
+def _barred(first: RunRecord, second: RunRecord) -> Barred:
+    """Numbers that a run marks, those with a value outside of the scale, and those
     that people's labels correct in one of the runs alone."""
-    barred: dict[tuple[str, str, str], str] = {}
+    barred: Barred = {}
     for value in (*first.values, *second.values):
         if not value.comparable:
             key = (value.notebook, value.system, value.metric)
             barred[key] = "outside_scale" if barred.get(key) == "outside_scale" else value.reason
     for scores in (*first.scores, *second.scores):
         for (system, metric), column in scores.values.items():
-            scale = _scale(metric)
+            declared = declaration(metric)
+            scale = None if declared is None else bounds(declared)
             if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
                 barred.setdefault((scores.notebook, system, metric), "outside_scale")
     labelled, other = _corrected(first), _corrected(second)
@@ -430,28 +408,6 @@ def _corrected(record: RunRecord) -> set[tuple[str, str]]:
     return {(part.notebook, metric) for part in record.parts for metric in part.facts.get("corrected") or ()}
 
 
-def _uncorrected(pairing: Pairing, corrected: set[tuple[str, str]]) -> Pairing:
-    """Without the metrics that people's labels correct."""
-    kept = {
-        metric: columns for metric, columns in pairing.values.items() if (pairing.notebook, metric) not in corrected
-    }
-    return replace(pairing, values=kept)
-
-
-def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:
-    kept = {
-        metric: columns
-        for metric, columns in pairing.values.items()
-        if not any((pairing.notebook, system, metric) in barred for system in pairing.systems)
-    }
-    return replace(pairing, values=kept)
-
-
-def _scale(metric: str) -> tuple[float, float] | None:
-    declared = declaration(metric)
-    return None if declared is None else bounds(declared)
-
-
 def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     """The metric that the runs call primary; empty where they do not agree, so that none is chosen afterwards."""
     labels = [value.metric for value in runs[0].values if value.notebook == notebook]
@@ -461,40 +417,28 @@ def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     return primaries.pop() if len(primaries) == 1 else ""
 
 
-def _stated(
-    runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
-    matters: DifferenceSettings,
-) -> list[Pairing]:  # fmt: skip
-    """The pairings of a notebook with estimates, each on its own questions, and comparisons: the runs are joined, and
-    stated as the systems of one page are, so that all that is printed together is tested together."""
-    if not any(each.values for each in pairings):
-        return list(pairings)
-    evidence = joined(runs, pairings, primary, sureness, matters)
-    every = frozenset(evidence.scores["sample"])
-    pages = {every: stated(evidence, state)}
-    for each in pairings:
-        if (asked := frozenset(each.samples)) not in pages:
-            pages[asked] = stated(filtered(evidence, asked), state)
-    return [
-        replace(
-            each,
-            estimates=tuple(
-                named
-                for title in each.titles
-                for named in pages[frozenset(each.samples)].estimates
-                if named.system == title and named.metric in each.values
-            ),
-            comparisons=tuple(
-                named
-                for named in pages[every].comparisons
-                if (named.comparison.baseline, named.comparison.challenger) == each.titles
-            ),
-        )
-        for each in pairings
-    ]
+def _told(pairing: Pairing, evidence: Evidence, page: Measurement) -> Pairing:
+    """The pairing with its estimates, on its own questions, and its comparisons, tested together with all that is
+    printed with them."""
+    asked = frozenset(pairing.samples)
+    own = page if asked == frozenset(evidence.scores["sample"]) else stated(filtered(evidence, asked), state)
+    return replace(
+        pairing,
+        estimates=tuple(
+            estimate
+            for title in pairing.titles
+            for estimate in own.estimates
+            if estimate.system == title and estimate.metric in pairing.metrics
+        ),
+        comparisons=tuple(
+            named
+            for named in page.comparisons
+            if (named.comparison.baseline, named.comparison.challenger) == pairing.titles
+        ),
+    )
 
 
-def joined(
+def join(
     runs: Sequence[RunRecord], pairings: Sequence[Pairing], primary: str, sureness: Sureness,
     matters: DifferenceSettings,
 ) -> Evidence:  # fmt: skip
@@ -505,54 +449,76 @@ def joined(
     import pandas as pd
 
     notebook = pairings[0].notebook
-    parts: list[pd.DataFrame] = []
+    sides = [
+        (each, runs[run], system, title)
+        for each in pairings
+        for run, system, title in zip((0, each.run), each.systems, each.titles, strict=True)
+    ]
+    told: dict[str, dict[str, Any]] = {
+        key: {
+            title: by_system[system]
+            for _each, run, system, title in sides
+            if system in (by_system := cast(Mapping[str, Any], _facts(run, notebook).get(key) or {}))
+        }
+        for key in OF_SYSTEMS
+    }
     clusters: dict[str, str | None] = {}
-    told: dict[str, dict[str, Any]] = {key: {} for key in OF_SYSTEMS}
     for each in pairings:
         clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
-        for side, (title, system) in enumerate(zip(each.titles, each.systems, strict=True)):
-            part = runs[each.run if side else 0].part(notebook)
-            facts = Facts() if part is None else part.facts
-            void = {metric: set(ids) for name, metric, ids in facts.get(VOID) or () if name == system}
-            for key, by_title in told.items():
-                by_system = cast(Mapping[str, Any], facts.get(key) or {})
-                by_title |= {title: by_system[system]} if system in by_system else {}
-            for metric, columns in each.values.items():
-                nothing = np.isin(each.samples, list(void.get(metric, ())))
-                status = np.where(~np.isnan(columns[side]), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
-                row = {"system": title, "metric": metric, "sample": each.samples, "value": columns[side]}
-                parts.append(pd.DataFrame({**row, "status": status, "reason": "", "judge": None}))
-    titles = dict.fromkeys(title for side in (0, 1) for each in pairings for title in (each.titles[side],))
-    first = runs[0].part(notebook)
+    first = _facts(runs[0], notebook)
+    tops = [_facts(run, notebook).get("tops") or {} for run in (runs[0], *(runs[each.run] for each in pairings))]
     known: RunFacts = {
         **sureness.facts,
-        "systems": [{"name": title} for title in titles],
+        "systems": [
+            {"name": title} for title in dict.fromkeys(each.titles[side] for side in (0, 1) for each in pairings)
+        ],
         "pairs": [list(each.titles) for each in pairings],
         "primary": primary,
         **cast(Facts, told),
-        "known_items": None if first is None else first.facts.get("known_items"),
+        "known_items": first.get("known_items"),
         "smallest_difference": matters.model_dump(mode="json"),
-        "reachable": None if first is None else first.facts.get("reachable"),
+        "reachable": first.get("reachable"),
+        "tops": {label: max(own[label] for own in tops) for label in tops[0] if all(label in own for own in tops)},
     }
+    scores = pd.concat([_scores(*side) for side in sides], ignore_index=True)
     return Evidence(
         notebook,
         known,
-        scores=pd.concat(parts, ignore_index=True).drop_duplicates(["system", "metric", "sample"]),
+        scores=scores.drop_duplicates(["system", "metric", "sample"], ignore_index=True),
         questions=pd.DataFrame({"sample": list(clusters), "text": "", "cluster": list(clusters.values())}),
     )
 
 
+def _facts(run: RunRecord, notebook: str) -> Facts:
+    part = run.part(notebook)
+    return Facts() if part is None else part.facts
+
+
+def _scores(pairing: Pairing, run: RunRecord, system: str, title: str) -> pd.DataFrame:
+    """A system's scores on the questions and metrics of a pairing, under its title."""
+    import pandas as pd
+
+    own = run.of(pairing.notebook)
+    assert own is not None, "it was paired"
+    values = pd.DataFrame({metric: own.values[system, metric] for metric in pairing.metrics}, index=list(own.samples))
+    scores = values.loc[list(pairing.samples)].rename_axis("sample").reset_index().melt("sample", var_name="metric")
+    void = {
+        (metric, sample)
+        for name, metric, samples in _facts(run, pairing.notebook).get(VOID) or ()
+        if name == system
+        for sample in samples
+    }
+    nothing = [place in void for place in zip(scores["metric"], scores["sample"], strict=True)]
+    status = np.where(scores["value"].notna(), Status.OK, np.where(nothing, NOTHING[0], UNMEASURED))
+    return scores.assign(system=title, status=status, reason="", judge=None)[list(SCORE_COLUMNS)]
+
+
 def state(evidence: Evidence) -> Findings:
     """Means and comparisons, as every page of single values has them; of unknown metrics the means."""
-    design = Design(evidence)
     labels = dict.fromkeys(evidence.scores["metric"])
     metrics = [declaration(label) or findings.Unknown(label) for label in labels]
-    return Findings(
-        *findings.find(
-            evidence.scores, metrics, design.systems, design.clusters, design.sureness, design.primary,
-            pairs=[(first, second) for first, second in run_facts(evidence.facts)["pairs"]],
-        )
-    )  # fmt: skip
+    pairs = [(first, second) for first, second in run_facts(evidence.facts)["pairs"]]
+    return Findings(*Design(evidence).means(metrics, pairs))
 
 
 def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:

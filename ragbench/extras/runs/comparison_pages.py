@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core import stand_ins
@@ -15,8 +15,9 @@ from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
+    Evidence,
     Measurement,
+    columns,
     without_nan,
     without_rows,
 )
@@ -24,14 +25,17 @@ from ragbench.core.parts import P
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types.reason import kept
 from ragbench.extras.runs import bare_numbers
-from ragbench.extras.runs.changes import Refusal, RunFacts, run_facts, said
+from ragbench.extras.runs.changes import said
 from ragbench.extras.runs.compared import LETTERS
+from ragbench.extras.runs.run_tables import PageRow, RefusedRow, RunFacts, SettingRow, SummaryRow, run_facts
 from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.report.pages import drawing, sheets
 from ragbench.report.pages.sheets import Block
 from ragbench.tiers.basics.verdict_tables import is_equal
+from ragbench.tiers.run.record import filtered
 from ragbench.views import Page
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.text import clean
 
 if TYPE_CHECKING:
@@ -68,18 +72,18 @@ def draw(folder: Path, language: str) -> None:
     runs, rest = run_facts(whole.facts)["runs"], Page(whole, language=language)
     over = _("Runs against run {letter}", letter=runs[0]["letter"])
     blocks = [Block(sheets.views(rest, "runs", "refused"))]
-    for row in whole.extra["pages"].to_dict("records"):
-        name = str(row["page"])
+    for row in rows_of(PageRow, whole.extra["pages"]):
+        name = row["page"]
         known = Measurement.load(folder / "parts" / name)
         page = Page(known, language=language)
         said = [page.view("summary", brief=True).html(frozenset())] if len(page.material.challengers) == 1 else []
         shown = [*said, *sheets.views(page, "across")]
-        if not row.get("equal"):  # those are listed together
-            blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
-        sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
+        if not row["equal"]:  # those are listed together
+            blocks.append(Block(shown, row["title"], f"{name}.html"))
+        sheets.write(folder, name, _paired(page, _, row["title"], over))
         drawing.write_scripts(folder, page)
         _table(folder, name, exports.latex_table(known, _))
-    rows = whole.extra["summarized"].to_dict("records")
+    rows = rows_of(SummaryRow, whole.extra["summarized"])
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
     several = f"{_('Numbers without pairs')} ({_.integer(len(rows))})"
     blocks.append(Block(sheets.views(rest, "summaries"), several, folded=True))
@@ -126,23 +130,16 @@ def pages(comparison: RunComparison) -> dict[str, list[Pairing]]:
     return {f"{number:02d}-{own[0].notebook}": own for number, own in enumerate(groups.values(), 1)}
 
 
-def _titles(comparison: RunComparison) -> dict[str, str]:
-    """What a page is about: notebook and systems, and the runs where it is not about all of them."""
-    titles = {}
+def _listed(comparison: RunComparison) -> list[PageRow]:
+    """Every page with what it is about: notebook and systems, and the runs where it is not about all of them."""
+    rows = []
     for name, own in pages(comparison).items():
         systems = " / ".join(dict.fromkeys(system for each in own for system in each.systems))
         runs = "" if len(own) == len(comparison.runs) - 1 else " · " + ", ".join(LETTERS[each.run] for each in own)
-        titles[name] = f"{own[0].notebook} · {systems}{runs}"
-    return titles
-
-
-def _listed(comparison: RunComparison) -> list[tuple[str, str, bool]]:
-    """Every page, what it is about, and whether no question tells its runs apart."""
-    titles, listing = _titles(comparison), []
-    for name, own in pages(comparison).items():
         compared = [finding.comparison for each in own for finding in each.comparisons]
-        listing.append((name, titles[name], bool(compared) and all(map(is_equal, compared))))
-    return listing
+        equal = bool(compared) and all(map(is_equal, compared))
+        rows.append(PageRow(page=name, title=f"{own[0].notebook} · {systems}{runs}", equal=equal))
+    return rows
 
 
 def overall(comparison: RunComparison) -> Measurement:
@@ -150,15 +147,7 @@ def overall(comparison: RunComparison) -> Measurement:
     import pandas as pd
 
     letters = LETTERS[: len(comparison.runs)]
-    told = [
-        {
-            "kind": setting.kind,
-            "name": setting.title,
-            "differs": setting.differs,
-            **dict(zip(letters, setting.values, strict=True)),
-        }
-        for setting in comparison.settings
-    ]
+    told = [(setting.kind, setting.title, setting.differs, list(setting.values)) for setting in comparison.settings]
     places = {run.id: letter for letter, run in zip(letters, comparison.runs, strict=True)}
     refused = [{**asdict(refusal), "run": places.get(refusal.run, "")} for refusal in comparison.refused]
     known: RunFacts = {
@@ -170,15 +159,15 @@ def overall(comparison: RunComparison) -> Measurement:
         notebook=OVERALL,
         facts=known,
         extra={
-            "pages": pd.DataFrame(_listed(comparison), columns=["page", "title", "equal"]),
-            "summarized": pd.DataFrame(summaries(comparison), columns=list(SUMMARY)),
-            "settings": pd.DataFrame(told, columns=["kind", "name", "differs", *letters]),
-            "refused": pd.DataFrame(refused, columns=[each.name for each in fields(Refusal)]),
+            "pages": pd.DataFrame(_listed(comparison), columns=columns(PageRow)),
+            "summarized": pd.DataFrame(summaries(comparison), columns=columns(SummaryRow)),
+            "settings": pd.DataFrame(told, columns=columns(SettingRow)),
+            "refused": pd.DataFrame(refused, columns=columns(RefusedRow)),
         },
     )
 
 
-def summaries(comparison: RunComparison) -> list[dict[str, Any]]:
+def summaries(comparison: RunComparison) -> list[SummaryRow]:
     """The numbers that nothing pairs, one a row, as `bare_numbers.table_of_summaries` takes them."""
     return [_summary(summary) for summary in comparison.summarized]
 
@@ -192,15 +181,7 @@ def folder_of(name: str | Path) -> Path | None:
     return next((path for path in there if (path / "parts" / OVERALL / "findings.json").is_file()), None)
 
 
-SUMMARY = (
-    "notebook", "run", "first", "second", "metric",
-    *(f"{key}_{side}" for side in SIDES for key in ("value", "low", "high", "n")),
-    "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "margin",
-    "questions_needed", "withheld", "why",
-)  # fmt: skip
-
-
-def _summary(summary: Summarized) -> dict[str, Any]:
+def _summary(summary: Summarized) -> SummaryRow:
     known: dict[str, Any] = {
         "notebook": summary.notebook, "run": LETTERS[summary.run], "metric": summary.metric, "why": summary.why,
     }  # fmt: skip
@@ -212,29 +193,20 @@ def _summary(summary: Summarized) -> dict[str, Any]:
         told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
         known |= {name: getattr(c, name) for name in told}
         known |= {"p": P.of(c).value, "verdict": str(c.verdict), "withheld": kept(c.withheld)}
-    return {key: known.get(key, "" if key in ("verdict", "withheld", "why") else math.nan) for key in SUMMARY}
+    filled = {key: known.get(key, "" if key in ("verdict", "withheld") else math.nan) for key in columns(SummaryRow)}
+    return cast(SummaryRow, filled)
 
 
 def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: str) -> Measurement:
     """Pairings on the same questions as a page: the runs of a system as systems, the baseline's first."""
-    import pandas as pd
 
     first = pairings[0]
     known = [record.part(first.notebook) for record in _runs(comparison, pairings)]
     assert known[0] is not None, first.notebook
     facts, titles = known[0].facts, _systems(pairings)
     primary = comparison.primary.get(first.notebook)
-    columns = {
-        (title, metric): own[side]
-        for each in pairings
-        for metric, own in each.values.items()
-        for side, title in enumerate(each.titles)
-    }
-    rows = [
-        (title, metric, sample, value, "missing_field" if math.isnan(value) else "ok", "", None)
-        for (title, metric), column in columns.items()
-        for sample, value in zip(first.samples, column.tolist(), strict=True)
-    ]
+    joined = comparison.joined.get(first.notebook, Evidence(first.notebook, {"systems": []}))
+    scores = filtered(joined, frozenset(first.samples), titles).scores
     estimates = {(each.system, each.metric): each for pairing in pairings for each in pairing.estimates}
     questions, retrieved = _material(comparison, pairings)
     return Measurement(
@@ -257,11 +229,11 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
                 "systems": [{"name": title} for title in titles],
                 "stand_ins": _stand_ins(comparison, first.notebook, pairings),
                 "judged_alone": _judged_alone(known),
-                **({"primary": primary} if any(metric == primary for _title, metric in columns) else {}),
+                **({"primary": primary} if primary in set(scores["metric"]) else {}),
                 "runs": [record.id for record in _runs(comparison, pairings)],
             }
         ),
-        scores=pd.DataFrame(rows, columns=list(SCORE_COLUMNS)),
+        scores=scores,
         questions=questions,
         retrieved=retrieved,
         estimates=tuple(estimates.values()),

@@ -12,10 +12,11 @@ import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by nam
 from ragbench.core import stand_ins
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
-from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.measurement import Measurement, NamedEstimate, columns
 from ragbench.core.names import meant as near
 from ragbench.core.types import BY_CONSTRUCTION, Estimate
-from ragbench.extras.runs.changes import RunFacts, changes
+from ragbench.extras.runs.changes import changes
+from ragbench.extras.runs.run_tables import ChangeRow, PointRow, RunFacts
 from ragbench.metrics import meant
 from ragbench.report.pages import sheets
 from ragbench.store.run_records import RunRecord, RunValue
@@ -25,12 +26,6 @@ from ragbench.views import Page
 
 NAME = "history"
 TOML = "ragbench.toml"
-POINTS = (
-    "section", "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch",
-    "comparable",
-    "reason", "judged_by",
-)  # fmt: skip
-CHANGES = ("section", "place", "kind", "name", "before", "after")
 
 
 def history(
@@ -45,10 +40,8 @@ def history(
     Sections are the runs of a project on a data set; a run without a folder belongs to the only project there is.
 
     metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Values are estimates
-    placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (POINTS); `place`
-    counts a section's runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the
-    data, the unit or the scale is another than before: only values of one stretch are joined; `judged_by` names the
-    offline judge that alone judged a value, else "". Table "changes": what differs from the run before (CHANGES).
+    placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (`PointRow`); only
+    values of one stretch are joined. Table "changes": what differs from the run before (`ChangeRow`).
     Raises BenchError where nothing is left to show.
     """
     import pandas as pd
@@ -101,8 +94,8 @@ def history(
             _estimate(record.id, value) for own in sections for record in own.runs for value in own.wanted[record.id]
         ),
         extra={
-            "points": pd.DataFrame(points, columns=list(POINTS)),
-            "changes": pd.DataFrame(marks, columns=list(CHANGES)),
+            "points": pd.DataFrame(points, columns=columns(PointRow)),
+            "changes": pd.DataFrame(marks, columns=columns(ChangeRow)),
         },
     )
 

@@ -11,32 +11,31 @@ import pandas as pd
 
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core.language import Translator, translator
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import Measurement, columns
 from ragbench.extras.runs import bare_numbers, comparison_pages
-from ragbench.extras.runs.changes import RunFacts, run_facts
 from ragbench.extras.runs.comparison_pages import about
-from ragbench.extras.runs.past_runs import COVERED
+from ragbench.extras.runs.run_tables import NumberRow, RunFacts, TopicRow, run_facts
 from ragbench.report.keeping import kept, results
 from ragbench.report.pages import sheets
 from ragbench.store.run_records import OWN, RunRecord
 from ragbench.views import Page
+from ragbench.views.basics.marks import rows_of
 
 NAME, TOPICS = "numbers", "topic_coverage"
-COLUMNS = ("notebook", "system", "metric", "value", "low", "high", "n", "n_unmeasured", "unit", "reason")
 
 
 def measurement(record: RunRecord) -> Measurement:
     """A run's numbers, one a row, with the reason of each that must not be compared."""
     import pandas as pd
 
-    rows = [[asdict(value)[name] for name in COLUMNS] for value in record.values]
+    rows = [[asdict(value)[name] for name in columns(NumberRow)] for value in record.values]
     topics = [topic for part in record.parts for topic in run_facts(part.facts).get("topic_coverage") or ()]
-    extra = {TOPICS: pd.DataFrame(topics, columns=list(COVERED), dtype=object)} if topics else {}
+    extra = {TOPICS: pd.DataFrame(topics, columns=columns(TopicRow), dtype=object)} if topics else {}
     known: RunFacts = {"run": record.id, "runs": [about(record, "")], "tables": {name: name for name in extra}}
     return Measurement(
         notebook=NAME,
         facts=known,
-        extra={NAME: pd.DataFrame(rows, columns=list(COLUMNS)), **extra},
+        extra={NAME: pd.DataFrame(rows, columns=columns(NumberRow)), **extra},
     )
 
 
@@ -50,7 +49,7 @@ def draw_numbers(folder: Path, language: str) -> None:
     )
     sheets.write(folder, "index", html)
     (folder / "tables").mkdir(exist_ok=True)
-    for notebook, table in bare_numbers.tables_of_numbers(made.extra[NAME].to_dict("records"), _).items():
+    for notebook, table in bare_numbers.tables_of_numbers(rows_of(NumberRow, made.extra[NAME]), _).items():
         results.write(folder / "tables" / f"{notebook}.tex", table.latex(notebook))
 
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypedDict, cast
 
 from ragbench.core.facts import Facts, Told
 from ragbench.core.language import Translator
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import Measurement, columns
 from ragbench.core.metric import Metric
-from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
+from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Phrase, Table, Text, Value
 from ragbench.core.types import Sample
 from ragbench.core.types.reason import kept, reason_of
 from ragbench.extras.standards.agents import calls_of, first_wrong
@@ -24,7 +24,8 @@ from ragbench.tiers.basics.requests import tier
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.measure import applicable
 from ragbench.tiers.scoring.table_sources import AnswerTable
-from ragbench.views.basics.marks import Untyped, chip, named, rows_of
+from ragbench.views.basics.chart import stack
+from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.view import view
@@ -33,15 +34,13 @@ LATE = 4
 """From this step on wrong steps are one piece of a bar."""
 PARTS = ("good", "missing", "not-retrieved", "too-low", "not-used")
 """The colours of the pieces: right throughout, then wrong at steps 1 to LATE."""
-WRITTEN = 0.07
-"""From this share of the width on a piece has room for its number."""
 SHOWN = 5
 
 
 @view("agent_steps")
 def steps(material: Material, present: frozenset[str]) -> Content:
     """A bar a system of the steps at which runs first go wrong, and what was called there instead."""
-    _, runs = material.text, {name: rows_of(Untyped, material.kept(WRONG), name) for name in material.systems}
+    _, runs = material.text, {name: rows_of(WrongRow, material.kept(WRONG), name) for name in material.systems}
     runs = {name: rows for name, rows in runs.items() if rows}
     if not runs:
         return ()
@@ -74,20 +73,8 @@ def _middle(rows: Sequence[Mapping[Any, Any]]) -> Number | None:
     return Number(median(wrong), 1) if wrong else None
 
 
-def _bar(count: Counter[int], _: Translator) -> Drawing:
-    pieces: list[Mapping[str, Any]] = []
-    start, total = 0.0, count.total()
-    for place in sorted(count):
-        share = count[place] / total
-        said = _("{part}: {count} of {n} ({share})", part=_name(place, _), count=_.integer(count[place]),
-                 n=_.integer(total), share=_.percent(share))  # fmt: skip
-        pieces.append({
-            "part": PARTS[place], "start": round(100 * start, 3), "width": round(100 * share, 3),
-            "middle": round(100 * (start + share / 2), 3), "text": _.percent(share) if share >= WRITTEN else "",
-            "said": said,
-        })  # fmt: skip
-        start += share
-    return Drawing("stack", {"label": "; ".join(str(piece["said"]) for piece in pieces), "segments": pieces})
+def _bar(count: Counter[int], _: Translator) -> Phrase:
+    return stack([(PARTS[place], _name(place, _), count[place]) for place in sorted(count)], count.total(), _)
 
 
 def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]) -> Content:
@@ -161,6 +148,25 @@ WRONG, MESSAGES = "first_wrong", "messages"
 """Tables: of every run with reference calls its first wrong step; and the messages of every run that is listed."""
 
 
+class WrongRow(TypedDict):
+    """The number of a run's first wrong step from 1, 0 where there is none, with the tools' names there."""
+
+    system: str
+    sample: str
+    step: int
+    expected: str
+    called: str
+
+
+class MessageRow(TypedDict):
+    """A message of a run, with the calls in it."""
+
+    system: str
+    sample: str
+    role: str
+    text: str
+
+
 class AgentsRequest(RagMetricsRequest):
     """Which agents' runs are scored, by what and by whom."""
 
@@ -189,7 +195,7 @@ def agents(request: AgentsRequest) -> Measurement:
     made = _scored(request, answers, applicable(samples, list(parted(request.metrics)) or usual))
     listed = set(zip(made.extra["answers"]["system"], made.extra["answers"]["sample"], strict=True))
     told = [sample for sample in samples if (system_name(sample), sample.id) in listed]
-    tables = {WRONG: _table(map(_wrong, samples), ("step", "expected", "called")), MESSAGES: _messages(told)}
+    tables = {WRONG: _table(map(_wrong, samples), WrongRow), MESSAGES: _messages(told)}
     return replace(made, extra={**made.extra, **{name: table for name, table in tables.items() if len(table)}})
 
 
@@ -215,7 +221,6 @@ def _scored(request: AgentsRequest, answers: AnswerTable, metrics: Sequence[Metr
 
 
 def _wrong(sample: Sample) -> Iterable[tuple[Any, ...]]:
-    """The number of the first wrong step from 1, 0 where there is none, with the tools' names there."""
     if sample.reference_tool_calls is None or not sample.trajectory:
         return
     made, wanted = calls_of(sample), sample.reference_tool_calls
@@ -235,10 +240,10 @@ def _messages(samples: Iterable[Sample]) -> Any:
             for message in sample.trajectory or ():
                 calls = [f"{call.name}({call.written})" for call in message.calls]
                 rows.append((*run, message.role, "\n".join(filter(None, (message.text, *calls)))))
-    return _table([rows], ("role", "text"))
+    return _table([rows], MessageRow)
 
 
-def _table(parts: Iterable[Iterable[tuple[Any, ...]]], columns: tuple[str, ...]) -> Any:
+def _table(parts: Iterable[Iterable[tuple[Any, ...]]], row: type) -> Any:
     import pandas as pd
 
-    return pd.DataFrame([row for part in parts for row in part], columns=["system", "sample", *columns])
+    return pd.DataFrame([row for part in parts for row in part], columns=columns(row))

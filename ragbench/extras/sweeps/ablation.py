@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, NamedComparison, NamedEstimate
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Better, Question, Status
-from ragbench.core.types.reason import read
+from ragbench.core.types.reason import Reason, kept, read
 from ragbench.embed import wheels
 from ragbench.extras.sweeps import effects, grid, measuring
 from ragbench.extras.sweeps.grid import Configuration, Grid
@@ -147,8 +147,8 @@ def run(sweeping: Sweeping, judging: Judging, jobs: int = 1, told: Told = lambda
         order = sorted(
             left, key=lambda each: -sign * means[each.name] if means[each.name] == means[each.name] else math.inf
         )
-        kept = {each.name for each in order[: max(whole.sweep.finalists, math.ceil(len(left) / 2))]}
-        left = [each for each in left if each.name in kept or each is whole.configurations[0]]
+        staying = {each.name for each in order[: max(whole.sweep.finalists, math.ceil(len(left) / 2))]}
+        left = [each for each in left if each.name in staying or each is whole.configurations[0]]
     outcomes = measuring.measured(session, whole, sweeping.deciding, only=left, **share)
     rounds.append((len(left), len(sweeping.deciding)))
     return Measured(outcomes, first, tuple(rounds))
@@ -181,15 +181,16 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
     configurations = [each for each in whole.configurations if takes_part(found.outcomes.get(each.name))]
     baseline = whole.configurations[0]
     if baseline not in configurations or len(configurations) < 2:
-        said = "; ".join(
-            f"{name}: {read(_first(each))}" for name, each in found.outcomes.items() if not takes_part(each)
+        said = "; ".join(f"{name}: {without(each)}" for name, each in found.outcomes.items() if not takes_part(each))
+        raise BenchError(
+            f"fewer than two configurations, or not the baseline {baseline.name!r}, were measured: {said}. The first "
+            "value of each factor makes the baseline"
         )
-        raise BenchError(f"fewer than two configurations, or not the baseline {baseline.name!r}, were measured: {said}")
     values = np.column_stack([found.outcomes[each.name].values for each in configurations])
     how: dict[str, Any] = {"clusters": clusters, "better": sweeping.metric_better, "bounds": bounds(metric)}
     estimates, comparisons = _against(values, configurations, metric.label, how, sureness)
     complete = effects.complete(values)
-    own = None if clusters is None else [label for label, kept in zip(clusters, complete, strict=True) if kept]
+    own = None if clusters is None else [label for label, measured in zip(clusters, complete, strict=True) if measured]
     choice = {**how, "clusters": own, **asdict(sureness)}
     best = effects.winner(values[complete], **choice)
     behind = effects.behind_best(values[complete], **{key: given for key, given in choice.items() if key != "bounds"})
@@ -211,7 +212,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "factors": {name: list(levels) for name, levels in whole.factors.items()},
                 "search": whole.sweep.search, "rounds": [list(one) for one in found.rounds],
                 "left_out": dict(Counter(whole.left_out.values())),
-                "failed": {name: _first(each) for name, each in found.outcomes.items() if not takes_part(each)},
+                "failed": {name: kept(without(each)) for name, each in found.outcomes.items() if not takes_part(each)},
                 "complete": int(complete.sum()), "chosen": configurations[best.place].name, "seen": best.seen,
                 "seen_gain": best.seen - float(values[complete, 0].mean()),
                 "gain": best.value.value - float(values[complete, 0].mean()),
@@ -219,6 +220,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "blame": blamed,
                 "exchange": _exchange(blamed, configurations, comparisons),
             },
+            "judged_at": "k",
             "tables": {"configurations": "configurations"},
         }  # fmt: skip
     return Measurement(
@@ -237,14 +239,27 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
 
 
 class SweepFacts(Facts, total=False):
-    """sweep: what was varied and searched, what was chosen, and what that one is worth."""
+    """sweep: what was varied and searched, what was chosen, and what that one is worth. judged_at: how far judged@k
+    looks, where each ranking is as long as its configuration has it."""
 
     sweep: page_facts.Told
+    judged_at: str
 
 
 def takes_part(outcome: Outcome | None) -> bool:
     """Whether a configuration has a part in the choice."""
     return outcome is not None and not outcome.failure and float(np.isnan(outcome.values).mean()) <= MOST_UNMEASURED
+
+
+def without(outcome: Outcome) -> str:
+    """Why a configuration has no part in the choice; of one that was measured in part with the count."""
+    if outcome.failure:
+        return read(outcome.failure)
+    return Reason(
+        "{count} of {number} questions unmeasured, at most {most}% may be: {reason}",
+        count=int(np.isnan(outcome.values).sum()), number=len(outcome.values), most=round(100 * MOST_UNMEASURED),
+        reason=read(_first(outcome)),
+    )  # fmt: skip
 
 
 def _first(outcome: Outcome) -> str:
@@ -285,6 +300,22 @@ def _effects(
     ]
 
 
+class ConfigurationRow(TypedDict):
+    """A configuration that was measured: its clock, its words, whether it is on the front, how far it is behind the
+    best, its share of the choices, and how much of it is unmeasured. Its levels are columns, too: one a factor."""
+
+    system: str
+    milliseconds: float
+    words: float
+    front: bool
+    may_be_best: bool
+    behind: float
+    behind_low: float
+    behind_high: float
+    share: float
+    unmeasured: int
+
+
 def _rows(
     whole: Grid,
     found: Measured,
@@ -294,22 +325,21 @@ def _rows(
     times: Mapping[str, float],
     better: Better,
 ) -> list[dict[str, Any]]:
-    """One row a configuration that was measured: its levels, distance to the best, clock, words, and place."""
+    """Rows of ConfigurationRow with their levels."""
     words = {each.name: float(np.mean(found.outcomes[each.name].words)) for each in configurations}
     sign = 1.0 if better == "higher" else -1.0
     qualities = [sign * _mean(found.outcomes[each.name].values) for each in configurations]
     milliseconds = [times.get(each.name, math.nan) for each in configurations]
     on_front = effects.front(qualities, milliseconds, list(words.values()))
-    return [
-        {
-            "system": each.name, **each.levels, "milliseconds": ms, "words": words[each.name], "front": front,
-            "may_be_best": gap.may_be_best, "behind": gap.difference, "behind_low": gap.low, "behind_high": gap.high,
-            "share": float(share), "unmeasured": int(np.isnan(found.outcomes[each.name].values).sum()),
-        }
-        for each, ms, front, gap, share in zip(
-            configurations, milliseconds, on_front, behind, best.shares, strict=True
+    rows = [
+        ConfigurationRow(
+            system=each.name, milliseconds=ms, words=words[each.name], front=front, may_be_best=gap.may_be_best,
+            behind=gap.difference, behind_low=gap.low, behind_high=gap.high, share=float(share),
+            unmeasured=int(np.isnan(found.outcomes[each.name].values).sum()),
         )
+        for each, ms, front, gap, share in zip(configurations, milliseconds, on_front, behind, best.shares, strict=True)
     ]  # fmt: skip
+    return [{"system": each.name, **each.levels, **row} for each, row in zip(configurations, rows, strict=True)]
 
 
 def _scores(

@@ -43,7 +43,6 @@ def sweep(
     Exit code 0 when the page was made, 4 when too few configurations could be measured, 3 when the sweep cannot be
     followed, 5 when nobody has answered for the folder.
     """
-    import numpy as np
 
     from ragbench import report
     from ragbench.core import settings
@@ -75,9 +74,9 @@ def sweep(
         if outcome.failure:
             terminal.say(f"{configuration} failed: {read(outcome.failure)}", err=True, colour="red")
         elif not ablation.takes_part(outcome):
-            unmeasured, why = int(np.isnan(outcome.values).sum()), read(next(iter(outcome.why), ""))
-            said = f"{unmeasured} of {len(outcome.values)} questions unmeasured, so it has no part in the choice: {why}"
-            terminal.say(f"{configuration}: {said}", err=True, colour="red")
+            terminal.say(
+                f"{configuration} has no part in the choice: {ablation.without(outcome)}", err=True, colour="red"
+            )
     with terminal.Bars() as bars:
         result = report.run(
             [notebook], given, out, jobs=1, language=language or known.language,

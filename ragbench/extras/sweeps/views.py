@@ -28,12 +28,12 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Comparison, Verdict
 from ragbench.extras.sweeps import effects
-from ragbench.extras.sweeps.ablation import SweepFacts
+from ragbench.extras.sweeps.ablation import ConfigurationRow, SweepFacts
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.findings import adjusted
 from ragbench.views.basics import chart
 from ragbench.views.basics.differences import Scale, scaled
-from ragbench.views.basics.marks import Untyped, chip, rows_of
+from ragbench.views.basics.marks import chip, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 from ragbench.views.sentences.conclusions import facts
@@ -89,7 +89,7 @@ def best(material: Material, present: frozenset[str]) -> Content:
         return ()
     chosen, digits = str(sweep["chosen"]), material.digits(metric)
     value = material.estimate(chosen, metric, choice="corrected")
-    rows = rows_of(Untyped, material.kept("configurations"))
+    rows = rows_of(ConfigurationRow, material.kept("configurations"))
     assert value is not None
     sentences: list[Phrase] = [
         filled(
@@ -142,7 +142,7 @@ def _taken_back(material: Material, metric: str) -> list[str]:
     return [f"{told}; {kept} ({how})." if how else f"{told}; {kept}."]
 
 
-def _choices(material: Material, rows: Sequence[Mapping[Any, Any]]) -> list[Phrase]:
+def _choices(material: Material, rows: Sequence[ConfigurationRow]) -> list[Phrase]:
     """How many may be the best, and the quickest and the shortest of them."""
     _ = material.text
     may = [row for row in rows if row["may_be_best"]]
@@ -261,10 +261,9 @@ def exchanges(material: Material, present: frozenset[str]) -> Content:
     _, metric, sweep = material.text, str(material.primary), cast(SweepFacts, material.facts).get("sweep")
     if sweep is None:
         return ()
-    rows, digits = rows_of(Untyped, material.kept("configurations")), material.digits(metric)
-    factors = list(sweep["factors"])
-    names = [str(row["system"]) for row in rows]
-    levels = [{name: str(row[name]) for name in factors} for row in rows]
+    digits, told = material.digits(metric), material.facts["systems"]
+    names = [str(each["name"]) for each in told]
+    levels = [{factor: str(each[factor]) for factor in sweep["factors"]} for each in told]
     if str(material.baseline) not in names:
         return ()
     of = names.index(str(material.baseline))
@@ -338,10 +337,10 @@ def configurations(material: Material, present: frozenset[str]) -> Content:
     )
 
 
-def _ordered(material: Material, metric: str) -> list[Mapping[Any, Any]]:
+def _ordered(material: Material, metric: str) -> list[ConfigurationRow]:
     """The best first."""
     sign = 1 if material.lower_is_better(metric) else -1
-    rows = rows_of(Untyped, material.kept("configurations"))
+    rows = rows_of(ConfigurationRow, material.kept("configurations"))
     values = _values(material, metric)
     return sorted(rows, key=lambda row: sign * values.get(str(row["system"]), -math.inf))
 
@@ -352,7 +351,7 @@ def _values(material: Material, metric: str) -> dict[str, float]:
     return {name: each.value for name, each in estimates.items() if each is not None}
 
 
-def _table(material: Material, metric: str, rows: Sequence[Mapping[Any, Any]]) -> Table:
+def _table(material: Material, metric: str, rows: Sequence[ConfigurationRow]) -> Table:
     _, digits = material.text, material.digits(metric)
     made = []
     for row in rows:
@@ -389,7 +388,7 @@ def _figure(material: Material, metric: str) -> Content:
         return ()
     values = _values(material, metric)
 
-    def trace(some: Sequence[Mapping[Any, Any]], colour: str, symbol: str) -> dict[str, Any]:
+    def trace(some: Sequence[ConfigurationRow], colour: str, symbol: str) -> dict[str, Any]:
         return {
             "type": "scatter", "mode": "markers", "x": [row["milliseconds"] for row in some],
             "y": [values.get(str(row["system"])) for row in some],

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ragbench.core.folders import text, write
 from ragbench.core.language import Translator
-from ragbench.core.measurement import without_nan
+from ragbench.core.measurement import columns, without_nan
 from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
 from ragbench.core.types import Array
 from ragbench.data import Dataset, places
@@ -22,8 +22,8 @@ from ragbench.data.files import DatasetError
 from ragbench.data.wording import plain
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
-from ragbench.stats.coefficients import order_tau
-from ragbench.views.basics.marks import Untyped, example, rows_of, with_examples
+from ragbench.stats.coefficients import order_tau, tau_ends
+from ragbench.views.basics.marks import example, rows_of, with_examples
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
 
@@ -32,16 +32,32 @@ if TYPE_CHECKING:
 
 
 DRAFTS, BELIEF = "drafts", "belief"
-COLUMNS = ("id", "kind", "style", "judge", "dropped", "question", "why", "state")
 EXAMPLES = 3
 LONGEST = 240
 
 
-def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
-    """The drafts that are kept beside a data set (COLUMNS); none where there are none. shown: what masks a text.
+class DraftRow(TypedDict):
+    """A draft. dropped: by which filter, "" where by none. state: unreviewed or reviewed, "" where it is not in the
+    data set."""
 
-    dropped: the filter, "" where none did. state: unreviewed or reviewed, "" where it is not in the data set.
-    """
+    id: str
+    kind: str
+    style: str
+    judge: str
+    dropped: str
+    question: str
+    why: str
+    state: str
+
+
+class BeliefRow(TypedDict):
+    """What was told last of how far drafts may be believed, as JSON (KEPT)."""
+
+    told: str
+
+
+def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
+    """The drafts that are kept beside a data set; none where there are none. shown: what masks a text."""
     import pandas as pd
 
     place = places.data(data.name) / data.name
@@ -54,8 +70,8 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
         for each in made
     ]  # fmt: skip
     told = read(place, data.language)
-    more = {BELIEF: pd.DataFrame({"told": [json.dumps(told)]})} if told else {}
-    return ({DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}) | more
+    more = {BELIEF: pd.DataFrame([(json.dumps(told),)], columns=columns(BeliefRow))} if told else {}
+    return ({DRAFTS: pd.DataFrame(rows, columns=columns(DraftRow))} if rows else {}) | more
 
 
 def parts(material: Material) -> Content:
@@ -64,7 +80,7 @@ def parts(material: Material) -> Content:
 
 
 def _filtered(material: Material) -> Content:
-    rows = rows_of(Untyped, material.kept(DRAFTS))
+    rows = rows_of(DraftRow, material.kept(DRAFTS))
     if not rows:
         return ()
     _ = material.text
@@ -87,7 +103,7 @@ def _filtered(material: Material) -> Content:
 
 def _believed(material: Material) -> Content:
     """Whether drafts order systems as other questions do, as it was last said."""
-    kept = rows_of(Untyped, material.kept(BELIEF))
+    kept = rows_of(BeliefRow, material.kept(BELIEF))
     if not kept:
         return ()
     _, told = material.text, json.loads(kept[0]["told"])
@@ -122,7 +138,7 @@ def _believed(material: Material) -> Content:
     )  # fmt: skip
 
 
-def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
+def _said(rows: Sequence[DraftRow], _: Translator) -> str:
     kept = [row for row in rows if not row["dropped"]]
     reviewed = sum(row["state"] == "reviewed" for row in kept)
     who = _.enumeration(sorted({row["judge"] for row in rows}))
@@ -132,7 +148,7 @@ def _said(rows: Sequence[Mapping[str, str]], _: Translator) -> str:
     return f"{made} {passed} {read}"
 
 
-def _example(row: Mapping[str, str]) -> Content:
+def _example(row: DraftRow) -> Content:
     text, why = shortened(row["question"], LONGEST) or "—", shortened(row["why"], LONGEST)
     return example(row["id"], text, row["style"], why)
 
@@ -188,15 +204,15 @@ class Belief:
     """How far drafts order systems as people's questions do.
 
     tau, low, high: Kendall's τ-b of the systems' means under both, with the percentile interval over draws of the
-    questions of both; NaN where either orders nothing. levels: system → mean under the drafts less that under people's
-    questions. needed: from how many drafts on all pairs of systems are in the order that all drafts give them, with a
-    chance of ENOUGH; None where no number does. n, of_people: questions.
+    questions of both; NaN and None where either orders nothing. levels: system → mean under the drafts less that under
+    people's questions. needed: from how many drafts on all pairs of systems are in the order that all drafts give them,
+    with a chance of ENOUGH; None where no number does. n, of_people: questions.
     """
 
     systems: tuple[str, ...]
     tau: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     levels: Mapping[str, float]
     drafted: Mapping[str, float]
     people: Mapping[str, float]
@@ -222,16 +238,13 @@ def compared(drafted: Mapping[str, Array], people: Mapping[str, Array], *, seed:
         raise DatasetError(f"{first.shape[1]} drafts and {second.shape[1]} questions of people: two of each at least")
     means, others = first.mean(axis=1), second.mean(axis=1)
     random = np.random.default_rng(seed)
-    drawn = [
-        order_tau(
-            *(table[:, random.integers(table.shape[1], size=table.shape[1])].mean(axis=1) for table in (first, second))
-        )
-        for _ in range(DRAWS)
-    ]
-    known = [tau for tau in drawn if not math.isnan(tau)]
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known else (math.nan, math.nan)
+
+    def drawn(table: Array) -> Array:
+        return np.asarray(table[:, random.integers(table.shape[1], size=table.shape[1])].mean(axis=1))
+
+    low, high = tau_ends(((drawn(first), drawn(second)) for _ in range(DRAWS)), LEVEL)
     return Belief(
-        names, order_tau(means, others), float(low), float(high),
+        names, order_tau(means, others), low, high,
         {name: float(means[place] - others[place]) for place, name in enumerate(names)},
         dict(zip(names, means.tolist(), strict=True)), dict(zip(names, others.tolist(), strict=True)),
         needed(first, random), first.shape[1], second.shape[1],

@@ -1,21 +1,17 @@
-"""Formats of traces, each a record of how it is known; what their fields are called is one vocabulary for all of them.
-
-Sources: opentelemetry-proto 1.45 (trace.proto and its JSON form), opentelemetry-sdk 1.45.2 (ReadableSpan.to_json),
-opentelemetry.io/docs/specs/semconv/gen-ai; openinference-semantic-conventions 0.1.42; arize-phoenix-client 3.5.0
-(get_spans_dataframe, spans); langfuse 3.15.0 (TraceWithFullDetails) and 5.0.4 (ObservationV2, scores),
-langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields; langsmith 0.15.0 (schemas.Run,
-schemas.Example), docs.langchain.com/langsmith/run-data-format; mlflow-skinny 3.17.2 (entities.Trace,
-tracing.constant); langchain-core 1.7.2 (documents.Document, load.dumpd).
+"""Formats of traces, each a record of how it is known; what their fields are called is one vocabulary for all of them,
+`formats.toml`. A row of a table of answers, ragas' and DeepEval's among them, is a trace too; of a dialogue each
+question is one.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ragbench.core.types import ToolCall
+from ragbench.core.types import Chunk, ToolCall
 from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import (
@@ -32,7 +28,9 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.rows import cut_list
-from ragbench.extras.traces import answer_rows, traced_agents
+from ragbench.data.samples import SAID, samples_of
+from ragbench.data.vocabulary import field_of, key
+from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
 
@@ -43,74 +41,23 @@ class Format(NamedTuple):
     MARKS: tuple[set[str], ...]
 
 
-def _format(name: str, *marks: str) -> Format:
-    return Format(name, tuple(set(mark.split()) for mark in marks))
-
-
-FORMATS = (
-    _format("OpenTelemetry", "resourceSpans", "resource_spans", "scopeSpans", "traceId spanId",
-            "trace_id span_id attributes", "context attributes start_time"),
-    _format("Phoenix", "context.trace_id context.span_id", "context.trace_id span_kind parent_id"),
-    _format("Langfuse", "observations timestamp", "htmlPath timestamp", "timestamp sessionId input",
-            "timestamp session_id input", "traceId startTime type", "trace_id start_time type",
-            "traceId name value source", "trace_id name value source"),
-    _format("LangSmith", "run_type inputs", "run_type trace_id", "dataset_id inputs", "inputs outputs"),
-    _format("MLflow", "info data", "trace_id spans", "request_id spans"),
-    _format("LangChain documents", "page_content", "pageContent", "lc kwargs"),
-)  # fmt: skip
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FORMATS = tuple(Format(name, tuple(set(mark.split()) for mark in marks)) for name, marks in _TABLE["formats"].items())
 TABLE = Format("a table of answers", ())
 """What has the marks of none of them and a question with anything that was said of it."""
 
-KINDS: Mapping[str, Kind] = {
-    "retriever": "retrieve", "retrieval": "retrieve", "reranker": "rerank", "rerank": "rerank", "llm": "generate",
-    "chat": "generate", "chat_model": "generate", "generation": "generate", "completion": "generate",
-    "text_completion": "generate", "generate_content": "generate", "embedding": "embed", "embeddings": "embed",
-    "tool": "tool", "execute_tool": "tool",
-}  # fmt: skip
-"""What vendors call the kinds of steps, in small letters."""
+KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items() for name in names.split()}  # type: ignore[misc]
 ENVELOPES = ("resource_spans", "scope_spans", "instrumentation_library_spans")
-NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in {
-    "trace": "trace_id context.trace_id", "span": "span_id context.span_id id",
-    "parent": "parent_span_id parent_id parent_observation_id parent_run_id",
-    "start": "start_time_unix_nano start_time", "end": "end_time_unix_nano end_time",
-    "kind": "openinference.span.kind gen_ai.operation.name langfuse.observation.type mlflow.spanType "
-            "traceloop.span.kind llm.request.type span_kind run_type type",
-    "status": "status.code status.status_code status_code level",
-    "message": "status.message status.description status_message",
-    "input": "input.value gen_ai.retrieval.query.text gen_ai.input.messages llm.input_messages "
-             "langfuse.observation.input traceloop.entity.input gen_ai.prompt mlflow.spanInputs inputs input",
-    "output": "output.value gen_ai.output.messages llm.output_messages langfuse.observation.output "
-              "traceloop.entity.output gen_ai.completion mlflow.spanOutputs outputs output",
-    "documents": "reranker.output_documents retrieval.documents gen_ai.retrieval.documents",
-    "model": "llm.response.model_name gen_ai.response.model llm.model_name gen_ai.request.model "
-             "langfuse.observation.model.name mlflow.llm.model extra.metadata.ls_model_name "
-             "extra.invocation_params.model extra.invocation_params.model_name model provided_model_name",
-    "input_tokens": "llm.token_count.prompt gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens "
-                    "mlflow.chat.tokenUsage.input_tokens usage_details.input usage.input prompt_tokens",
-    "output_tokens": "llm.token_count.completion gen_ai.usage.output_tokens gen_ai.usage.completion_tokens "
-                     "mlflow.chat.tokenUsage.output_tokens usage_details.output usage.output completion_tokens",
-    "cost": "llm.cost.total gen_ai.usage.cost mlflow.llm.cost.total_cost total_cost calculated_total_cost "
-            "cost_details.total",
-    "session": "session.id gen_ai.conversation.id langfuse.session.id traceloop.association.properties.session_id "
-               "mlflow.trace.session extra.metadata.session_id extra.metadata.thread_id "
-               "extra.metadata.conversation_id session_id",
-    "user": "user.id enduser.id langfuse.user.id traceloop.association.properties.user_id mlflow.trace.user "
-            "extra.metadata.user_id extra.metadata.ls_user_id extra.metadata.user user_id",
-    "tool": "gen_ai.tool.name tool.name tool_call.function.name traceloop.entity.name name",
-    "arguments": "gen_ai.tool.call.arguments tool_call.function.arguments",
-    "whole": "trace_id request_id id", "asked": "input request", "said": "output response",
-    "at": "timestamp request_time timestamp_ms", "seconds": "latency",
-    "milliseconds": "execution_duration_ms execution_time_ms execution_duration",
-    "steps": "observations spans", "scores": "scores assessments",
-}.items()}  # fmt: skip
+NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
 FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"
 YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
 NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
+GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
-MAX_DEPTH, MOST_RUNS = 8, 64
+MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 _LISTED = re.compile(
     r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion)|retrieval\.documents|reranker\.output_documents)"
@@ -124,7 +71,9 @@ def format_of(record: Mapping[str, Any]) -> Format | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
     known = next((known for known in FORMATS if any(names >= marks for marks in known.MARKS)), None)
-    return known or (TABLE if answer_rows.is_one(record) else None)
+    if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
+        return TABLE  # an answer beside its reference: no example, whose outputs are the reference
+    return known or (TABLE if is_answer_row(record) else None)
 
 
 def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
@@ -139,7 +88,7 @@ def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
 def parts(known: Format, record: Mapping[str, Any], name: str) -> Iterator[Trace | Passage]:
     """What a record of a format holds: parts of traces, or a document. name: an id for what has none of its own."""
     if known is TABLE:
-        yield from answer_rows.parts(record, name)
+        yield from traces_of_row(record, name)
     elif known.NAME == "LangChain documents":
         yield from filter(None, [passage_of(record)])
     else:
@@ -281,7 +230,7 @@ def _told_by_events(
 def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...], str | None]:
     """The calls of a step, and what a tool gave; LangChain writes what went in as the field `input` alone."""
     if step == "generate":
-        return next((calls for key in NAMES["output"] if (calls := traced_agents.announced(given.get(key)))), ()), None
+        return next((calls for key in NAMES["output"] if (calls := spans.announced(given.get(key)))), ()), None
     if step != "tool":
         return (), None
     arguments = _first(given, "arguments")
@@ -289,7 +238,7 @@ def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...],
     if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
         arguments = arguments["input"]
     result = given.get("gen_ai.tool.call.result")
-    return traced_agents.made(_first(given, "tool"), arguments), traced_agents.result(
+    return spans.made(_first(given, "tool"), arguments), spans.result(
         _first(given, "output") if result is None else result
     )
 
@@ -409,3 +358,48 @@ def _grouped(attributes: Mapping[str, Any]) -> dict[str, Any]:
         else:
             item[parted[3]] = value
     return grouped | {name: [items[place] for place in sorted(items)] for name, items in lists.items()}
+
+
+COUNTED = ("inputtokencount", "outputtokencount", "tokencost")
+"""What DeepEval says of an answer, beside `completion_time`."""
+
+
+def is_answer_row(record: Mapping[str, Any]) -> bool:
+    """Whether a record has a question beside anything that was said of it."""
+    fields = {field_of(name) for name in record}
+    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
+
+
+def traces_of_row(record: Mapping[str, Any], name: str) -> Iterator[Trace]:
+    """The trace of a row; of a dialogue one for each question. Raises DatasetError for what is no list of texts."""
+    known = {key(column): value for column, value in record.items()}
+    for sample in samples_of(dict(record), "a row", numbered=name):
+        retrieved = _passages(sample.contexts)
+        spans = [] if retrieved is None else [Span("retrieve", kind="retrieve", passages=retrieved)]
+        if any(known.get(name) is not None for name in COUNTED):
+            spans.append(
+                Span(
+                    "answer",
+                    kind="generate",
+                    answer=sample.response or None,
+                    input_tokens=count(known.get("inputtokencount")),
+                    output_tokens=count(known.get("outputtokencount")),
+                    cost=number(known.get("tokencost")),
+                )
+            )
+        yield Trace(
+            sample.id,
+            tuple(spans),
+            sample.user_input or None,
+            sample.response or None,
+            sample.reference or None,
+            _passages(sample.reference_contexts),
+            session=sample.cluster,
+            seconds=number(known.get("completiontime")),
+        )
+
+
+def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
+    if chunks is None:
+        return None
+    return tuple(Passage(chunk.text or None, None if chunk.is_nameless else chunk.id) for chunk in chunks)

@@ -24,7 +24,7 @@ from ragbench.core.metric import Metric
 from ragbench.core.types import Hit, Piece, Question, Sample
 from ragbench.metrics import declaration
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.findings import Group, Sureness, bounds, columns, compared, void
+from ragbench.tiers.basics.findings import Group, Sureness, Unknown, bounds, columns, compared, find, void
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +86,19 @@ class Design:
     def dimensions(self) -> tuple[str, ...]:
         """What the questions are sliced by."""
         return tuple(self.evidence.facts.get("slice_by") or ())
+
+    def means(
+        self, metrics: Sequence[Metric | Unknown] | None = None, pairs: Sequence[tuple[str, str]] = ()
+    ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
+        """Estimates and comparisons of single scores, as every page has them and every comparison of runs.
+
+        metrics: what is stated; None: all that are known here. pairs: see `ragbench.tiers.basics.findings.find`.
+        """
+        tops = self.evidence.facts.get("tops")
+        return find(
+            self.evidence.scores, self.metrics if metrics is None else metrics, self.systems, self.clusters,
+            self.sureness, self.primary, tops=tops, pairs=pairs,
+        )  # fmt: skip
 
     def counts(self) -> Facts:
         """How many questions and groups of them there are."""

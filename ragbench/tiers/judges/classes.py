@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
-from ragbench.core.measurement import NamedEstimate
+from ragbench.core.measurement import NamedEstimate, columns
 from ragbench.core.types import Array, Estimate
 from ragbench.stats.coefficients import cohen_kappa
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -26,7 +26,7 @@ from ragbench.tiers.judges.numbers import Numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_CLASSES, MOST_CLASSES = 3, 7
+FEWEST_CLASSES, MOST_CLASSES = 3, 7  # two have balanced accuracy and F1; of more than seven no table is read
 FEWEST = 20
 """Rated answers of a half, below which no cut points are chosen on it."""
 FINEST = 200
@@ -84,12 +84,23 @@ def classes_of(answers: Answers, scale: Scale, names: Sequence[str]) -> Classes 
     return Classes(tuple(f"{value:g}" for value in values), tuple(scale.share(values).tolist()))
 
 
+class ConfusionRow(TypedDict):
+    """How many ratings by people in a class stand beside the judge's class `said`, empty without a score."""
+
+    judge: str
+    people: str
+    said: str
+    count: int
+
+
+CutRow = TypedDict("CutRow", {"judge": str, "half": int, "class": str, "value": float})
+"""From which score on the half's answers are in the class; none where scores lie on the classes' levels."""
+
+
 def found(
     given: Mapping[str, Array], answers: Answers, classes: Classes | None, judge_scale: Scale, sure: Sureness
 ) -> tuple[list[NamedEstimate], dict[str, pd.DataFrame]]:
-    """Statistics at `class` ("" over all of them), and two tables. confusion: judge, people's class, the judge's (empty
-    without a score), count. cuts: judge, half, class, value: from which score on the half's answers are in the class;
-    none where scores lie on the classes' levels.
+    """Statistics at `class` ("" over all of them), and the tables `confusion` and `cuts`.
 
     given: judge → (answers,) scores as shares of its scale. Every rating by a person is laid beside the judge's class.
     Judge "people" is one person beside another, which is the ceiling.
@@ -117,8 +128,8 @@ def found(
             for name, own in _each(truth, judged, drawn, classes, sure).items():
                 placed += numbers.placed(judge, own, **{"class": name})
     return placed, {
-        "confusion": pd.DataFrame(confusion, columns=["judge", "people", "said", "count"]).astype({"count": "Int64"}),
-        "cuts": pd.DataFrame(cuts, columns=["judge", "half", "class", "value"]).astype({"value": float}),
+        "confusion": pd.DataFrame(confusion, columns=columns(ConfusionRow)).astype({"count": "Int64"}),
+        "cuts": pd.DataFrame(cuts, columns=columns(CutRow)).astype({"value": float}),
     }
 
 

@@ -32,10 +32,58 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ANSWER_COLUMNS = (
-    "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
-    "contexts",
-)  # fmt: skip
+class JudgedRow(TypedDict):
+    """A rated answer and what a judge gave it: people's mean and the score as shares of their scales, NaN without one;
+    ratings: by person, as JSON."""
+
+    judge: str
+    sample: str
+    question: str
+    answer: str
+    reference: str | None
+    people: float
+    ratings: str
+    score: float
+    status: str
+    reason: str
+    system: str | None
+    contexts: Sequence[str]
+
+
+class CoverageRow(TypedDict):
+    """How many of the questions to a judge ended so, of how many that were asked."""
+
+    judge: str
+    outcome: str
+    count: int
+    asked: int
+
+
+class ProbeRow(TypedDict):
+    """What was decided of a probe; limits: NaN where the side is open."""
+
+    judge: str
+    probe: str
+    limit_low: float
+    limit_high: float
+    p: float
+    p_adjusted: float
+    verdict: str
+    why: str
+
+
+class PanelRow(TypedDict):
+    """What the panel's mean and its concordance with people become without a judge."""
+
+    judge: str
+    whole: float
+    without: float
+    shift: float
+    largest: float
+    n: int
+    concordance: float
+    concordance_without: float
+
 
 SAID = ("who", "kind", "sample", "variant", "repeat", "value", "status", "asked", "seconds", "cluster", "system",
         "family", "stand_in")  # fmt: skip
@@ -216,7 +264,6 @@ def _rivals(rivalries: Sequence[numbers.Rivalry]) -> Iterator[Finding]:
 
 
 def _coverage(heard: Sequence[Heard]) -> pd.DataFrame:
-    """How many of the questions to each judge ended so, of how many."""
     import pandas as pd
 
     rows = [
@@ -224,7 +271,7 @@ def _coverage(heard: Sequence[Heard]) -> pd.DataFrame:
         for judge in heard
         for outcome, hit in numbers.outcomes(judge).items()
     ]
-    return pd.DataFrame(rows, columns=["judge", "outcome", "count", "asked"])
+    return pd.DataFrame(rows, columns=columns(CoverageRow))
 
 
 def _probes(probes: Sequence[Probe]) -> pd.DataFrame:
@@ -236,8 +283,7 @@ def _probes(probes: Sequence[Probe]) -> pd.DataFrame:
         for each in probes
     ]  # fmt: skip
     floats = ("limit_low", "limit_high", "p", "p_adjusted")
-    table = pd.DataFrame(rows, columns=["judge", "probe", *floats, "verdict", "why"])
-    return table.astype(dict.fromkeys(floats, float))
+    return pd.DataFrame(rows, columns=columns(ProbeRow)).astype(dict.fromkeys(floats, float))
 
 
 def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
@@ -257,12 +303,10 @@ def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
          "concordance_without": concordance(each.judge)}
         for each in numbers.influences(heard, how.rule.on((tried.scale.low, tried.scale.high)))
     ]  # fmt: skip
-    columns = ["judge", "whole", "without", "shift", "largest", "n", "concordance", "concordance_without"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns(PanelRow))
 
 
 def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> pd.DataFrame:
-    """One row an answer and judge: texts, people's mean and ratings and the judge's score, all as shares of scales."""
     import pandas as pd
 
     answers = tried.answers
@@ -288,7 +332,7 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
         for judge in heard
         for place, sample in enumerate(answers.samples)
     ]
-    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
+    return pd.DataFrame(rows, columns=columns(JudgedRow)).astype({"people": float, "score": float})
 
 
 def _said(

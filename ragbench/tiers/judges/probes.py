@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.core.measurement import columns
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import BY_CONSTRUCTION, Array, Estimate, Sample
 from ragbench.stats.verdicts import outside_p
@@ -37,9 +38,6 @@ PROBES = (
 )  # fmt: skip
 ANSWER, MADE, PAIR = "answer", "made", "pair"
 """Kinds of answers: rated, made to try the judge, and a pair of which the better is chosen."""
-TRIALS = ("judge", "kind", "id", "variant", "question", "text", "other", "reference", "score", "first", "second",
-          "reason")  # fmt: skip
-EFFECTS = ("judge", "probe", "kind", "id", "before", "after", "value", "failed")
 UNMOVED = ("repeats", "place", "scale_order", "prompt_language")
 """Probes by which a judge that asks no model and reads no prompt cannot be moved: it reckons with the same texts."""
 SHIFTS = {"padding": ("partial", "padded"), "injected": ("off_topic", "injected")}
@@ -284,13 +282,30 @@ def _within(values: Array, levels: Any) -> Array:
     return np.asarray(values - means[levels])
 
 
+class TrialRow(TypedDict):
+    """A made answer with its score as a share of the scale, or a pair with the choice in both orders (+1 the pair's
+    first answer, −1 its second, 0 a tie; NaN without a choice)."""
+
+    judge: str
+    kind: str
+    id: str
+    variant: str
+    question: str
+    text: str
+    other: str | None
+    reference: str | None
+    score: float
+    first: float
+    second: float
+    reason: str
+
+
 def trial_table(heard: Sequence[Heard], tried: Tried) -> pd.DataFrame:
-    """Rows of TRIALS: every made answer with its score as a share of the scale, every pair with the choice in both
-    orders (+1 the pair's first answer, −1 its second, 0 a tie; NaN without a choice)."""
+    """Every made answer and every pair."""
     import pandas as pd
 
     rows = [row for judge in heard for row in _trials(judge, tried)]
-    return pd.DataFrame(rows, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float))
+    return pd.DataFrame(rows, columns=columns(TrialRow)).astype(dict.fromkeys(("score", "first", "second"), float))
 
 
 def _trials(heard: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
@@ -309,23 +324,36 @@ def _trials(heard: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
             yield *row(first, PAIR, second.response, PAIR), math.nan, forward, -backward, ""
 
 
-def effect_table(
-    seen: Mapping[str, Mapping[str, Effect]], heard: Sequence[Heard], tried: Tried, limits: Limits
-) -> pd.DataFrame:
-    """Rows of EFFECTS: what a probe saw of one answer, in shares of the scale.
+class EffectRow(TypedDict):
+    """What a probe saw of one answer, in shares of the scale.
 
     before, after: the two numbers that it compares (the lowest and the highest of repeats; the winner in either order;
     NaN where it compares none). value: the answer's part of the probe's effect. failed: whether that alone lies
-    outside the probe's limits; for a share, whether the answer counts at all. A probe over all answers together
-    (`own_family`, `disguise`) has no rows: no single answer fails it.
+    outside the probe's limits; for a share, whether the answer counts at all.
     """
+
+    judge: str
+    probe: str
+    kind: str
+    id: str
+    before: float
+    after: float
+    value: float
+    failed: bool
+
+
+def effect_table(
+    seen: Mapping[str, Mapping[str, Effect]], heard: Sequence[Heard], tried: Tried, limits: Limits
+) -> pd.DataFrame:
+    """A row a probe and answer. A probe over all answers together (`own_family`, `disguise`) has no rows: no single
+    answer fails it."""
     import pandas as pd
 
     rows = [row for judge in heard for name, effect in seen[judge.name].items() for row in (
         _rungs(judge, tried) if name == "ladder" else _answers(judge.name, name, effect, limits)
     )]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "value"), float)
-    return pd.DataFrame(rows, columns=list(EFFECTS)).astype({**numbers, "failed": bool})
+    return pd.DataFrame(rows, columns=columns(EffectRow)).astype({**numbers, "failed": bool})
 
 
 def _answers(judge: str, probe: str, effect: Effect, limits: Limits) -> Iterator[tuple[Any, ...]]:

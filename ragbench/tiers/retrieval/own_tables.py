@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ragbench.core.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.core.types import Chunk, Question
-from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, payloads, vocabulary
+from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, vocabulary
 from ragbench.data.records import REAL
 from ragbench.data.rows import cut_list
 from ragbench.store.foreign import holds_vectors, no_vectors
@@ -188,15 +188,15 @@ def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
     return Guess(chunks, questions, tuple(said), tuple(unused))
 
 
-_ID = ("id", "uuid", *payloads.IDS)
+_ID = ("id", "uuid", *vocabulary.PARTS.ids)
 _VECTORS = {"embedding", "vector", "vec", "emb"}
 _HELD: dict[str, tuple[Sequence[str], Sequence[str]]] = {
-    "id": (_ID, ("chunk_id", "id")), "text": ((*payloads.TEXTS, "document"), ("chunk_text", "contexts")),
-    "url": (payloads.ADDRESSES, ("url",)), "title": (payloads.TITLES, ()),
+    "id": (_ID, ("chunk_id", "id")), "text": ((*vocabulary.PARTS.texts, "document"), ("chunk_text", "contexts")),
+    "url": (vocabulary.PARTS.addresses, ("url",)), "title": (vocabulary.PARTS.titles, ()),
 }  # fmt: skip
 _ASKED: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "id": (_ID, ("id",)), "question": ((), ("user_input",)), "answer": ((), ("response",)),
-    "url": (payloads.ADDRESSES, ("url",)), "score": ((), ("user_score", "value")), "user": ((), ("user",)),
+    "url": (vocabulary.PARTS.addresses, ("url",)), "score": ((), ("user_score", "value")), "user": ((), ("user",)),
     "asked_at": ((), ("time",)), "stop_point": (("stop_point",), ()),
 }  # fmt: skip
 """Setting → names of its column, the likelier first, and fields of the vocabulary."""

@@ -21,7 +21,7 @@ from ragbench.core.types import Array, Chunk, Question, Ranking, Status
 from ragbench.data import Dataset, doubts_of
 from ragbench.metrics import catalogue, declaration, ranking_arrays
 from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
-from ragbench.tiers.basics import bands, design, findings, requests, withholding
+from ragbench.tiers.basics import bands, design, requests, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.design import Design, left_out, of_slices
 from ragbench.tiers.basics.findings import Sureness, leading
@@ -111,10 +111,7 @@ def state(evidence: Evidence) -> Findings:
     design, facts, extra = Design(evidence), evidence.facts, evidence.extra
     if not design.asked or not design.systems:
         return Findings()
-    estimates, comparisons = findings.find(
-        evidence.scores, design.metrics, design.systems, design.clusters, design.sureness, design.primary,
-        tops=facts.get("tops"),
-    )  # fmt: skip
+    estimates, comparisons = design.means()
     how = design.labels, design.sureness
     indexes, misses = timing.indexes(extra[timing.INDEXES], design.clusters, design.sureness)
     placed: list[Finding] = [*indexes, *timing.quantiles(extra["latencies"], design.sureness.level)]

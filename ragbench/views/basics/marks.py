@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SERIES = 8
+SERIES = 8  # colours that eyes tell apart; more systems begin anew
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
 
 
@@ -131,8 +131,6 @@ def example(identifier: str, text: str, other: str, beside: str) -> list[Part]:
 
 
 Row = TypeVar("Row", bound=Mapping[str, object])
-Untyped = dict[str, Any]
-"""A row of a table that says no types of its columns."""
 
 
 def rows_of(kind: type[Row], table: pd.DataFrame, system: str | None = None) -> list[Row]:

@@ -15,6 +15,8 @@ from ragbench.core.types import Status
 from ragbench.metrics.decisions import Cell
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.verdict_tables import statuses
+from ragbench.tiers.judges.judge_findings import JudgedRow
+from ragbench.tiers.judges.probes import EffectRow, TrialRow
 from ragbench.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.views.basics.marks import OUTCOMES, SHARES, rows_of
 from ragbench.views.basics.material import Material
@@ -34,7 +36,7 @@ class _Item:
     kind: str
     row: Row
     rows: dict[str, Row] = field(default_factory=dict)
-    effects: dict[str, list[Row]] = field(default_factory=dict)
+    effects: dict[str, list[EffectRow]] = field(default_factory=dict)
 
     def known(self, *columns: str) -> str:
         """What the first of the columns that it has says."""
@@ -86,13 +88,13 @@ def trials(material: Material) -> Items:
 
 def _found(material: Material) -> dict[str, _Item]:
     trials: dict[str, _Item] = {}
-    for table in ("answers", "trials"):
-        for row in judge_trust.kept(material, table):
-            kind, name = (ANSWER, row["sample"]) if table == "answers" else (str(row["kind"]), row["id"])
-            trials.setdefault(f"{kind}.{name}", _Item(kind, row)).rows[str(row["judge"])] = row
-    for row in judge_trust.kept(material, "effects"):
-        if trial := trials.get(f"{row['kind']}.{row['id']}"):
-            trial.effects.setdefault(str(row["judge"]), []).append(row)
+    for rated in judge_trust.kept(material, JudgedRow, "answers"):
+        trials.setdefault(f"{ANSWER}.{rated['sample']}", _Item(ANSWER, rated)).rows[rated["judge"]] = rated
+    for made in judge_trust.kept(material, TrialRow, "trials"):
+        trials.setdefault(f"{made['kind']}.{made['id']}", _Item(made["kind"], made)).rows[made["judge"]] = made
+    for effect in judge_trust.kept(material, EffectRow, "effects"):
+        if trial := trials.get(f"{effect['kind']}.{effect['id']}"):
+            trial.effects.setdefault(effect["judge"], []).append(effect)
     return trials
 
 
@@ -104,7 +106,7 @@ def _trial_measures(material: Material, listed: Sequence[_Item]) -> list[Measure
             status = str(row.get("status") or Status.OK.value)
             if status != Status.OK.value:
                 lost.setdefault(judge, {}).setdefault(status, []).append(place)
-    probes = dict.fromkeys(str(row["probe"]) for row in judge_trust.kept(material, "effects"))
+    probes = dict.fromkeys(str(row["probe"]) for row in judge_trust.kept(material, EffectRow, "effects"))
     score = measured("score", _("score, share of the scale"), _Item.score, paired=False, of=("error_rate",),
                      missing=lost)  # fmt: skip
     failed = [measured("failed", _("probes it failed"), _Item.failed, digits=0, lower=True)]
@@ -172,7 +174,7 @@ def _winner(material: Material, value: Any) -> str:
     return _("the first answer") if known > 0 else _("the second answer") if known < 0 else _("tie")
 
 
-def _probe(material: Material, row: Row) -> str:
+def _probe(material: Material, row: EffectRow) -> str:
     """`padding: 0.50 → 0.90 · failed it`."""
     _ = material.text
     said = name = judge_trust.probe(material, str(row["probe"]))[0]

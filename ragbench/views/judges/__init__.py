@@ -24,7 +24,8 @@ from ragbench.core.parts import (
 )
 from ragbench.core.types import Estimate
 from ragbench.metrics.explanation import reason_in
-from ragbench.tiers.judges.judge_findings import VariantRow
+from ragbench.tiers.judges.judge_findings import JudgedRow, ProbeRow, VariantRow
+from ragbench.tiers.judges.probes import EffectRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.marks import SYMBOLS, behind, link, rows_of, shortened
 from ragbench.views.basics.material import Material
@@ -60,19 +61,19 @@ MOST_SERIES = 7
 def probes(material: Material, present: frozenset[str]) -> Content:
     """What sways each judge: effect, limit and verdict of every probe, those without a fault folded."""
     judges = judge_trust.judges_of(material)
-    if judges and not judge_trust.kept(material, "probes"):
+    if judges and not judge_trust.kept(material, ProbeRow, "probes"):
         return Text(material.text("Nothing was tried."))
     return (*(_probes(material, present, name, len(judges) > 1) for name in judges),)
 
 
 def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Content:
     _ = material.text
-    tried = {str(row["probe"]) for row in judge_trust.kept(material, "effects", judge)}
+    tried = {str(row["probe"]) for row in judge_trust.kept(material, EffectRow, "effects", judge)}
     heads = [_("probe"), _effects(material, judge), _("limit"), (_("p (Bonferroni)"), "rb-short")]
     heads += [(_("verdict"), "rb-word"), _("n")]
     made: dict[str, list[list[Any]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
     untried = []
-    for row in judge_trust.kept(material, "probes", judge):
+    for row in judge_trust.kept(material, ProbeRow, "probes", judge):
         name, meaning = judge_trust.probe(material, row["probe"])
         effect = material.estimate(judge, "effect", probe=row["probe"])
         if row["verdict"] == UNMEASURED or effect is None:
@@ -109,15 +110,14 @@ def _effects(material: Material, judge: str) -> str:
     """What the column of effects is called: with the level of its intervals, which are those of the whole family."""
     _ = material.text
     effects = (
-        material.estimate(judge, "effect", probe=row["probe"]) for row in judge_trust.kept(material, "probes", judge)
+        material.estimate(judge, "effect", probe=row["probe"])
+        for row in judge_trust.kept(material, ProbeRow, "probes", judge)
     )
     level = next((effect.level for effect in effects if effect is not None and effect.low is not None), None)
     return _("effect") if level is None else _("effect, {level} interval", level=_.percent(level, 2))
 
 
-def _effect(
-    material: Material, present: frozenset[str], row: judge_trust.Row, effect: Estimate, tried: set[str]
-) -> Link:
+def _effect(material: Material, present: frozenset[str], row: ProbeRow, effect: Estimate, tried: set[str]) -> Link:
     """The effect, leading to the answers that it is made of."""
     changes = row["probe"].endswith(judge_trust.CHANGES)
     number = judge_trust.number(material, effect, signed=not (changes or row["probe"] in SHARES))
@@ -126,7 +126,7 @@ def _effect(
     return Link(number, address if probe in tried else None)
 
 
-def _limit(material: Material, row: judge_trust.Row) -> str:
+def _limit(material: Material, row: ProbeRow) -> str:
     _ = material.text
     low, high = row["limit_low"], row["limit_high"]
     digits = 2 if all(math.isnan(end) or math.isclose(end, round(end, 2)) for end in (low, high)) else 3
@@ -251,7 +251,9 @@ def disagreements(material: Material, present: frozenset[str], count: int = 5) -
     parts = list[Content]()
     for place, judge in enumerate(judge_trust.judges_of(material)):
         rows = [
-            row for row in judge_trust.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])
+            row
+            for row in judge_trust.kept(material, JudgedRow, "answers", judge)
+            if not math.isnan(row["people"] - row["score"])
         ]
         rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
         if rows:
@@ -262,7 +264,7 @@ def disagreements(material: Material, present: frozenset[str], count: int = 5) -
     return parts
 
 
-def _disagreement(material: Material, prefix: str, row: judge_trust.Row) -> Entry:
+def _disagreement(material: Material, prefix: str, row: JudgedRow) -> Entry:
     _ = material.text
     marks = _("people {people}, judge {score}", people=_.number(row["people"], 2), score=_.number(row["score"], 2))
     lines = {

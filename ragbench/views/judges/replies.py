@@ -9,6 +9,8 @@ from typing import Any
 from ragbench.core.language import DASH
 from ragbench.core.parts import Content, Number, P, Phrase, Section, Sentence, Table, Text, beside, bold, filled
 from ragbench.core.types import Comparison, Estimate
+from ragbench.tiers.judges.classes import ConfusionRow, CutRow
+from ragbench.tiers.judges.judge_findings import CoverageRow, PanelRow, ProbeRow
 from ragbench.views.basics.marks import chip, shortened
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
@@ -36,7 +38,7 @@ def replies(material: Material, present: frozenset[str]) -> Content:
     """How the judges' replies ended: valid, unparseable, refused, cut off, failed; counts add up to all asked."""
     _ = material.text
     judges = judge_trust.judges_of(material)
-    rows = judge_trust.kept(material, "coverage")
+    rows = judge_trust.kept(material, CoverageRow, "coverage")
     if not judges:
         return Text(
             _("This data set has neither rated answers nor questions with a reference, so there was nothing to judge.")
@@ -119,7 +121,7 @@ def _prompts(material: Material) -> Content:
 def _verdict(material: Material, judge: str) -> Sentence:
     """Whether scores depend on the prompt's language, as the two probes of it decided."""
     _ = material.text
-    known = {str(row["probe"]): row for row in judge_trust.kept(material, "probes", judge)}
+    known = {str(row["probe"]): row for row in judge_trust.kept(material, ProbeRow, "probes", judge)}
     mean, moved = known["prompt_language"], known[f"prompt_language{judge_trust.CHANGES}"]
     places: dict[str, Phrase] = {"judge": shown(judge)}
     if mean["verdict"] == judge_trust.CONSTRUCTED:
@@ -299,24 +301,25 @@ def _difference(comparison: Comparison) -> Estimate:
 def panel(material: Material, present: frozenset[str]) -> Content:
     """What the panel becomes without each of its judges; empty for a single one."""
     _ = material.text
-    rows = judge_trust.kept(material, "panel")
+    rows = judge_trust.kept(material, PanelRow, "panel")
     if not rows:
         return ()
-    columns = {
-        "judge": _("left out"),
-        "whole": _("mean of all"),
-        "without": _("mean without it"),
-        "shift": _("shift"),
-        "largest": _("largest change of an answer"),
-        "concordance": _("concordance with people, of all"),
-        "concordance_without": _("without it"),
-    }
+    heads = [_("left out"), _("mean of all"), _("mean without it"), _("shift"), _("largest change of an answer"),
+             _("concordance with people, of all"), _("without it")]  # fmt: skip
     body = [
-        [shown(row["judge"]), *(Number(row[name], signed=name == "shift") for name in list(columns)[1:])]
+        [
+            shown(row["judge"]),
+            Number(row["whole"]),
+            Number(row["without"]),
+            Number(row["shift"], signed=True),
+            Number(row["largest"]),
+            Number(row["concordance"]),
+            Number(row["concordance_without"]),
+        ]
         for row in rows
     ]
     title = _("The panel without one of its judges")
-    return (Text(title, "h3"), Table.of(_, _("Panel"), list(columns.values()), body))
+    return (Text(title, "h3"), Table.of(_, _("Panel"), heads, body))
 
 
 def _by_judge(
@@ -347,7 +350,9 @@ EACH = ("precision", "recall", "f1")
 def classes(material: Material, present: frozenset[str]) -> Content:
     """Which class each judge takes for which, where people have more than two; empty otherwise."""
     _ = material.text
-    judges = [name for name in judge_trust.judges_of(material) if judge_trust.kept(material, "confusion", name)]
+    judges = [
+        name for name in judge_trust.judges_of(material) if judge_trust.kept(material, ConfusionRow, "confusion", name)
+    ]
     names = [str(name) for name in material.facts.get("classes", ())]
     if not names:
         return ()
@@ -372,7 +377,10 @@ def _judge(material: Material, judge: str, names: list[str], several: bool) -> C
 def _confusion(material: Material, judge: str, names: list[str]) -> Content:
     """Rows: people's class. Columns: the judge's, and what it gave no score, where that happened."""
     _ = material.text
-    counts = {(row["people"], row["said"]): int(row["count"]) for row in judge_trust.kept(material, "confusion", judge)}
+    counts = {
+        (row["people"], row["said"]): int(row["count"])
+        for row in judge_trust.kept(material, ConfusionRow, "confusion", judge)
+    }
     failed = any(counts.get((name, ""), 0) for name in names)
     columns = [*names, *([""] if failed else [])]
     titles = [_("no score") if not name else _("judge: {name}", name=clean(name)) for name in columns]
@@ -410,7 +418,7 @@ def _counted(material: Material, recall: Estimate | None) -> int | str:
 def _cuts(material: Material, judge: str) -> Content:
     """From which scores on the judge's classes were taken to begin, where its scores are finer than classes."""
     _ = material.text
-    rows = judge_trust.kept(material, "cuts", judge)
+    rows = judge_trust.kept(material, CutRow, "cuts", judge)
     if not rows:
         return ()
     said = [

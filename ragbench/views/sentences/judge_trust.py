@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ragbench.core.gaps import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.parts import Chip, Content, Number, Part, Phrase, Table, Text, Value, filled, small
 from ragbench.core.types import Estimate
 from ragbench.tiers.basics.verdict_tables import exact
-from ragbench.views.basics.marks import Untyped, rows_of
+from ragbench.tiers.judges.classes import ConfusionRow, CutRow
+from ragbench.tiers.judges.judge_findings import CoverageRow, JudgedRow, PanelRow, ProbeRow
+from ragbench.tiers.judges.probes import EffectRow, TrialRow
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
 
@@ -30,7 +33,7 @@ def _judge(material: Material, judge: str) -> Content:
     if said := _nothing(material, judge):
         return [Text(said)]
     by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], CONSTRUCTED: [], UNMEASURED: []}
-    verdicts = {str(row["probe"]): row["verdict"] for row in kept(material, "probes", judge)}
+    verdicts = {str(row["probe"]): row["verdict"] for row in kept(material, ProbeRow, "probes", judge)}
     for probed, verdict in verdicts.items():
         name = probe(material, probed)[0]
         mean = f"{probed}{CHANGES}" in verdicts
@@ -65,7 +68,7 @@ def _nothing(material: Material, judge: str) -> Phrase:
     """That none of the judge's replies held a score, and how they ended; empty where one did, and where none was asked
     for."""
     _ = material.text
-    rows = kept(material, "coverage", judge)
+    rows = kept(material, CoverageRow, "coverage", judge)
     counts = {str(row["outcome"]): int(row["count"]) for row in rows}
     asked = max((int(row["asked"]) for row in rows), default=0)
     if not asked or counts.get("valid") or _chooses(material, judge):
@@ -216,7 +219,14 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
-        if known.get("halves_tie"):
+        if known.get("lower_is_better"):
+            said.append(
+                _(
+                    "Lower values of the metric are better: scores are turned round here, so that the better answer "
+                    "has the higher one. Half of an answer says no more that is wrong, and may tie with the whole."
+                )
+            )
+        elif known.get("halves_tie"):
             said.append(
                 _(
                     "The metric asks what passages carry, not how much is said: half of an answer may tie with the "
@@ -306,7 +316,7 @@ def _values(material: Material, name: str, metric: str) -> dict[str, Phrase]:
     }
 
 
-Row = Mapping[Any, Any]
+Row = TypeVar("Row", CoverageRow, ProbeRow, PanelRow, JudgedRow, TrialRow, EffectRow, ConfusionRow, CutRow)
 FOUND, PASSED, OPEN, CONSTRUCTED, UNMEASURED = "found", "passed", "open", "constructed", "unmeasured"
 CHANGES = "_changes"
 """How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
@@ -319,9 +329,9 @@ SIGNS = {
 }
 
 
-def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
+def kept(material: Material, kind: type[Row], table: str, judge: str | None = None) -> list[Row]:
     """The rows of one of the tables of judges on trial, of one judge where it is named."""
-    rows: list[Row] = [*rows_of(Untyped, material.kept(table, "judge"))]
+    rows = rows_of(kind, material.kept(table, "judge"))
     return rows if judge is None else [row for row in rows if row["judge"] == judge]
 
 
@@ -511,7 +521,7 @@ def rung(material: Material, name: str) -> str:
 
 def judges_of(material: Material) -> list[str]:
     """The judges on trial, in their order."""
-    names = [str(row["judge"]) for row in kept(material, "coverage")]
+    names = [str(row["judge"]) for row in kept(material, CoverageRow, "coverage")]
     return list(material.systems_as_measured) or list(dict.fromkeys(names))
 
 

@@ -104,7 +104,7 @@ def test_one_that_fails_is_named_and_the_others_are_measured_and_kept(tmp_path: 
     first = unjudged["none · none · 1"]
     assert first["judged"] == first["irrelevant"] == pytest.approx(again.outcomes["none · none · 1"].values.mean())
     assert first["relevant"] == 1 > unjudged["none · none · 3"]["judged"]
-    assert "judged@k" in Page(made).view("unjudged", at="k").words
+    assert "judged@k" in Page(made).view("unjudged").words
 
 
 def test_processes_begin_with_what_needs_other_vectors() -> None:
@@ -131,7 +131,7 @@ def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_
     done = ragbench("sweep", "parts", "--trust")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
-    assert "tires · 1: 9 of 16 questions unmeasured, so it has no part in the choice: " in said
+    assert "tires · 1 has no part in the choice: 9 of 16 questions unmeasured, at most 2% may be: " in said
     assert "no weights" in said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ragbench.core.language import DASH, Translator
@@ -22,9 +21,9 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import BY_CONSTRUCTION, Verdict
-from ragbench.extras.runs.changes import run_facts
+from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, TopicRow, counted, known, run_facts, sides
 from ragbench.tiers.basics.verdict_tables import planned_of, said_of
-from ragbench.views.basics.marks import Untyped, rows_of
+from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
@@ -36,7 +35,7 @@ EXCERPT = 160
 def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    summarized = rows_of(Untyped, material.kept("summarized"))
+    summarized = rows_of(SummaryRow, material.kept("summarized"))
     if not summarized:
         return ()
     runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
@@ -47,11 +46,10 @@ def summaries(material: Material, present: frozenset[str]) -> Content:
         Column(_("verdict"), "verdict", look="rb-word"),
     )  # fmt: skip
     rows = list[Any]()
-    grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
+    grouped: dict[tuple[str, ...], list[SummaryRow]] = {}
     for summary in summarized:
-        grouped.setdefault(tuple(str(summary[key]) for key in ("notebook", "first", "second", "run")), []).append(
-            summary
-        )
+        of = (summary["notebook"], summary["first"], summary["second"], summary["run"])
+        grouped.setdefault(of, []).append(summary)
     for (notebook, *systems, run), own in grouped.items():
         title = [shown(notebook), " / ".join(dict.fromkeys(map(shown, systems)))]
         title += [shown(f"A, {run}")] if len(runs) > 1 else []
@@ -81,15 +79,13 @@ def _other_data(material: Material) -> list[Phrase]:
     ]
 
 
-def _summary_row(material: Material, summary: Mapping[Any, Any]) -> Row:
+def _summary_row(material: Material, summary: SummaryRow) -> Row:
     _ = material.text
-    digits = digits_of(summary[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
+    digits = digits_of(number for side in sides(summary) for number in side[:3])
     cells: list[Any] = [shown(summary["metric"])]
-    for side in ("first", "second"):
-        value, low, high = (summary[f"{key}_{side}"] for key in ("value", "low", "high"))
-        count = summary[f"n_{side}"]
-        beside = small("" if missing(count) else f"n {_.integer(int(count))}")
-        cells.append((Value(value, low, high, digits=digits, bare=True), beside))
+    for side in sides(summary):
+        beside = small("" if side.n is None else f"n {_.integer(side.n)}")
+        cells.append((Value(*side[:3], digits=digits, bare=True), beside))
     if summary["why"]:
         cells.append(Cell(why(material, summary["why"]), span=3))
     else:
@@ -100,27 +96,22 @@ def _summary_row(material: Material, summary: Mapping[Any, Any]) -> Row:
     return Row(cells, anchor("summary", named), _unshown(material, summary, digits))
 
 
-def _unshown(material: Material, summary: Mapping[Any, Any], digits: int) -> str:
+def _unshown(material: Material, summary: SummaryRow, digits: int) -> str:
     """What a comparison that shows no difference could have shown; empty of any other."""
-    _, detectable = material.text, summary["minimum_detectable"]
-    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
+    _, detectable = material.text, known(summary["minimum_detectable"])
+    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or detectable is None:
         return ""
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    margin, needed = (None if missing(summary.get(key)) else summary[key] for key in ("margin", "questions_needed"))
-    counts = [int(summary[f"n_{side}"]) for side in ("first", "second") if not missing(summary[f"n_{side}"])]
+    needed = counted(summary["questions_needed"])
+    counts = [side.n for side in sides(summary) if side.n is not None]
     if needed is not None and counts:
-        text += "; " + planned_of(margin, int(needed), min(counts), _)
+        text += "; " + planned_of(known(summary["margin"]), needed, min(counts), _)
     return text
 
 
-def verdict_of(row: Mapping[Any, Any], _: Translator) -> str:
+def verdict_of(row: SummaryRow, _: Translator) -> str:
     """The verdict of a row in words, with what withholds it."""
     return said_of(Verdict(row["verdict"]), 0, None, _, str(row.get("withheld") or ""))
-
-
-def missing(value: Any) -> bool:
-    """Whether a cell of a table holds nothing."""
-    return value is None or value != value
 
 
 def why(material: Material, reason: str) -> str:
@@ -152,18 +143,18 @@ def reason_said(reason: str, _: Translator) -> str:
 def numbers(material: Material, present: frozenset[str]) -> Content:
     """Every number with its interval, its questions and its unit, and why it must not be compared."""
     _ = material.text
-    kept_rows = rows_of(Untyped, material.kept("numbers"))
+    kept_rows = rows_of(NumberRow, material.kept("numbers"))
     units = {"chunk": _("passages"), "url": _("pages")}
     rows = list[Any]()
     for group in dict.fromkeys((number["notebook"], number["system"]) for number in kept_rows):
         rows.append(Group(" · ".join(map(shown, group))))
         for number in (value for value in kept_rows if (value["notebook"], value["system"]) == group):
-            digits = digits_of(number[key] for key in ("value", "low", "high"))
-            low, high = (None if missing(number[key]) else number[key] for key in ("low", "high"))
+            low, high = known(number["low"]), known(number["high"])
+            digits = digits_of((number["value"], low, high))
             cells = (
                 shown(number["metric"]),
                 Value(number["value"], low, high, digits=digits, bare=True),
-                None if missing(number["n"]) else int(number["n"]),
+                counted(number["n"]),
                 units.get(number["unit"] or "", ""),
             )
             named = " ".join((*group, str(number["metric"])))
@@ -177,10 +168,12 @@ def numbers(material: Material, present: frozenset[str]) -> Content:
 def _topics(material: Material) -> Content:
     """What was retrieved for each topic of questions; nothing of a run that does not say."""
     _ = material.text
-    topics = rows_of(Untyped, material.kept("topic_coverage"))
+    topics = rows_of(TopicRow, material.kept("topic_coverage"))
     if not topics:
         return ()
     heads = (_("topic"), _("questions"), _("distinct passages"), _("pages"))
-    names = ("topic_id", "question_count", "unique_chunks", "unique_urls")
-    body = [[None if missing(topic[name]) else int(topic[name]) for name in names] for topic in topics]
+    body = [
+        [*map(counted, (topic["topic_id"], topic["question_count"], topic["unique_chunks"], topic["unique_urls"]))]
+        for topic in topics
+    ]
     return Table.of(_, _("What was found for each topic"), heads, body)

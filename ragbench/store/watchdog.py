@@ -1,0 +1,97 @@
+"""Connections that wait for no frozen server: one that says nothing for a while is asked over another connection.
+
+A server whose processes are stopped, or whose machine hangs, keeps its sockets open, and its own time limits do not
+run. A statement that takes long is told from it by this: a server that works on one answers others.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Self, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.errors import ConnectionTimeout
+
+Result = TypeVar("Result")
+
+SHARE = 0.5
+"""Of the seconds that connecting may take: so long a server may be silent before it is asked."""
+
+
+AGAIN_SECONDS = 5
+"""To connect to a server that was silent a moment ago: a command ends by several questions to it."""
+_silent: set[tuple[object, object]] = set()
+"""Host and port of servers that did not answer this process."""
+
+
+class WatchedConnection(psycopg.Connection[Any]):
+    """Raises ConnectionTimeout instead of waiting for a frozen server, and is closed then."""
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
+        """As the driver's, for AGAIN_SECONDS where the server was silent before."""
+        place = parameters.get("host"), parameters.get("port")
+        if place in _silent:
+            parameters["connect_timeout"] = min(AGAIN_SECONDS, parameters.get("connect_timeout", AGAIN_SECONDS))
+        try:
+            made = super().connect(conninfo, **parameters)
+        except ConnectionTimeout:
+            _silent.add(place)
+            raise
+        _silent.discard(place)
+        return made
+
+    def wait(self, gen: PQGen[Result], *arguments: Any, **options: Any) -> Result:
+        return super().wait(_watched(self, gen), *arguments, **options)
+
+
+class WatchedAsyncConnection(psycopg.AsyncConnection[Any]):
+    """The same on an event loop, which goes on meanwhile."""
+
+    async def wait(self, gen: PQGen[Result], *arguments: Any, **options: Any) -> Result:
+        return await super().wait(_watched(self, gen), *arguments, **options)
+
+
+def _watched(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], gen: PQGen[Result]) -> PQGen[Result]:
+    """What the driver waits for, step by step; it is woken every tenth of a second."""
+    heard, question = time.monotonic(), None
+    try:
+        wanted = next(gen)
+        patience = SHARE * int(connection.info.get_parameters().get("connect_timeout", 10))
+        while True:
+            ready = yield wanted
+            if ready:
+                heard, question = time.monotonic(), None
+            elif question is None and time.monotonic() - heard > patience:
+                question = _Question(connection.info)
+                question.start()
+            elif question is not None and not question.is_alive():
+                if question.unanswered:
+                    _silent.add((connection.info.host, connection.info.port))
+                    connection.pgconn.finish()
+                    raise ConnectionTimeout(f"not a word for {time.monotonic() - heard:.0f} s, nor to a new connection")
+                heard, question = time.monotonic(), None
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+class _Question(threading.Thread):
+    """Whether the server takes another connection, asked aside; refusing one is an answer, too."""
+
+    unanswered = False
+
+    def __init__(self, info: psycopg.ConnectionInfo) -> None:
+        super().__init__(daemon=True)  # whoever ends does not wait for the answer
+        self._parameters: dict[str, Any] = {**info.get_parameters(), "password": info.password}
+
+    def run(self) -> None:
+        with suppress(psycopg.Error):
+            try:
+                psycopg.connect(**self._parameters).close()
+            except ConnectionTimeout:
+                self.unanswered = True
