@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-SHIPPED = {  # see ragbench/core/installation.py
+SHIPPED = {  # see ragbench/core/annexes.py
     "ragbench.shipped": ".",
     "ragbench.shipped.notebooks": "notebooks",
     "ragbench.shipped.data.campus": "data/campus",

@@ -38,7 +38,7 @@ from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import beir, squad
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.ranking import evaluate
-from ragbench.systems.parts import bm25
+from ragbench.systems.parts import retrievers
 from tests.systems.test_systems import dataset_of
 
 VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
@@ -112,7 +112,7 @@ def _collection(name: str, texts: Mapping[str, str], asked: Sequence[Question]) 
 
 def ours(one: Collection, variant: Any = "lucene", k1: float = K1, b: float = B) -> Array:
     """nDCG@10 of each question. A passage that is the question itself does not count, as in BEIR."""
-    retriever = bm25.Bm25Retriever(
+    retriever = retrievers.Bm25Retriever(
         RetrieverSettings(variant=variant, k1=k1, b=b), dataset_of(one.chunks, one.questions, one.name)
     )
     found = retriever.search([question.text for question in one.questions], DEPTH + 1).hits
@@ -163,7 +163,7 @@ def ndcg(one: Collection, corpus: Tokens, scores: Callable[[Sequence[str]], Arra
     holds = [frozenset(text) for text in corpus]
     values = []
     for question in one.questions:
-        asked = bm25.tokens(question.text)
+        asked = retrievers.tokens(question.text)
         given = np.round(scores(asked), 9)
         shared = np.array([given[place] > 0 and not words.isdisjoint(asked) for place, words in enumerate(holds)])
         order = [int(place) for place in np.lexsort((np.arange(len(given)), -given)) if shared[place]][:DEPTH]
@@ -188,13 +188,13 @@ def _porter(word: str) -> str:
 
 def with_words_of_lucene(one: Collection, k1: float, b: float) -> Array:
     """`ours`, with those words in the place of our own."""
-    with mock.patch.object(bm25, "tokens", lucene_words):
+    with mock.patch.object(retrievers, "tokens", lucene_words):
         return ours(replace(one, name=f"{one.name} by Lucene's words"), "lucene", k1, b)
 
 
 def compared(one: Collection) -> None:
     """Print a line a variant."""
-    corpus = [bm25.tokens(chunk.text) for chunk in one.chunks]
+    corpus = [retrievers.tokens(chunk.text) for chunk in one.chunks]
     print(f"{one.name}: {len(one.questions)} questions, {len(one.chunks)} passages")
     for variant in VARIANTS:
         mine = ours(one, variant)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from ragbench.core import annexes as _annexes
 
 if TYPE_CHECKING:
-    from ragbench.core.listeners import Listener
     from ragbench.core.metric import Metric
+    from ragbench.core.progress import Listener
     from ragbench.core.types import Embedder, Judge
     from ragbench.data import Dataset
     from ragbench.judge import OwnJudge
     from ragbench.llm import Plan
-    from ragbench.tiers.scoring.result import Scores
+    from ragbench.tiers.scoring.scored_answers import Scores
     from ragbench.views.page import Page as Page
     from ragbench.views.page import rag_metrics as rag_metrics
     from ragbench.views.page import real_users as real_users
@@ -108,7 +108,7 @@ def score(  # type: ignore[misc]  # the options of its two forms stand here
         empty.
     level, resamples, seed: of the intervals.
     listeners: functions that are told of each judge's answer, each score and each sample
-        (`ragbench.core.listeners.Event`), besides those of ragbench.toml.
+        (`ragbench.core.progress.Event`), besides those of ragbench.toml.
     columns: which column is a field, where two could be it: {"response": "output"}.
     limit: of so many questions at most, a sample by a hash of their ids, the same for every system and call.
     plan: True asks nobody, and gives a tuple of `ragbench.llm.Plan` in place of `Scores`: of each model its calls,

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench.cli import db, doctor, gate, init, lab, load, metrics, run, score
+from ragbench.cli import db, doctor, init, load, metrics, run, score
 from ragbench.cli.console import consent
 from ragbench.core import annexes, folders, names, terminal
 from ragbench.core.endings import Ending
@@ -73,11 +73,11 @@ application = typer.Typer(
 )
 application.command("init")(init.init)
 application.command("run")(run.run)
-application.command("gate")(gate.gate)
+application.command("gate")(run.gate)
 application.command("score")(score.score)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
-application.command("lab")(lab.lab)
+application.command("lab")(run.lab)
 application.command("trust")(consent.trust)
 application.add_typer(load.application, name="load")
 application.add_typer(db.application, name="db")

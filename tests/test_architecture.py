@@ -51,6 +51,9 @@ KNOWN_BY = {
 }
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
+FILES = 400
+SPLINTERS = 70
+"""Modules that one other of their room alone imports, and that could stand with it: fewer at any time, never more."""
 SISTERS = ("command", "errors")
 """Names that several folders have for one job: an annex's commands, what goes wrong with models and the database."""
 SHARED = ("basics", "sentences")
@@ -184,7 +187,7 @@ def strewn(house: House) -> list[str]:
 
 def faced(house: House) -> list[str]:
     """Rooms that import the front door. What users' tests and other tools import stands beside it."""
-    beside = ("extras.testing", "extras.evaluators")
+    beside = ("extras.testing",)
     return [
         module.name for module in house.modules if "ragbench" in module.imports and not is_within(module.name, beside)
     ]
@@ -267,6 +270,27 @@ def endless(house: House) -> list[str]:
     return [f"{name}: {number}" for name, number in lines.items() if number > 600]
 
 
+def numerous(house: House) -> list[str]:
+    """More files than two people can carry."""
+    return [f"{len(house.modules)} files"] if len(house.modules) > FILES else []
+
+
+def splintered(house: House) -> list[str]:
+    """One idea cut in several files: modules that a single other one of their own room imports."""
+    importers = defaultdict(set)
+    for module in house.modules:
+        for name in module.inner:
+            importers[name].add(module)
+    single = [
+        f"{module.name}, of {importer.name}"
+        for module in house.modules
+        if len(others := importers[module.name] - {module}) == 1
+        for importer in others
+        if importer.parts[: 1 + (module.room == "extras")] == module.parts[: 1 + (module.room == "extras")]
+    ]
+    return single if len(single) > SPLINTERS else []
+
+
 LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
     uphill: {"views/a.py": "from ragbench.report import b", "report/b.py": ""},
     annexed: {"extras/a/b.py": "from ragbench.extras.c import d", "extras/c/d.py": ""},
@@ -283,6 +307,11 @@ LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
     confusable: {"views/a/answer.py": "", "views/b/answering.py": ""},
     twice: {"views/a/b.py": "", "tiers/c/b.py": ""},
     endless: {"views/a.py": "\n" * 601},
+    numerous: {f"views/a{number // 40}/b{number}.py": "" for number in range(FILES)},
+    splintered: {
+        f"tiers/a{number // 40}/b{number}.py": f"from ragbench.tiers.a{(number + 1) // 40} import b{number + 1}"
+        for number in range(SPLINTERS + 2)
+    },
 }
 """The laws that speak of files, each with a house that breaks it."""
 
@@ -545,7 +574,7 @@ def test_side_tables_are_read_as_rows_whose_columns_are_declared() -> None:
 
 
 OWN_FACTS = {
-    "ragbench.systems.parts.dense": "what a retriever says of itself",
+    "ragbench.systems.parts.retrievers": "what a retriever says of itself",
     "ragbench.extras.significance.command": "what is told of judgements",
     "ragbench.tiers.retrieval.tier0_embeddings": "what is told of an embedder",
     "ragbench.tiers.answers.tier_ux": "what is told of an embedder",

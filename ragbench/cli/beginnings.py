@@ -31,12 +31,12 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.payloads import passage_of
+from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, field_of, spoken
 from ragbench.store import foreign
-from ragbench.store.engine import own_server
+from ragbench.store.database_tables import own_server
 from ragbench.store.errors import StoreError
 from ragbench.tiers.retrieval import own_tables
 
@@ -113,7 +113,7 @@ class Beginning:
         made._take_sets(folder / "data")
         for place in (folder, *_folders(folder)):
             if _is_beir(place) and place != folder / "data":
-                made._take_beir(place)
+                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
         parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
         files = [
             path
@@ -158,7 +158,7 @@ class Beginning:
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
             elif path.is_dir() and _is_beir(path):
-                made._take_beir(path)
+                made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
             elif path.is_dir():
@@ -168,7 +168,7 @@ class Beginning:
                 made._take_file(path)
                 if len(made.said) == there:
                     why = made.unused or [f"{path.name}: one file of text; name a folder of documents"]
-                    raise ValueError(f"{why[0]}; {LEGAL} is expected")
+                    raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
@@ -312,14 +312,14 @@ class Beginning:
             self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
             guesses = "; ".join(known.guesses(known.unread))
+            numbers = [name for name in row if name not in read.values() and number(row[name]) is not None]
+            how = f"ragbench score {path.name} --column question=COLUMN --column answer=COLUMN says which is which"
+            if len(numbers) > 1:
+                how = f"raters' numbers are compared by ragbench agree {path.name} --raters {','.join(numbers[:2])}"
             raise ValueError(
                 f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(row)}{f' ({guesses})' if guesses else ''}; `ragbench load --help` lists what else can be "
-                "brought in"
+                f"{cut_list(row)}{f' ({guesses})' if guesses else f'; {how}'}"
             )
-
-    def _take_beir(self, path: Path) -> None:
-        self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
 
     def _take(self, kind: str, path: Path, said: str) -> None:
         name = _named(path.resolve())
@@ -489,9 +489,10 @@ def _holds_a_set(path: Path) -> bool:
 def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:
     """The columns of a table by its first row, and that row. Raises ValueError where there is none."""
     known = Columns()
-    place, row = next(read_rows(path, keep_empty=True, held=False, left_out=LeftOut()), (path.name, {}))
+    left_out = LeftOut()
+    place, row = next(read_rows(path, keep_empty=True, held=False, left_out=left_out), (path.name, {}))
     if not row:
-        raise ValueError(f"{path.name}: none of its rows holds anything")
+        raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
     for _ in known.answers(row, place):
         pass
     return known, row

@@ -61,10 +61,10 @@ def size() -> None:
     """Say what takes how much room: every table, what it is for, its rows and its bytes."""
     from ragbench.cli.console.options import told
     from ragbench.core import settings
-    from ragbench.store import Store, dumps
+    from ragbench.store import Store, copying
 
     with Store.open(settings.load()) as store:
-        tables = dumps.sizes(store.engine)
+        tables = copying.sizes(store.engine)
     rows = [(table.name, table.meant_for, f"{table.rows:,}", told(table.bytes)) for table in tables]
     terminal.table(("table", "what it is for", "rows, about", "with indexes"), rows, left=("table", "what it is for"))
     terminal.say(f"{told(sum(table.bytes for table in tables))} in all")
@@ -78,10 +78,10 @@ def dump(file: options.Target) -> None:
     `ragbench db restore FILE` brings back.
     """
     from ragbench.cli.console.options import told
-    from ragbench.store import dumps
+    from ragbench.store import copying
 
     with _as_it_is() as engine:
-        dumps.dump(engine, file)
+        copying.dump(engine, file)
     terminal.say(f"All that the database keeps is in {file}, {told(file.stat().st_size)}")
 
 
@@ -93,10 +93,10 @@ def restore(
     ] = False,
 ) -> None:
     """Bring back all that a file of `ragbench db dump` holds: all of it, or nothing."""
-    from ragbench.store import dumps
+    from ragbench.store import copying
 
     with _as_it_is() as engine:
-        kept = dumps.restore(engine, file, replace=replace)
+        kept = copying.restore(engine, file, replace=replace)
     terminal.say(f"Restored from {file}: {kept or 'an empty database'}")
 
 
@@ -106,7 +106,7 @@ def vacuum() -> None:
     from ragbench.cli.console.options import told
     from ragbench.core import settings
     from ragbench.store import Store
-    from ragbench.store.pruning import shrink
+    from ragbench.store.reply_journal import shrink
 
     with Store.open(settings.load()) as store:
         room = shrink(store.engine)

@@ -142,13 +142,13 @@ def _notebooks() -> Finding:
 
 def _data() -> Iterator[Finding]:
     from ragbench import data
-    from ragbench.core import installation, settings
+    from ragbench.core import annexes, settings
     from ragbench.data import places
     from ragbench.tiers.basics.session import dataset_of
 
     known = settings.load()
     own = data.available(places.own_data())
-    for name in sorted({*own, *data.available(installation.DATA)}):
+    for name in sorted({*own, *data.available(annexes.DATA)}):
         try:
             dataset = data.load(name, places.data(name))
         except data.TooMuchError as error:

@@ -1,4 +1,4 @@
-"""`ragbench run`: notebooks with parameters become a report, and what was found is said in the terminal."""
+"""`ragbench run`, `ragbench gate`, `ragbench lab`: notebooks become a report, held to its gates, or are opened."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
 
 if TYPE_CHECKING:
+    from ragbench.core.endings import Ending
     from ragbench.core.language import Translator
     from ragbench.core.parts import Table
     from ragbench.report import RunResult, Step
     from ragbench.report.pages.notebook_pages import Measurements
+    from ragbench.tiers.run.gates import Decision
 
 
 def run(
@@ -71,7 +73,7 @@ def run(
     ] = False,
     trusted: consent.Trust = False,
 ) -> None:
-    """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
+    """Execute the notebooks and write a report: pages, an index, scores, and a manifest that reproduces it.
 
     Examples:
 
@@ -132,15 +134,15 @@ def run(
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
     from ragbench import report
-    from ragbench.cli.console import outputs, plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings
 
     with terminal.Bars() as bars:
         planned = report.plan(
             notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
         )
-    plans.show_work(planned.work)
-    plans.show(planned.outlooks, settings.load().budget)
+    outputs.show_work(planned.work)
+    outputs.show(planned.outlooks, settings.load().budget)
     if planned.silent:
         terminal.say(f"Ask no model: {', '.join(planned.silent)}.")
     outputs.left_out(planned.left_out)
@@ -168,7 +170,6 @@ def tiers() -> list[str]:
 
 
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
-    from ragbench.cli import gate as gates
     from ragbench.cli.console import outputs
     from ragbench.core import answered_by, gaps, stand_ins
     from ragbench.core.language import translator
@@ -194,7 +195,7 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.caveat(stand_in for name in measured.names() for stand_in in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
-    held = gates.hold(result.folder) if gate else Ending.HELD
+    held = hold(result.folder) if gate else Ending.HELD
     sent = Ending.REFUSED if sent_to and not outputs.sent(result.folder, sent_to) else Ending.HELD
     if code := worst(result.exit_code, held, sent):
         raise typer.Exit(code)
@@ -249,3 +250,121 @@ def standing(measured: Measurements, _: Translator) -> Table:
         paid, calls = cost(whole, _), int(whole["calls"])
         notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))
     return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)
+
+
+JSON = "gate.json"
+
+
+def gate(name: options.Run) -> None:
+    """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
+
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when one has no value.
+    """
+    from ragbench.core import settings
+    from ragbench.report.keeping import kept
+    from ragbench.tiers.run import gates as room
+
+    room.check_gates(settings.load())
+    code = hold(kept.pages_of(name))
+    if code:
+        raise typer.Exit(code)
+
+
+def hold(folder: Path) -> Ending:
+    """Decide every gate on a run's numbers, say so, keep it beside them as gate.json."""
+    from ragbench.cli.console import outputs
+    from ragbench.core import settings, stand_ins
+    from ragbench.report.keeping import results
+    from ragbench.report.pages import notebook_pages
+    from ragbench.tiers.run import gates as room
+
+    kept = notebook_pages.Measurements(folder)
+    measured = {name: kept[name] for name in kept.names()}
+    decision = room.decide(measured, settings.load())
+    results.write_json(folder / JSON, {**decision.as_json(), **results.stood_in(measured)})
+    code = tell(decision)
+    outputs.caveat(
+        stand_in
+        for check in decision.checks
+        if check.notebook in measured
+        for stand_in in stand_ins.of(measured[check.notebook].facts, check.system, check.metric)
+    )
+    terminal.say(f"gate: {decision.outcome}", err=True, bold=True)
+    return code
+
+
+def tell(decision: Decision) -> Ending:
+    """Say every check on the error channel."""
+    from ragbench.tiers.run.gates import ALONE, line
+
+    for check in decision.checks:
+        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
+        terminal.say(line(check), err=True, colour=colour)
+    if any(check.is_difference for check in decision.checks):
+        terminal.say(ALONE, err=True)
+    return decision.exit_code
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def lab(
+    notebook: Annotated[str, typer.Argument(help="The notebook to open first.")] = "tier1_retrieval",
+    port: Annotated[int, typer.Option(help="Port; the next free one where it is taken.", min=1, max=65535)] = 8888,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser window.")] = True,
+    trusted: consent.Trust = False,
+    ip: Annotated[str, typer.Option(help="Where to listen; another address lets others in.")] = "127.0.0.1",
+) -> None:
+    """Open the notebooks in JupyterLab: change a parameter in the cell at the top, run all cells, look.
+
+    Of a project without notebooks those that come with ragbench are copied into it: they are yours to change, and what
+    `ragbench run` executes there from then on. It listens on 127.0.0.1 and asks for a token. Ctrl-C ends it.
+    """
+    import os
+    import sys
+
+    from ragbench import report
+    from ragbench.core import annexes, settings, trust
+    from ragbench.data import places
+
+    path = report.find(notebook)
+    consent.required((*trust.named(), *trust.notebooks(), *trust.notebooks([path])), trusted)
+    if path.parent == annexes.NOTEBOOKS != places.own_notebooks().resolve():
+        path = _copied(places.own_notebooks()) / path.name
+    root = settings.project_folder()
+    if root not in path.resolve().parents:  # where notebooks_folder, or the path given, leads elsewhere
+        root = path.resolve().parent
+    if ip not in LOOPBACK:
+        terminal.say(
+            f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, colour="yellow"
+        )
+    words = [
+        *(sys.executable, "-P", "-m", "jupyterlab"),  # no file of the project takes the place of a package
+        f"--ServerApp.ip={ip}",
+        f"--ServerApp.port={port}",
+        f"--ServerApp.root_dir={root}",
+        f"--ServerApp.open_browser={browser}",
+        f"--ServerApp.allow_root={os.geteuid() == 0}",
+        f"--LabApp.default_url=/lab/tree/{path.resolve().relative_to(root).as_posix()}",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    quiet = Path(__file__).parent / "jupyter"  # no news, so no request to another host
+    paths = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_CONFIG_PATH"))))
+    known = {"RAGBENCH_CONFIG": str(settings.config_path().resolve())} if settings.config_path().is_file() else {}
+    kernels = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_PATH"))))
+    known |= {"JUPYTER_CONFIG_PATH": paths, "JUPYTER_PATH": kernels, "PYTHONSAFEPATH": "1", **trust.passed_on()}
+    os.chdir(root)
+    os.execve(sys.executable, words, {**os.environ, **known})  # noqa: S606 - without a shell
+
+
+def _copied(folder: Path) -> Path:
+    """The project's notebooks folder, with ragbench's notebooks in it besides those that are there."""
+    from ragbench.core import annexes, folders
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = sorted(path for path in annexes.NOTEBOOKS.iterdir() if path.is_file())
+    missing = [path for path in files if not (folder / path.name).exists()]
+    for path in missing:
+        folders.write(folder / path.name, folders.content(path))
+    terminal.say(f"copied into {folder}: {len(missing)} files, yours to change; now `ragbench run` executes these")
+    return folder

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ragbench.cli import gate
 from ragbench.cli.console import consent, options
+from ragbench.cli.run import tell
 from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
 from ragbench.core.facts import Facts
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.core.types import Sample
     from ragbench.tiers.run.gates import Decision
-    from ragbench.tiers.scoring.result import Scores
+    from ragbench.tiers.scoring.scored_answers import Scores
 
 
 def score(
@@ -121,7 +121,7 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     Example: ragbench score v1.csv v2.csv --column answer=bot_answer
     """
-    from ragbench.cli.console import outputs, plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.core.names import meant as near
     from ragbench.core.progress import Progress, is_watched
@@ -137,7 +137,7 @@ def score(
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.ledger import is_large, surveyed
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
-    from ragbench.tiers.scoring.result import MOST
+    from ragbench.tiers.scoring.scored_answers import MOST
     from ragbench.tiers.scoring.table_sources import sample_of
 
     if plan:
@@ -206,7 +206,7 @@ def score(
     for note in (*forms.told, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
-        plans.show(outlooks, known.budget)
+        outputs.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
     for sentence in () if is_taken else (*_verdicts(scores), f"{scores.counted('en')}."):
@@ -234,7 +234,7 @@ def score(
         # nobody else has the measurement: it goes as soon as it is written, and is read again
         page = assemble(out, told(measured_scores(scores, answers, spoken, judges or names)), parameters, spoken)
         terminal.say(page, err=True)
-    held = gate.tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
+    held = tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
     unmeasured = Ending.UNMEASURED if _tell_nothing(scores) else Ending.HELD
     if code := worst(held, unmeasured):
         raise typer.Exit(code)
@@ -273,7 +273,7 @@ def _numbers(scores: Scores) -> dict[str, Measurement]:
     """What gates and flat tables are made of, by its page."""
     from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.scoring import judge_assignment
-    from ragbench.tiers.scoring.result import NOTEBOOK
+    from ragbench.tiers.scoring.scored_answers import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     extra = scores.sets.tables
@@ -314,7 +314,7 @@ def _verdicts(scores: Scores) -> list[str]:
 def _write(scores: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
     from ragbench.core.language import translator
-    from ragbench.tiers.scoring.result import FILED
+    from ragbench.tiers.scoring.scored_answers import FILED
 
     if json_file is not None:
         outputs.write(json_file, scores.as_parts())

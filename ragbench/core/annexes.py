@@ -1,4 +1,4 @@
-"""What is imported when it is first asked for: names that a room offers, and the annexes, which can be taken off.
+"""What is imported when it is first asked for: names that a room offers, annexes, and what else can be installed.
 
 An annex is found by being there. Without its folder what it offers is not offered, and nothing else changes.
 
@@ -74,3 +74,22 @@ def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[s
         return sorted({*vars(sys.modules[room]), *places})
 
     return sorted(places), found, names
+
+
+INSTALL = "pip install 'PATH[{extra}]'"
+"""PATH: the folder of a checkout, or a wheel. Every message and page that names the command has it from here."""
+
+
+def install(extra: str) -> str:
+    """The command for one of the extras of pyproject.toml."""
+    return INSTALL.format(extra=extra)
+
+
+_PACKAGE = Path(__file__).parents[1]
+NAME = "shipped"
+"""The folder of an installed package that holds it; a checkout has it beside the package."""
+FOLDER = _PACKAGE / NAME if (_PACKAGE / NAME).is_dir() else _PACKAGE.parent
+"""It is read and never written."""
+CONFIGURATION = FOLDER / "ragbench.toml"
+NOTEBOOKS = FOLDER / "notebooks"
+DATA = FOLDER / "data"

@@ -1,4 +1,4 @@
-"""What one notebook measured: the long score table, what was retrieved, and what follows from both.
+"""What one notebook measured: scores, what was retrieved, and what follows from both.
 
 Measuring is expensive and is stored; showing is cheap and reads what is stored: a measurement written to a folder and
 read back is equal, and needs no database and no model.

@@ -6,7 +6,7 @@ import difflib
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-LONGEST = 200
+LONGEST = 200  # characters; folders take 255 bytes, and endings and numbers are added
 RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
 )

@@ -1,16 +1,26 @@
-"""How far a long work is: a bar in JupyterLab and in a terminal, a small file for the runner of a headless notebook."""
+"""Work under way: how far it is, in JupyterLab, a terminal or a headless run, and who listens to a measurement.
+
+A listener has a thread of its own. It holds nobody up, and what it raises, or that it hangs, is counted and said and
+changes no number.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Literal, Protocol
 
 from ragbench.core import terminal
+from ragbench.core.settings import secrets
 
 FILE = "progress.json"
 INTERVAL_SECONDS = 0.2
@@ -130,3 +140,147 @@ def _cell_bar(total: int, label: str) -> Any:
                 self._cell.update(drawn)
 
     return CellBar(total=total, desc=label, leave=False)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that has ended: a `call` (a question put to a judge and its answer), a `metric` (one score of one
+    sample, of a panel the joined one), or a `sample` (all its scores are there).
+
+    run, id, parent: run is the same for one measurement; a call's parent is its metric, a metric's its sample.
+    began: in seconds since 1970; seconds: how long it took, waiting in line and for others included.
+    system, sample, metric, judge, repeat: what it is about; empty where it is about all of them.
+    value: of a metric; None where it was not measured. status, reason: as `ragbench.core.types.Score` has them.
+    detail: of a call its prompt's name, language, what it was asked (`texts`, by slot), its `answer` as plain values,
+        `model_seconds` (None where no model was asked) and `suspected_injection`; of a metric `Score.detail`; of a
+        sample its `values` by metric. Plain JSON values.
+    Keys and other secrets that the environment or the settings hold are masked in all texts.
+    """
+
+    kind: Literal["call", "metric", "sample"]
+    run: str
+    id: str
+    parent: str
+    began: float
+    seconds: float
+    system: str
+    sample: str
+    metric: str = ""
+    judge: str = ""
+    repeat: int = 0
+    value: float | None = None
+    status: str = "ok"
+    reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+TEXTS = ("system", "sample", "metric", "judge", "reason")
+
+
+class Listener(Protocol):
+    """A plain function of an event; what it returns is not looked at."""
+
+    def __call__(self, event: Event, /) -> object: ...
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of one listener: events that it was told, how many of them it failed on, and the first failure.
+
+    missed: events that it was not told, because it hung.
+    """
+
+    name: str
+    told: int
+    failed: int = 0
+    why: str = ""
+    missed: int = 0
+
+
+def name_of(listener: Listener) -> str:
+    """What a listener is called in messages."""
+    return str(getattr(listener, "__name__", type(listener).__name__))
+
+
+def refuse(listener: Any, place: str = "listeners") -> None:
+    """Raises ValueError for what is no plain function."""
+    call = listener if inspect.isroutine(listener) else getattr(listener, "__call__", None)  # noqa: B004
+    if call is None:
+        raise ValueError(
+            f"{place}: {secrets.excerpt(repr(listener), 80)} is no function; a function of one event is expected"
+        )
+    if inspect.iscoroutinefunction(call):
+        raise ValueError(f"{place}: {name_of(listener)} is a coroutine; a plain function of one event is expected")
+
+
+class _Line:
+    """One listener with its thread; an event that waits longer than `seconds` behind another finds it hanging."""
+
+    def __init__(self, name: str, listener: Listener, seconds: float) -> None:
+        self.name, self._listener, self._seconds = name, listener, seconds
+        self._queue: SimpleQueue[Event | None] = SimpleQueue()
+        self._given = self._done = self._failed = self._missed = 0
+        self._why = ""
+        self._since: float | None = None
+        self._thread = threading.Thread(target=self._work, name=f"ragbench-listener-{name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def hangs(self) -> bool:
+        """Whether it has been with one event for longer than it may."""
+        since = self._since
+        return since is not None and time.monotonic() - since > self._seconds
+
+    def tell(self, event: Event) -> None:
+        if self.hangs:
+            self._missed += 1
+            return
+        self._given += 1
+        self._queue.put(event)
+
+    def close(self) -> Told:
+        self._queue.put(None)
+        while self._thread.is_alive() and not self.hangs:
+            self._thread.join(0.05)
+        told, why = self._done, self._why
+        missed = self._missed + (self._given - told)
+        if missed and not why:
+            why = f"it took longer than {self._seconds:g} s for one event (metrics.timeout_seconds)"
+        return Told(self.name, told, self._failed, why, missed)
+
+    def _work(self) -> None:
+        while (event := self._queue.get()) is not None:
+            self._since = time.monotonic()
+            try:
+                self._listener(event)
+            except BaseException as error:  # whatever it ends with is its own
+                self._failed += 1
+                self._why = self._why or secrets.excerpt(f"{type(error).__name__}: {error}", 300)
+            self._since = None
+            self._done += 1
+
+
+class Listening:
+    """All listeners of one measurement. Events are masked once, and told in the order in which they ended.
+
+    seconds: that one event may take a listener.
+    """
+
+    def __init__(self, listeners: Iterable[tuple[str, Listener]] = (), seconds: float = 60.0) -> None:
+        self._lines = [_Line(name, listener, seconds) for name, listener in listeners]
+        self._mask = secrets.exact_masker() if self._lines else str
+        self.run = uuid.uuid4().hex
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def tell(self, event: Event) -> None:
+        """Pass an event on."""
+        texts: dict[str, Any] = {name: self._mask(getattr(event, name)) for name in TEXTS}
+        safe = replace(event, detail=secrets.masked(event.detail, self._mask), **texts)
+        for line in self._lines:
+            line.tell(safe)
+
+    def close(self) -> tuple[Told, ...]:
+        """What became of each, once all have heard everything, or hang."""
+        return tuple(line.close() for line in self._lines)

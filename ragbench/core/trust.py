@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from ragbench.core import annexes, folders, installation, settings
+from ragbench.core import annexes, folders, settings
 from ragbench.core.endings import Ending
 from ragbench.core.settings import PLAN, TRUST, ConfigurationError, load, project_folder, urls
 from ragbench.core.settings.endpoints import PRESETS
@@ -32,7 +32,7 @@ from ragbench.core.settings.tables import SLOT
 from ragbench.core.terminal import plain
 
 NOTHING_DONE = "Nothing of it was run, opened or sent."
-OTHERS_WRITE = 0o022
+OTHERS_WRITE = 0o022  # the bits of `group` and of `others` that let them write
 UNUSED_BY_PLANS = ("address", "folder")
 """Kinds of what a plan needs no answer for: it sends nothing, and counts what lies elsewhere without showing it."""
 _plans: list[None] = []
@@ -356,7 +356,7 @@ def _sends(table: Mapping[str, Any], address: str) -> str:
 
 @lru_cache(maxsize=1)
 def _of_ragbench() -> frozenset[tuple[str, ...] | None]:
-    return frozenset(map(_code, (*installation.NOTEBOOKS.glob("*.ipynb"), *annexes.notebooks().values())))
+    return frozenset(map(_code, (*annexes.NOTEBOOKS.glob("*.ipynb"), *annexes.notebooks().values())))
 
 
 def _code(path: Path) -> tuple[str, ...] | None:

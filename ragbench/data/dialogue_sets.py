@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from ragbench.data.brought import Brought, named_by
+from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.question_sets import Name
 from ragbench.data.records import Dialogue, Turn
@@ -81,6 +82,9 @@ def _unwrapped(row: Mapping[str, Any], place: str) -> list[tuple[str, Mapping[st
 
 def _dialogue(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[str, tuple[Turn, ...]]:
     """The id and the turns of a row. Raises DatasetError."""
+    given_turns = opened(fields.get("messages"))
+    if isinstance(given_turns, list) and all(isinstance(question, str) for question in given_turns):
+        fields = {**fields, "questions": given_turns, "expected_answers": opened(fields.get("reference")) or []}
     said = turns_of(fields.get("messages", fields.get("user_input")))
     if said is None and "questions" not in fields:
         raise DatasetError(

@@ -166,8 +166,9 @@ def _why(said: str) -> str:
         if said.startswith(start):
             return reason
     parts = said.rpartition("found ")
+    hint = ': name its parts, {"question": …, "answer": …}' if parts[2] == "a list" else ""
     return (
-        f"{parts[2]} where an object is expected"
+        f"{parts[2]} where an object is expected{hint}"
         if parts[1]
         else "line that is not JSON"
         if (said.startswith(("not JSON", "Exceeds")))

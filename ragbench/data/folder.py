@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from ragbench.core.expectations import expectation, shown
 from ragbench.core.language import LANGUAGES
+from ragbench.core.listings import Listing
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Chunk, Question
 from ragbench.data.files import DatasetError, TooMuchError, read_lines, read_text
@@ -109,6 +110,11 @@ class Dataset:
     left_out: Mapping[str, int] = field(default_factory=dict)
     without_vector: frozenset[str] = frozenset()
     whole: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Tables of it are shown in a line."""
+        for name in MODELS:
+            object.__setattr__(self, name, Listing(getattr(self, name)))
 
     def taken(self) -> dict[str, Any] | None:
         """Of a sample what it is: {"n": 20, "of": 157, "table": "questions"}, of several tables the one of which most

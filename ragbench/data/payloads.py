@@ -92,6 +92,8 @@ def passage_of(item: Any) -> Passage | None:
     about = about if isinstance(about, dict) else {}
     text = _first(item, PARTS.texts)
     text = _first(about, PARTS.texts) if text is None else text
+    text = _first(text, PARTS.texts) if isinstance(text, Mapping) else text
+    text = message_text({"content": text}) if isinstance(text, list) else text
     name = label(_first(item, PARTS.ids)) or label(_first(about, PARTS.ids))
     if text is None and isinstance(parts := _first(item, PARTS.sentences), list):
         text = "".join(f"{part.strip()} " for part in parts if isinstance(part, str)).strip()
@@ -180,7 +182,7 @@ def role_of(message: Any) -> str | None:
     if isinstance(inner := message.get("kwargs"), dict):
         kinds = message.get("id")
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
-    role = _first(message, ("role", "message.role", "type", "from"))
+    role = _first(message, ("role", "message.role", "type", "from", "speaker"))
     return role if isinstance(role, str) else None
 
 

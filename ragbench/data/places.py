@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragbench.core import annexes, installation, settings
+from ragbench.core import annexes, settings
 from ragbench.core.settings import urls
 from ragbench.data import remotes
 
@@ -30,7 +30,7 @@ NO_PAGES = ("quickstart.ipynb",)
 
 def notebooks() -> list[Path]:
     """All notebooks that a project has pages of, sorted; those that come with ragbench where it has none."""
-    return _pages(own_notebooks()) or _pages(installation.NOTEBOOKS)
+    return _pages(own_notebooks()) or _pages(annexes.NOTEBOOKS)
 
 
 def _pages(folder: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def _pages(folder: Path) -> list[Path]:
 def notebook(file: str) -> Path | None:
     """A notebook by its file's name, or a file beside one: the project's own, else ragbench's, else an annex's, else
     None."""
-    paths = [folder / Path(file).name for folder in (own_notebooks(), installation.NOTEBOOKS)]
+    paths = [folder / Path(file).name for folder in (own_notebooks(), annexes.NOTEBOOKS)]
     paths += [path for path in annexes.notebooks().values() if path.name == Path(file).name]
     return next((path for path in paths if path.is_file()), None)
 
@@ -57,7 +57,7 @@ def data(name: str) -> Path:
     """
     folder = f"{Path(name.partition(':')[0]).name}/dataset.toml"
     own = own_data()
-    return installation.DATA if not (own / folder).is_file() and (installation.DATA / folder).is_file() else own
+    return annexes.DATA if not (own / folder).is_file() and (annexes.DATA / folder).is_file() else own
 
 
 def remote_data(name: str) -> tuple[Path, str, str]:

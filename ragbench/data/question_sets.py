@@ -232,7 +232,7 @@ class _Reading:
             self.brought.left_out["past question that stands there twice"] += 1
 
 
-SEARCHED = ("retriev", "search", "found", "найденн", "извлечённ")
+SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извлечённ")
 """How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
@@ -289,9 +289,10 @@ def read(
     brought.left_out += reading.left_out.told
     if not brought.questions:
         reasons = "; ".join(f"{count} × {reason}" for reason, count in brought.left_out.items())
-        raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]})")
+        how = "; give the passages that it names, --chunks-from FILE" if NO_LABEL_LEFT in brought.left_out else ""
+        raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]}){how}")
     brought.notes += known.notes()
-    if marked:
+    if marked and unmarked:
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
     if written_for:
         brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")

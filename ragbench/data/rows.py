@@ -190,11 +190,18 @@ def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
     """The rows among items, each with its place."""
-    load = Load(path, "items", held=held)
+    load, names = Load(path, "items", held=held), None
     for item in items:
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
+        if isinstance(item, list) and load.number == 1 and any(isinstance(n, str) and field_of(n) for n in item):
+            names = list(map(str, item))
+            continue
+        if names and isinstance(item, list) and len(item) == len(names):
+            item = dict(zip(names, item, strict=True))
         why = "" if isinstance(item, dict) else f"{kind(item)} where an object is expected"
+        if isinstance(item, list) and not names:
+            why += ': the first list is to name the columns, ["question", "answer"]'
         if not why and values is not None and "\\u" in values.last and _is_torn(item):
             why = "text that holds half of a character (a lone surrogate)"
         if not why:
@@ -294,6 +301,13 @@ def rows_in(value: Any) -> list[Any] | None:
     if len(tables := list(_tables(value, 0))) == 1:
         return tables[0]
     inner = list(value.values())
+    if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
+        passages = {name: {"id": name, "text": text} for name, text in texts.items()}
+        named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
+        right = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
+        return [{"id": name, "question": asked[name], "reference_contexts": own,
+                 "retrieved_contexts": [] if number else [*passages.values()]}
+                for number, (name, own) in enumerate(right.items())]  # fmt: skip
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
@@ -302,23 +316,19 @@ def rows_in(value: Any) -> list[Any] | None:
     if (
         all(isinstance(column, list) for column in inner)
         and len({len(column) for column in inner}) == 1
-        and _is_columns(value)
+        and any(map(is_content, value))
+        and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
     ):
         return columns_to_rows(value)
     if (
         all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0
     ):  # pandas, orient="columns" or "index"
-        if any(map(is_content, value)):
+        if any(map(is_content, value)) and all(cells.keys() == inner[0].keys() for cells in inner):
             return [{name: cells.get(row) for name, cells in value.items()} for row in inner[0]]
-        if any(map(is_content, inner[0])):
+        if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
             named = not all(name.isdigit() for name in value)
             return [{**({"id": name} if named else {}), **row} for name, row in value.items()]
     return None
-
-
-def _is_columns(value: Mapping[str, Any]) -> bool:
-    """Whether lists of one length are the columns of a table; those of a dialogue are not."""
-    return any(map(is_content, value)) and not any(field_of(name) == "messages" for name in value)
 
 
 def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:

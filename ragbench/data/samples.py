@@ -323,10 +323,11 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
         whole = _sample(rest, place, number, forms)
         last = len(turns)
+        is_history = turns[-1].answer is None and (whole.response or whole.reference) is not None
         return [
             dataclasses.replace(
                 whole,
-                id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
+                id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
                 user_input=said.question,
                 response=(whole.response or said.answer) if turn == last else said.answer,
                 contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
@@ -335,6 +336,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
                 cluster=whole.cluster or whole.id,
             )
             for turn, said in enumerate(turns, 1)
+            if not is_history or turn == last
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
@@ -402,6 +404,8 @@ def references_in(value: Any, place: str) -> list[str]:
         value = inside
     if isinstance(value, Mapping):  # of SQuAD, and of TriviaQA
         own = {str(name).casefold(): answers for name, answers in value.items()}
+        if isinstance(tags := own.get("tags"), list) and "correct" not in tags:  # of HELM: one of the wrong choices
+            return []
         aliases = own.get("text", own.get("normalized_aliases", own.get("aliases")))
         value = own.get("value", value) if aliases is None else [own["value"], *aliases] if "value" in own else aliases
     if isinstance(value, list | tuple):
@@ -447,7 +451,8 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         and (inner := said(value))
     ):
         return inner
-    raise DatasetError(f"{place}: a text is expected, found {kind(value)}")
+    has = f" with {cut_list(value)}" if isinstance(value, Mapping) else ""
+    raise DatasetError(f"{place}: a text is expected, found {kind(value)}{has}")
 
 
 def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = None) -> tuple[Chunk, ...] | None:
@@ -507,6 +512,7 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
     if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
         value, form = list(value.values()), "mapping"
+        value = value[0] if len(value) == 1 and isinstance(value[0], list) else value
     if isinstance(value, Mapping | Chunk) or fields_of(value) is not None:
         value = [value]
     if not isinstance(value, Iterable):

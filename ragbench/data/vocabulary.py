@@ -22,7 +22,7 @@ from ragbench.data.files import DatasetError
 
 def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
     """The names that one with braces stands for; a word of `words` in braces stands for its own."""
-    if (braces := re.search(r"{(.*?)}", text)) is None:
+    if (braces := re.search(r"{([^{}]*)}", text)) is None:
         return [text]
     own = [each for word in braces[1].split() for each in words.get(word, word).split()]
     return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
@@ -32,7 +32,7 @@ def _table() -> dict[str, Any]:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     words: dict[str, str] = {}
     for word, own in table.pop("words").items():
-        words[word] = " ".join(name for part in re.findall(r"{.*?}|\S+", own) for name in _spelled(part, words))
+        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
     return {
         part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
         if isinstance(lists, dict) else lists
@@ -66,10 +66,11 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers"}
+_PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
+_SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
 
@@ -103,6 +104,15 @@ FORMATS = tuple(
 def field_of(name: Any) -> str:
     """The field that a column of this name is; empty for any other name."""
     return _KNOWN.get(key(name), "")
+
+
+def _of_member(name: str) -> str:
+    """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
+    head, _, rest = name.partition(".")
+    side, own = _SIDES.get(key(head), ""), _KNOWN.get(key(rest.rpartition(".")[2]), "")
+    if not rest or not side or own not in CONTENT:
+        return ""
+    return side if side != "user_input" and own in ("response", "reference") else own
 
 
 def spoken(field: str) -> str:
@@ -204,12 +214,18 @@ class Columns:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
                     values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
+            if isinstance(texts := values.get("reference"), list):
+                values["reference"] = [
+                    part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
+                ]
         return values
 
     def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
         """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
         given = opened(values.get("response"))
         is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
+        if isinstance(given, Mapping):  # of TriviaQA
+            is_list = any(key(name) == "aliase" for name in given)
         asked = "user_input" in values and "reference" in self._only - values.keys()
         return is_list and asked and key(plan.fields["response"][0]) == "answer"
 
@@ -223,7 +239,10 @@ class Columns:
             self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
             for name in columns.values():
                 self.unread.pop(name, None)
-            yield {**values, "system": system, **{field_name: row[name] for field_name, name in columns.items()}}
+            said = {field_name: row[name] for field_name, name in columns.items()}
+            if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said["response"], str):
+                said["response"] = _VERDICT.sub("", said["response"])
+            yield {**values, "system": system, **said}
 
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
@@ -240,6 +259,9 @@ class Columns:
             for field_name in CONTENT
             if field_name not in self.read and field_name in self._only and field_name != "messages"
         ]
+        if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
+            yield "its first line names no column: write one above it, such as question,answer"
+            return
         for name in unread:
             if guess := _guess(name, left):
                 left.remove(guess)
@@ -272,7 +294,8 @@ class Columns:
         for name in columns:
             numbered = _NUMBERED.fullmatch(name)
             part = _KNOWN.get(key(numbered[1]), "") if numbered and keys[name] not in _KNOWN else ""
-            field_name = takes.get(keys[name], _KNOWN.get(keys[name], part if part in PARTED else ""))
+            plainly = _KNOWN.get(keys[name]) or (part if part in PARTED else "") or _of_member(name)
+            field_name = takes.get(keys[name], plainly)
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
@@ -346,9 +369,11 @@ class Columns:
             return {name: {"response": name} for name in given}
         if "response" in values or "system" in values:
             return {}
+        if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
+            return {system: {"response": name} for system, name in providers.items()}
         for name in columns:
             parts = _OF_SYSTEM.fullmatch(name.strip())
-            if parts is None or _KNOWN.get(key(name)) or not _is_text(row[name]):
+            if parts is None or _of_member(name) or _KNOWN.get(key(name)) or not _is_text(row[name]):
                 continue
             system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
             field_name = _KNOWN.get(key(what), "")
@@ -363,6 +388,9 @@ _OF_SYSTEM = re.compile(
     rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
+_OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
+"""A column of promptfoo's CSV: the provider, and the prompt that it answered."""
+_VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 _HINTS = {
     "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
     "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
@@ -406,9 +434,12 @@ def _blank(value: Any) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
+_NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
+
+
 def _is_text(value: Any) -> bool:
     if isinstance(value, str):
-        return not re.fullmatch(r"\s*[-+]?[\d.,]*(e[-+]?\d+)?%?\s*", value, re.IGNORECASE)
+        return not _NUMBER_OR_VERDICT.fullmatch(value.strip())
     return isinstance(value, list | tuple)
 
 
@@ -420,7 +451,11 @@ def _opened(value: Any) -> Mapping[str, Any] | None:
     """The object that a value is, or that its text holds; None for anything else, and for a message."""
     value = opened(value)
     value = value if isinstance(value, Mapping) else fields_of(value) or {}
-    return value if value and not ("content" in value and {"role", "type"} & value.keys()) else None
+    inner = [own for own in value.values() if isinstance(own, Mapping)]
+    if len(inner) == 1 and not any(map(is_content, value)):  # {"example": {"question": …}, "model": …}
+        value = inner[0]
+    is_message = isinstance(value.get("content"), list) or ("content" in value and {"role", "type"} & value.keys())
+    return value if value and not is_message else None
 
 
 def _several(value: Any) -> list[Any]:

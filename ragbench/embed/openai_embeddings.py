@@ -18,8 +18,8 @@ from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
+from ragbench.llm.client import background_loop, free_loop, run
 from ragbench.llm.errors import Fault
-from ragbench.llm.loop import background_loop, free_loop, run
 from ragbench.llm.reply import refuse_error
 from ragbench.llm.request import estimate_tokens
 from ragbench.llm.service import Caller

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragbench.core.installation import install
+from ragbench.core.annexes import install
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import Array, EmbeddingError, TextKind, Vectors
 from ragbench.embed.texts import check_texts, prefixed

@@ -25,7 +25,7 @@ from ragbench.judge.words import Memo
 if TYPE_CHECKING:
     from ragbench.core.types import LexicalReader
 
-VERSION = 1
+VERSION = 1  # raised with whatever changes an answer: it is part of the name under which answers are kept
 FUNCTION_WORD_WEIGHT = 0.5
 MISSING_NUMBER, FLIPPED_NEGATION = 0.7, 0.6
 KEPT_BYTES = 128 * 2**20

@@ -105,7 +105,7 @@ class _Words(dict[str, Word]):
         return entry
 
 
-KEPT = 16_384
+KEPT = 16_384  # stems of late; a language's common words are among them
 WORDS = _Words()
 """All that texts need of a folded word, by the word."""
 

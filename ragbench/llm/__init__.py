@@ -6,7 +6,7 @@ from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.budget import Budget, Price, Replies, Tally, Usage, open_budget
-    from ragbench.llm.client import Client, Completion
+    from ragbench.llm.client import Client, Completion, run, submit
     from ragbench.llm.endpoint import FunctionEndpoint, Keep, Kept, Received
     from ragbench.llm.errors import (
         BudgetSpent,
@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         RepliesUnusable,
     )
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
-    from ragbench.llm.loop import run, submit
     from ragbench.llm.planning import Experience, Outlook, Plan, Rehearsal, experience
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
@@ -52,7 +51,7 @@ _PLACES = {
     "experience": "planning",
     "key_of": "request",
     "open_budget": "budget",
-    "run": "loop",
-    "submit": "loop",
+    "run": "client",
+    "submit": "client",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -16,9 +16,9 @@ from ragbench.llm.errors import Fault
 from ragbench.llm.request import Asked
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
-MAX_CHARACTERS = 1_000_000
-MAX_DEPTH = 60
-LONGEST_NAME = 200
+MAX_CHARACTERS = 1_000_000  # far above any answer, and parsed in a moment: who writes a reply may be hostile
+MAX_DEPTH = 60  # far below the 1,000 calls that end a recursion of Python
+LONGEST_NAME = 200  # of what an endpoint calls itself, which is kept with each reply
 MOST_TOKENS = 10**8
 """Of one call: ten times the longest context that there is. What reports more is not believed."""
 MOST_FENCES = 20

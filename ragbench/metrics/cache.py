@@ -15,7 +15,7 @@ from ragbench.core.metric import Purpose, Reading, Stretch, metric
 from ragbench.core.types import Array, Vectors
 from ragbench.metrics.vectors import SINGLE
 
-THRESHOLD = 0.85
+THRESHOLD = 0.85  # the specification's
 LIKED, DISLIKED = 4, 2
 """Of users' scores from 1 to 5: from the one on an answer is taken for right, up to the other for wrong."""
 SOURCE = "the specification, section 10.3.1"

@@ -7,17 +7,17 @@ the verdicts on the same claims against the same passages.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.types import LexicalReader, Prompt, Status
+from ragbench.core.types import LexicalReader, Prompt, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import AGAIN, Inquiry
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import AGAIN, Inquiry, Variant
 
 
 class Claims(BaseModel):
@@ -286,16 +286,31 @@ async def verdicts_in(inquiry: Inquiry, statements: Sequence[str], passage: str)
     return await verdicts_on(inquiry, statements, [passage])
 
 
-async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
-    """The verdicts of the first reply, however many statements it left out: what software that counts these computes.
+async def share_supported(
+    inquiry: Inquiry,
+    statements: Sequence[str],
+    variant: Variant,
+    told: Mapping[str, Any],
+    unsupported: Callable[[Sequence[str]], dict[str, Any]],
+) -> Score:
+    """The share of statements that the contexts support. told: the sentence of part, whole and value.
 
-    Raises EndedError (verdict_mismatch) if there is none.
+    variant: "ragas" counts the verdicts of the first reply alone, however many statements it left out.
+    Raises EndedError (verdict_mismatch) if some are missing; of "ragas", if there is none.
     """
-    by_place = await _numbered(inquiry, statements, passages, 0)
-    if not by_place:
-        none = sentence("the judge gave no verdict")
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[_left_out(each) for each in statements])
-    return [by_place[place] for place in sorted(by_place)]
+    names = [chunk.id for chunk in inquiry.chunks]
+    if variant == "ragas":
+        by_place = await _numbered(inquiry, statements, inquiry.contexts, 0)
+        if not by_place:
+            none = sentence("the judge gave no verdict")
+            raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[_left_out(each) for each in statements])
+        verdicts = [by_place[place] for place in sorted(by_place)]
+    else:
+        verdicts = await verdicts_on(inquiry, statements, inquiry.contexts, names)
+    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
+    missing = [verdict.statement for verdict in verdicts if not verdict.supported]
+    explanation = [{**told, "values": counted}, *([unsupported(missing)] if missing else [])]
+    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])
 
 
 async def _numbered(

@@ -18,7 +18,7 @@ from ragbench.metrics import distances
 from ragbench.metrics.distances import Distance, Indices, Neighbours, Pairs, Vectors
 
 EPSILON = 1e-12  # of the density score: it keeps a set of copies finite
-VARIANCE_SHARE = 0.95
+VARIANCE_SHARE = 0.95  # the usual share of which principal components are counted
 _SPECIFICATION = "the specification, section 3.4"
 
 

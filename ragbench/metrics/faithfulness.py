@@ -7,7 +7,7 @@ from typing import Literal
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score, Status
-from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, Judged, claims_of, received_on, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, Judged, claims_of, share_supported, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 
@@ -51,21 +51,10 @@ async def faithfulness(sample: Sample, judge: Judge, *, variant: Variant = "spec
     claims = await claims_of(inquiry, sample.response)
     if not claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
-    names = [chunk.id for chunk in inquiry.chunks]
-    if variant == "ragas":
-        verdicts = await received_on(inquiry, claims, inquiry.contexts)
-    else:
-        verdicts = await verdicts_on(inquiry, claims, inquiry.contexts, names)
-    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
-    explanation = [
-        sentence(
-            "Claims of the response that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
-            **counted,
-        )
-    ]
-    if unsupported := [verdict.statement for verdict in verdicts if not verdict.supported]:
-        explanation.append(sentence("Not supported: {claims}.", claims=unsupported))
-    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])
+    told = sentence("Claims of the response that the contexts support: {part} of {whole}; {part} / {whole} = {value}.")
+    return await share_supported(
+        inquiry, claims, variant, told, lambda missing: sentence("Not supported: {claims}.", claims=missing)
+    )
 
 
 Unit = Literal["contexts", "claims"]

@@ -25,8 +25,8 @@ from ragbench.metrics.references import best_of_references
 
 FIELDS = ("response", "reference")
 HUNDRED = 100.0
-BETA = 2.0
-LONGEST_GRAM = 20
+BETA = 2.0  # chrF2: recall counts twice (Popović 2016)
+LONGEST_GRAM = 20  # sacrebleu takes any; longer ones are the text itself, and only cost time
 Measure = Literal["levenshtein", "hamming", "jaro", "jaro_winkler"]
 _YO = str.maketrans("ёЁ", "еЕ")
 

@@ -23,7 +23,6 @@ from ragbench.stats.raters import (
     confusion,
     spearman,
 )
-from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.set_statistics import (
     SetValues,
     distinct,
@@ -34,7 +33,7 @@ from ragbench.stats.set_statistics import (
     set_hypothesis,
 )
 from ragbench.stats.signs import binomial_test, rank_test_p
-from ragbench.stats.studies import StudyPlan, plan_study
+from ragbench.stats.studies import StudyPlan, VarianceSplit, plan_study, variance_split
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.values import MetricComparison, Paired, Source, cells

@@ -18,7 +18,6 @@ from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, width_of
 from ragbench.stats.intervals import Interval, Mean, mean_of, normal_p, tango, tango_score
-from ragbench.stats.missing import Flags, Scales, bounded, ends, is_binary, scale_of_pair
 from ragbench.stats.signs import EXACT, MCNEMAR, MCNEMAR_EXACT, doubt, leans, rank_test_p, tested, warn_of_ranks
 from ragbench.stats.values import (
     Codes,
@@ -33,7 +32,7 @@ from ragbench.stats.values import (
     check_resamples,
     units_of,
 )
-from ragbench.stats.verdicts import by_signs
+from ragbench.stats.verdicts import Flags, Scales, bounded, by_signs, ends, is_binary, scale_of_pair
 
 Test = Literal["randomization", "wilcoxon", "sign"]
 
@@ -41,7 +40,7 @@ FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 300
 """Fewer moved questions: Student's t covers better than BCa, most of all with heavy tails (.96 against .92 of .95)."""
 
-FEWEST_CLUSTERS = 20
+FEWEST_CLUSTERS = 20  # below, Student's t with a degree of freedom a group is named as resting on few
 SKEWED_DIFFERENCE = 0.03
 """|acceleration| from which on the interval of a dense, skewed difference is the studentized one, no end of it nearer
 than Student's: with a long tail on one side or on both either covers too little by itself (.90 to .93 of .95, both .91
@@ -92,7 +91,7 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
     good. bounds: the ends of the metric's scale, infinite where one is open; of 0/1 values 0 and 1. No end of an
     interval is farther from 0 than its width, and no word is said that unmeasured values could contradict, wherever on
-    it they lie (`ragbench.stats.missing`); a page tells its own. margin: the largest difference that would not matter;
+    it they lie (`ragbench.stats.verdicts`); a page tells its own. margin: the largest difference that would not matter;
     it is planned for (`questions_needed`), and equivalence is tested too (TOST).
 
     The test is sign-flip randomization of the mean difference, complete where there are no more than B sign patterns;

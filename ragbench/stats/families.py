@@ -24,9 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.types import Array, Better, Comparison
 from ragbench.stats.comparisons import Hypothesis, hypotheses
-from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.estimates import Bounds
-from ragbench.stats.intervals import stretched
+from ragbench.stats.intervals import every_flip, sign_flips, stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.signs import MOST_TOGETHER, leans, ratios_together, share_beyond
 from ragbench.stats.values import Labels, Units, as_codes, as_values, check_better, units_of
@@ -116,7 +115,7 @@ def jointly(
     others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
     A comparison without a p (no pair, or a statistic that is undefined) is not part of the family and stays as it is.
     Where something is unmeasured the same is done with what speaks most against each difference in its place, and a
-    word that this does not show is withheld (`ragbench.stats.missing`).
+    word that this does not show is withheld (`ragbench.stats.verdicts`).
     """
     tested = [hypothesis for hypothesis in hypotheses if not math.isnan(hypothesis.alone.p)]
     if not tested:

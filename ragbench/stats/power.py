@@ -10,13 +10,13 @@ import numpy as np
 from ragbench.core.types import Array
 from ragbench.stats.intervals import normal_quantile, t_quantile
 
-POWER = 0.8
-LARGE = 100_000
+POWER = 0.8  # the usual chance (Cohen 1988, section 2.1)
+LARGE = 100_000  # questions; above, t and the normal distribution have the same quantiles to four digits
 MOST_COUNTED = 12
 """Groups up to which the sign patterns of a test are counted one by one; with more the t test is as powerful."""
 BLOCK = 64
 """Sign patterns that are looked at together."""
-MOST_ASKED = 10**15
+MOST_ASKED = 10**15  # more questions than anybody can ask: none is said to be enough
 MOST_MOVED = 1_000
 """Expected discordant pairs up to which McNemar's test is counted out; beyond, the t test is as powerful."""
 

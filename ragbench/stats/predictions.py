@@ -17,8 +17,8 @@ from ragbench.stats.verdicts import decided, on_scale, weighed
 
 Flags = NDArray[np.bool_]
 
-FOLDS = 10
-FEWEST_LABELS = 10
+FOLDS = 10  # each prediction's model is of nine tenths of the labels, as in cross-validation
+FEWEST_LABELS = 10  # below, neither λ nor a spread is told by the labels
 FEWEST_AT_END = 5
 """Fewer effective labels away from an end of the scale do not tell λ: one of them moves it (covered .88 of .95)."""
 
@@ -108,7 +108,7 @@ def prediction_powered_comparison(
     bounds: the ends of the scale of one system's values; difference and intervals then keep to ± its width, near
     which they are Wilson's (see `prediction_powered`), and p is of the same score test, so that both agree.
     lacking: how many more pairs there are that nothing is known of; with bounds they bound what is said, as a pair at
-    either end of the scale would move a mean (`ragbench.stats.missing`).
+    either end of the scale would move a mean (`ragbench.stats.verdicts`).
     Raises ValueError for values outside the bounds.
     """
     check_level(level)

@@ -23,12 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
-from ragbench.stats.draws import unit_draws
 from ragbench.stats.estimates import Bounds, width_of, within
-from ragbench.stats.missing import anything
+from ragbench.stats.intervals import unit_draws
 from ragbench.stats.signs import doubt, tested
 from ragbench.stats.values import Codes, Labels, as_codes, as_values, check_level, units_of
-from ragbench.stats.verdicts import by_signs
+from ragbench.stats.verdicts import anything, by_signs
 
 BIASED = 0.5
 """From so many standard errors on that resamples lie from the value, they are not of what was measured."""
@@ -208,7 +207,7 @@ def set_hypothesis(
     the answers themselves would test that the systems are alike in everything.
     The test is "none", its p NaN, where neither draws nor leaving out told what a unit adds.
     bounds: the ends of the function's scale, infinite where one is open. What it would make of answers that are not
-    there, nobody knows: where one is lacking, no word is said (`ragbench.stats.missing`).
+    there, nobody knows: where one is lacking, no word is said (`ragbench.stats.verdicts`).
     """
     gap = challenger.minus(baseline)
     interval = set_estimate(gap, level=level)

@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 
 from ragbench.core.types import Array
 from ragbench.core.types.reason import Reason, joined, rounded
-from ragbench.stats.draws import are_smooth, every_flip, mean_draws, sign_flips, total_draws
-from ragbench.stats.intervals import acceleration
+from ragbench.stats.intervals import acceleration, are_smooth, every_flip, mean_draws, sign_flips, total_draws
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.values import MUCH, Units, as_values, units_of
 

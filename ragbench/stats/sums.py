@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis, units_at
-from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.estimates import Bounds, width_of, within
-from ragbench.stats.missing import anything, bounded
+from ragbench.stats.intervals import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.signs import doubt, tested
 from ragbench.stats.values import (
     Labels,
@@ -32,7 +31,7 @@ from ragbench.stats.values import (
     units_of,
     weighted_sum,
 )
-from ragbench.stats.verdicts import by_signs
+from ragbench.stats.verdicts import anything, bounded, by_signs
 
 Statistic = Callable[[Array], Array]
 """(…, columns) totals to (…,) values; NaN where the statistic does not exist."""
@@ -267,7 +266,7 @@ def compare_statistic(
     sentences, and so is the standard error from which it is told what could have been shown.
     bounds: the ends of the statistic's scale: no end of an interval is farther from 0 than its width. completed: tables
     of both without gaps, where every unmeasured row is such that the difference is smallest, and where it is largest;
-    then no word is said that they contradict (`ragbench.stats.missing`). Without them none is said where a row is
+    then no word is said that they contradict (`ragbench.stats.verdicts`). Without them none is said where a row is
     unmeasured: nobody knows how far it would move the statistic. void: (sentences,) which are no pairs, because there
     is nothing in them to measure.
     """

@@ -109,7 +109,7 @@ def _keep(connection: Connection, key: bytes, about: Mapping[str, Any], arrays: 
 
 
 Readings = Mapping[str, Array]
-DIGITS = 6
+DIGITS = 6  # of seconds: two readings differ by more than a microsecond
 
 
 def kept_readings(

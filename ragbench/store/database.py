@@ -18,8 +18,8 @@ from ragbench.core.types import Array, Chunk, Embedder, TextKind, Vectors
 from ragbench.store import arrays, embeddings, search, server
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.arrays import Arrays, Readings
+from ragbench.store.database_tables import connect, make_tables, masked
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, make_tables, masked
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.runs import Runs

@@ -27,13 +27,12 @@ from ragbench.core.settings import ChunkTable, DatabaseSettings, QuestionTable, 
 from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
 from ragbench.store.copying import vector_blocks
-from ragbench.store.database_tables import SCHEMA
+from ragbench.store.database_tables import SCHEMA, connect, own_server
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, own_server
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.search import Index, settings_of
 
-MOST_ROWS = 10_000_000
+MOST_ROWS = 10_000_000  # of a user's table; a base that is larger is measured by a view of it
 OF_VECTORS = ("vector", "halfvec", "sparsevec", "real[]", "double precision[]", "integer[]", "numeric[]")
 """Types of columns that a vector is read from."""
 AnyTable = TypeVar("AnyTable", ChunkTable, QuestionTable)

@@ -25,7 +25,7 @@ from ragbench.store.errors import StoreError, told_plainly
 
 IndexKind = Literal["exact", "hnsw", "ivfflat"]
 BATCH = 256  # questions per round trip
-ROWS_A_LIST, FEWEST_A_LIST = 1_000, 10
+ROWS_A_LIST, FEWEST_A_LIST = 1_000, 10  # pgvector's advice: rows / 1,000 lists
 WIDEST_TYPED = 2_000  # an index takes `vector` up to here
 WIDEST_HALF = 4_000  # and `halfvec` up to here
 FOUND = (("n", "i4"), ("position", "i4"), ("similarity", "f8"))

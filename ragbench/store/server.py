@@ -34,7 +34,7 @@ from sqlalchemy import URL, Engine
 
 from ragbench.core import folders, trust
 from ragbench.core.settings import Settings
-from ragbench.store.engine import connect, masked, own_server
+from ragbench.store.database_tables import connect, masked, own_server
 from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
 from ragbench.store.watchdog import WatchedConnection
 
@@ -241,7 +241,7 @@ MAJOR = 18
 """The major version of PostgreSQL that data folders are made with, of the two that the wheel brings."""
 PORT = 5432  # names the socket file; no TCP port is opened
 SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
-LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31
+LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31  # of shared_buffers; PostgreSQL advises a quarter to a server that is alone
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
 CONFIGURATION = """\

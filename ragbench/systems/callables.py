@@ -33,7 +33,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
-from ragbench.llm.loop import run
+from ragbench.llm.client import run
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted

@@ -18,10 +18,9 @@ from ragbench.llm import ModelError
 from ragbench.llm.planning import keep
 from ragbench.store import Store
 from ragbench.systems.callables import told
-from ragbench.systems.parts.chunking import Pieces
-from ragbench.systems.parts.dense import DenseRetriever
+from ragbench.systems.parts.pre_retrieval import ModelRewriter, Pieces, Rewriter, Rewritten
 from ragbench.systems.parts.reranking import HybridRetriever, Reranker, by_ranks, kept_of, reranked
-from ragbench.systems.parts.rewriting import ModelRewriter, Rewriter, Rewritten
+from ragbench.systems.parts.retrievers import DenseRetriever
 from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
 
 

@@ -41,11 +41,11 @@ SOME = 48  # letters in a row that are a part of a passage, whatever stands arou
 HALF = 0.5  # of the text, or of the passage, that has to be the same
 GAP = 32  # letters of a passage that may differ between two parts that are one
 MOST = 64  # passages that are looked at for one text, and passages from which on a window is common to all
-LETTERS_AT_ONCE = 1 << 20
+LETTERS_AT_ONCE = 1 << 20  # of passages: memory is bounded, however large the base
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _MARKS = re.compile(r"[\W_]+")
 _STARTLESS = "\u1160", "\u11ff"  # vowels and finals of Hangul, which are composed with what stands before them
-_SEED = 2654435761
+_SEED = 2654435761  # 2³² / golden ratio, a multiplier that spreads neighbours (Knuth 1998, volume 3, 6.4)
 
 Codes = NDArray[np.uint32]
 Span = tuple[int, int]

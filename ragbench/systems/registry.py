@@ -15,8 +15,8 @@ from ragbench.systems.retrieval import RetrievalError, Retriever, System
 if TYPE_CHECKING:
     from ragbench.data import Dataset
     from ragbench.store import Store
+    from ragbench.systems.parts.pre_retrieval import Rewriter
     from ragbench.systems.parts.reranking import Reranker
-    from ragbench.systems.parts.rewriting import Rewriter
 
 Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
 """Gives an embedder of a name, its settings and the data set that it is fitted on."""
@@ -49,9 +49,9 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
 
         pieces = None
         if table.chunker is not None:
-            from ragbench.systems.parts import chunking
+            from ragbench.systems.parts import pre_retrieval
 
-            pieces = chunking.cut(table.chunker, settings.chunkers[table.chunker], dataset)
+            pieces = pre_retrieval.cut(table.chunker, settings.chunkers[table.chunker], dataset)
         searched = dataset if pieces is None else pieces.dataset
         searcher = _retriever(retriever, settings, store, searched, opened or partial(_opened, store))
         rewriter, reranker = _rewriter(table.rewriter, settings, store), _reranker(table.reranker, settings)
@@ -82,7 +82,7 @@ def _retriever(
     table: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened
 ) -> Retriever:
     if table.kind == "bm25":
-        from ragbench.systems.parts.bm25 import Bm25Retriever
+        from ragbench.systems.parts.retrievers import Bm25Retriever
 
         return Bm25Retriever(table, dataset, store)
     if table.kind == "hybrid":
@@ -92,7 +92,7 @@ def _retriever(
         return HybridRetriever(
             table, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
         )
-    from ragbench.systems.parts.dense import DenseRetriever
+    from ragbench.systems.parts.retrievers import DenseRetriever
 
     embedder = settings.embedders[str(table.embedder)]
     return DenseRetriever(table, embedder, opened(str(table.embedder), embedder, dataset), store, dataset)
@@ -101,7 +101,7 @@ def _retriever(
 def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
     if name is None:
         return None
-    from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
+    from ragbench.systems.parts.pre_retrieval import FunctionRewriter, ModelRewriter
 
     table = settings.rewriters[name]
     if table.generator is None:

@@ -19,9 +19,9 @@ from ragbench.store import Store
 from ragbench.store.chunks import text_hash
 from ragbench.systems import make
 from ragbench.systems.configured import ConfiguredSystem, Parts
-from ragbench.systems.parts.dense import DenseRetriever
+from ragbench.systems.parts.pre_retrieval import ModelRewriter
 from ragbench.systems.parts.reranking import Reranker, kept_of
-from ragbench.systems.parts.rewriting import ModelRewriter
+from ragbench.systems.parts.retrievers import DenseRetriever
 
 What = Literal["passages", "questions", "timed", "reranker"]
 Written = Mapping[str, Sequence[str]]

@@ -183,7 +183,7 @@ def _functions(parts: Parts, settings: Settings) -> Iterator[str]:
 
 
 IMPORTS = "from ragbench.systems.callables import tell_missing; tell_missing()"
-IMPORT_SECONDS = 120.0
+IMPORT_SECONDS = 120.0  # a user's module may import PyTorch, from a slow disk too
 
 
 def _missing(functions: Mapping[str, str]) -> dict[str, str]:
@@ -387,7 +387,7 @@ class Probe(NamedTuple):
 
 QUESTION, RULES = "Answer with the word yes.", "Give a reason, in a few words, and the verdict."
 SHORT: dict[str, Any] = {"attempts": 2, "patience_seconds": 30.0, "timeout_seconds": 20.0, "max_tokens": 16}
-AT_ONCE = 8
+AT_ONCE = 8  # endpoints that are looked at together: each waits for its network
 NOWHERE, PATIENCE = "Cannot connect to host", "patience_seconds ="
 """What is said of an endpoint that nobody is at, and of one whose fault may pass."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragbench import metrics, tiers
 from ragbench.core import annexes, stand_ins, terminal
 from ragbench.core import language as languages
+from ragbench.core.listings import Tables
 from ragbench.core.measurement import (
     COMPARISON_COLUMNS,
     ESTIMATE_COLUMNS,
@@ -181,7 +182,7 @@ class Page:
         """Side tables of the page by name: answers, judgements, latencies, what was retrieved, and what else there
         is."""
         made = {"questions": self.measurement.questions, "retrieved": self.measurement.retrieved}
-        return {**made, **self.measurement.extra, **self.measurement.tables}
+        return Tables({**made, **self.measurement.extra, **self.measurement.tables})
 
     def _framed(self, findings: Iterable[Finding], kind: type, columns: Sequence[str]) -> pd.DataFrame:
         caveat = stand_ins.caveat(stand_ins.of(self.measurement.facts), self.material.text)

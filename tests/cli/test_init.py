@@ -18,7 +18,7 @@ from ragbench.cli.beginnings import Beginning
 from ragbench.core import settings
 from ragbench.core.settings import Settings, schema
 from ragbench.store import server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from tests.cli.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
 from tests.systems.service_server import Asked, ServiceServer

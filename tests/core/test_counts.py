@@ -27,7 +27,7 @@ from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.tiers.run.overview import over
 from ragbench.tiers.scoring.ledger import Row
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.views import Page
 from tests.views.measurements import measurement
 

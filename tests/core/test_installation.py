@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragbench.core.installation import install
+from ragbench.core.annexes import install
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("ragbench/**/*.py", "ragbench/**/*.po", "docs/**/*.md", "docs/**/*.po", "notebooks/*.ipynb", "*.md", "*.toml")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragbench.cli import gate, run
+from ragbench.cli import run
 from ragbench.core import names, settings, terminal
 from ragbench.llm import Tally
 from ragbench.report import RunResult, Step
@@ -454,7 +454,7 @@ def test_the_last_lines_of_a_run(
     toml = project / "ragbench.toml"
     toml.write_text(f'{toml.read_text(encoding="utf-8")}[gate.g]\nmetric = "mrr"\nat_least = 0.1\n', encoding="utf-8")
     settings.load.cache_clear()
-    gate.hold(folder)
+    run.hold(folder)
     said = capsys.readouterr()
     assert hostile.remains(said.out + said.err) == []
     assert [text for text in hostile.STRINGS if terminal.plain(text) not in said.err] == []

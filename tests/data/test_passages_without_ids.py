@@ -18,8 +18,8 @@ from ragbench import data, tiers, views
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Chunk
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.extras.evaluators import adapters
-from ragbench.extras.traces import answer_rows
+from ragbench.extras.testing import adapters
+from ragbench.extras.traces import formats
 from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page
 from ragbench.views.items.chosen import items_of
@@ -253,9 +253,9 @@ def test_a_loaded_table_labels_by_text_and_ids_alike(tmp_path: Path) -> None:
 
 def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
     record = {"user_input": "q?", "retrieved_contexts": [RIVER, STONE], "retrieved_context_ids": ["1", "9"]}
-    [trace] = answer_rows.parts(record, "t")
+    [trace] = formats.traces_of_row(record, "t")
     assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
-    [bare] = answer_rows.parts({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
+    [bare] = formats.traces_of_row({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
     assert [one.id for one in bare.spans[0].passages or ()] == [None]
 
 

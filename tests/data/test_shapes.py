@@ -412,3 +412,128 @@ def test_aliases_of_an_answer_are_references_too(tmp_path: Path) -> None:
     path.write_text(json.dumps({"Data": [{"Question": "When?", "Answer": answer}]}), encoding="utf-8")
     [question] = datasets.question_sets.read(path).questions
     assert (question.reference, question.references) == ("8", ("8", "8:00", "eight"))
+
+
+EXPORTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "Bedrock": (
+        {"conversationTurns": [{
+            "prompt": {"content": [{"text": "When?"}]}, "referenceResponses": [{"content": [{"text": "8"}]}],
+            "output": {"text": "At 8", "modelIdentifier": "m", "citations": [], "retrievedPassages": {
+                "retrievalResults": [{"name": "d", "content": {"text": "Opens at 8."}, "metadata": {}}]}},
+        }]},
+        ("When?", "At 8", "8", ["Opens at 8."], "m"),
+    ),
+    "Azure AI": (
+        {"inputs.query": "When?", "inputs.response": "At 8", "inputs.context": "Opens at 8.",
+         "inputs.ground_truth": "8", "outputs.groundedness.groundedness": 5, "line_number": 0},
+        ("When?", "At 8", "8", ["Opens at 8."], None),
+    ),
+    "LangSmith, columns of paths": (
+        {"inputs.question": "When?", "outputs.answer": "At 8", "reference.answer": "8", "feedback.correct": 1},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "Weave": (
+        {"inputs": {"example": {"question": "When?", "expected": "8"}, "model": "m"},
+         "output": {"output": "At 8", "scores": {"match": {"correct": True}}}},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "Weave, columns of paths": (
+        {"inputs.example.question": "When?", "output.output": "At 8", "output.scores.match": "true"},
+        ("When?", "At 8", None, None, None),
+    ),
+    "lm-evaluation-harness": (
+        {"doc_id": 0, "doc": {"question": "When?", "answer": ["8"]}, "target": "8", "resps": [["At 8 o'clock"]],
+         "arguments": {"gen_args_0": {"arg_0": "Q: When?"}}, "filtered_resps": ["At 8"], "exact_match": 0.0},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "OpenAI evals": (
+        {"item": {"question": "When?", "expected": "8"}, "sample": {"output_text": "At 8", "model": "m"}},
+        ("When?", "At 8", "8", None, "m"),
+    ),
+    "HELM": (
+        {"request_states": [{
+            "instance": {"input": {"text": "When?"}, "references": [
+                {"output": {"text": "9"}, "tags": []}, {"output": {"text": "8"}, "tags": ["correct"]}]},
+            "result": {"success": True, "completions": [{"text": "At 8"}]}}]},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "MT-RAG, the last turn of a history": (
+        {"task_id": "c<::>2", "contexts": [{"document_id": "d", "text": "Opens at 8."}],
+         "input": [{"speaker": "user", "text": "Hi"}, {"speaker": "agent", "text": "Hello"},
+                   {"speaker": "user", "text": "When?"}],
+         "targets": [{"speaker": "agent", "text": "8"}], "predictions": [{"text": "At 8"}]},
+        ("When?", "At 8", "8", ["Opens at 8."], None),
+    ),
+    "Argilla": (
+        {"id": "1", "fields": {"question": "When?", "answer": "At 8"}, "responses": {"quality": [{"value": "yes"}]}},
+        ("When?", "At 8", None, None, None),
+    ),
+    "Label Studio": (
+        {"id": 1, "data": {"question": "When?", "answer": "At 8"}, "annotations": [{"result": []}]},
+        ("When?", "At 8", None, None, None),
+    ),
+    "promptfoo's CSV": (
+        'question,context,[openai:gpt-4] Answer {{question}}\nWhen?,Opens at 8.,[PASS] At 8\n',
+        ("When?", "At 8", None, ["Opens at 8."], "openai:gpt-4"),
+    ),
+    "lists below their names": ([["question", "answer"], ["When?", "At 8"]], ("When?", "At 8", None, None, None)),
+    "one row of objects": (
+        {"inputs": {"question": "When?"}, "outputs": {"response": "At 8"}, "expectations": {"expected_response": "8"}},
+        ("When?", "At 8", "8", None, None),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_exports_of_other_tools_are_answers(tmp_path: Path, name: str) -> None:
+    content, (asked, answer, reference, contexts, system) = EXPORTS[name]
+    ending = "csv" if isinstance(content, str) else "json"
+    path = written(tmp_path / f"a.{ending}", content if isinstance(content, str) else json.dumps(content))
+    [sample] = read_samples(path, Forms())
+    assert (sample.user_input, sample.response, sample.reference, sample.system) == (asked, answer, reference, system)
+    assert [chunk.text for chunk in sample.contexts or ()] == (contexts or [])
+
+
+def test_public_sets_of_questions_keep_what_is_right(tmp_path: Path) -> None:
+    context = [["A", ["Opens at 8."]], ["B", ["No."]]]
+    rows: list[tuple[Any, list[str], list[str]]] = [
+        ({"question": "When?", "supporting_facts": [["A", 0]], "evidences": [["A", "opens", "8"]], "answer": "8",
+          "context": context}, ["8"], ["A Opens at 8."]),
+        ({"Data": [{"Question": "When?", "Answer": {"Value": "8", "Aliases": ["8:00"]}, "SearchResults": []}]},
+         ["8", "8:00"], []),
+        ({"question": "When?", "possible_answers": '["8", "8:00"]'}, ["8", "8:00"], []),
+        ({"Question": "When?", "Best Answer": "8", "Correct Answers": "8; 8:00", "Incorrect Answers": "9"},
+         ["8", "8:00"], []),
+        ({"question": "When?", "answers": ["8"], "ctxs": [{"id": "1", "text": "Opens at 8.", "has_answer": True}]},
+         ["8"], []),
+        ({"queries": {"q1": "When?"}, "corpus": {"d1": "Opens at 8.", "d2": "No."}, "relevant_docs": {"q1": ["d1"]}},
+         [], ["Opens at 8."]),
+    ]  # fmt: skip
+    for number, (row, references, relevant) in enumerate(rows):
+        brought = datasets.question_sets.read(written(tmp_path / f"{number}.json", json.dumps(row)))
+        [question] = brought.questions
+        texts = {chunk.id: chunk.text for chunk in brought.chunks}
+        given = question.references or ((question.reference,) if question.reference else ())
+        assert (question.text, list(given)) == ("When?", references)
+        assert [texts[name].removeprefix("A ") for name in question.relevant] == [
+            text.removeprefix("A ") for text in relevant
+        ]
+
+
+def test_turns_of_a_benchmark_are_dialogues(tmp_path: Path) -> None:
+    row = {"question_id": 81, "turns": ["When?", "And on Sunday?"], "reference": ["8", "closed"]}
+    [dialogue] = datasets.dialogue_sets.read(written(tmp_path / "a.json", json.dumps([row]))).dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == [("When?", "8"), ("And on Sunday?", "closed")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '[["When?", "8"]]', r'the first list is to name the columns, \["question", "answer"\]'),
+        ("a.jsonl", '["When?", "8"]\n', r"a list where an object is expected: name its parts"),
+        ("a.csv", "When?,At 8\nWhere?,In C\n", "its first line names no column: write one above it"),
+    ],
+)
+def test_rows_without_names_are_told(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        read_samples(written(tmp_path / name, text), Forms())

@@ -11,8 +11,7 @@ import pytest
 from ragbench.data.samples import read_samples
 from ragbench.extras.standards.agents import calls_of
 from ragbench.extras.traces import files_of_traces
-from ragbench.extras.traces.spans import Span
-from ragbench.extras.traces.traced_agents import announced, made, run
+from ragbench.extras.traces.spans import Span, announced, made, run
 
 ASKED, ANSWER, ARGUMENTS = "Weather in Paris?", "It is sunny.", '{"city": "Paris"}'
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
-from ragbench.extras.traces import answer_rows, files_of_traces
+from ragbench.extras.traces import files_of_traces, formats
 from ragbench.extras.traces.assembly import Steps
 from ragbench.extras.traces.formats import FORMATS, parts
 from ragbench.extras.traces.spans import Passage, Span, Trace
@@ -210,7 +210,7 @@ def test_every_file_has_the_marks_of_one_format_alone() -> None:
     for path in sorted(FILES.glob("*.jsonl")):
         record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
         known = [one.NAME for one in FORMATS if any(record.keys() >= marks for marks in one.MARKS)]
-        assert len(known) == 1 or answer_rows.is_one(record), (path.name, known)
+        assert len(known) == 1 or formats.is_answer_row(record), (path.name, known)
 
 
 def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -> None:

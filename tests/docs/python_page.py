@@ -9,9 +9,8 @@ from typing import Any
 
 import ragbench
 from ragbench import stats, tiers, views
-from ragbench.extras.evaluators import adapters
 from ragbench.extras.runs import views as run_views
-from ragbench.extras.testing import assertions
+from ragbench.extras.testing import adapters, assertions
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -32,15 +31,13 @@ def page() -> str:
     own = [name for name in ragbench.__all__ if not isinstance(getattr(ragbench, name), ModuleType)]
     parts = [
         HEAD,
-        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.result.Scores", SCORES)]),
+        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.scored_answers.Scores", SCORES)]),
         section(
             "## Measure: `rb.tiers`\n\nOne function a page; each gives a `Measurement`.",
             [*_all(tiers, "tiers", but=("check",)), _class("core.measurement.Measurement")],
         ),
         section("## Test: `ragbench.extras.testing.assertions`", _all(assertions, "extras.testing.assertions")),
-        section(
-            "## In other tools: `ragbench.extras.evaluators.adapters`", _all(adapters, "extras.evaluators.adapters")
-        ),
+        section("## In other tools: `ragbench.extras.testing.adapters`", _all(adapters, "extras.testing.adapters")),
         section(
             "## Show: `rb.views`\n\nViews are functions of a page, by topic.",
             [_class("views.Page"), ".. autoclass:: ragbench.views.View"],

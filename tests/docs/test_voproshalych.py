@@ -20,7 +20,7 @@ from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_se
 from ragbench.extras.live.typed_questions import ask
 from ragbench.extras.runs import past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.foreign_runs import page_key
+from ragbench.extras.runs.past_runs import page_key
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError

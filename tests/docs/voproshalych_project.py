@@ -21,9 +21,9 @@ import psycopg
 from ragbench import embed
 from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings
-from ragbench.extras.runs.foreign_runs import page_key
+from ragbench.extras.runs.past_runs import page_key
 from ragbench.store import server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 
 SITE = "https://confluence.example"
 LONG = f"{SITE}/download/attachments/105/{'%D0%9F%D0%BE%D1%80%D1%8F%D0%B4%D0%BE%D0%BA-' * 12}2026.pdf?version=3&api=v2"

@@ -16,7 +16,7 @@ from ragbench.core.settings import SystemSettings
 from ragbench.core.types import Status
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import moment
-from ragbench.extras.runs.foreign_runs import read_history, read_result
+from ragbench.extras.runs.past_runs import read_history, read_result
 from ragbench.llm import Completion, journal
 from ragbench.llm.journal import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS

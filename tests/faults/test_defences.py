@@ -28,7 +28,7 @@ from ragbench.data.remotes import RemoteError
 from ragbench.extras.cluster import worker_pool
 from ragbench.llm import ModelError
 from ragbench.store import Source, Store, StoreError, server
-from ragbench.store.engine import connect
+from ragbench.store.database_tables import connect
 from tests.llm.llm_client import ask
 from tests.small_project import add
 from tests.store.own_database import own_database

@@ -30,7 +30,7 @@ from ragbench.metrics.embedding_space import avg_nn_distance
 from ragbench.metrics.judging import consistency_score
 from ragbench.metrics.likert import e2e_score
 from ragbench.metrics.ranking import evaluate
-from ragbench.systems.parts.dense import DenseRetriever
+from ragbench.systems.parts.retrievers import DenseRetriever
 from tests.data import foreign_files
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge

@@ -30,7 +30,7 @@ KEPT_FOR_PROGRAMMERS = {
     "systems/callables.py": "what a module or a function of the user's own raised",
     "tiers/judges/deciders.py": "what a function of the user's own raised",
     "tiers/scoring/functions.py": "what a metric of the user's own raised",
-    "core/listeners.py": "what a listener of the user's own raised",
+    "core/progress.py": "what a listener of the user's own raised",
     "embed/own_embedders.py": "what an embedder of the user's own raised, and its class where it is none",
     "llm/endpoint.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",

@@ -23,7 +23,7 @@ from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
 from ragbench.judge.model_judge import render
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.llm import Client, run, submit
-from ragbench.llm.loop import OBJECTS
+from ragbench.llm.client import OBJECTS
 from tests.judge.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_shapes import settings

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ragbench.core.listeners import Event, Listening
+from ragbench.core.progress import Event, Listening
 from ragbench.core.settings import secrets
 from ragbench.core.settings.endpoints import EmbedderSettings
 from ragbench.core.settings.urls import Url
 from ragbench.core.types import EmbeddingError
 from ragbench.data.remotes import RemoteError, refusing
 from ragbench.embed import model
-from ragbench.extras.publishing import tracking
+from ragbench.extras.publishing import publish
 from ragbench.extras.runs import packs
 from ragbench.llm import endpoint
 from ragbench.metrics import vectors
@@ -74,7 +74,7 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "a model that does not load": _model,
     "reasons of a page": lambda said: " ".join(verdict_tables.frequent([said])),
     "a packed run": lambda said: packs.excerpt(RuntimeError(said), 200),
-    "a tracker": lambda said: tracking._short({"said": said}),
+    "a tracker": lambda said: publish._short({"said": said}),
 }
 
 

@@ -35,7 +35,7 @@ from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.data import copies
 from ragbench.tiers.run.record import recorded
 from ragbench.tiers.scoring import ledger, measure
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from ragbench.views.items import parts

@@ -32,7 +32,7 @@ MADE_LATER = {
     "ragbench.core.settings.secrets": "the secrets themselves, side by side",
     "ragbench.views.items.chosen": "one word, in a condition that was typed",
     "ragbench.systems.refusals": "its own signs, which stand there",
-    "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
+    "ragbench.systems.parts.pre_retrieval": "words of a chunk, in the document that it was cut from",
     "ragbench.core.terminal": "one class of characters",
     "ragbench.core.settings.mistakes": "words of a key's name, in other keys' names",
     "ragbench.llm.reply": "whole words side by side, of why a reply ended",

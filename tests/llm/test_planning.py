@@ -13,7 +13,7 @@ import pytest
 
 import ragbench as ragbench_package
 from ragbench import tiers
-from ragbench.cli.console import plans
+from ragbench.cli.console import outputs
 from ragbench.core.settings import (
     EmbedderSettings,
     GeneratorSettings,
@@ -27,8 +27,7 @@ from ragbench.core.settings import (
 from ragbench.core.trust import UntrustedError
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.store import Store
-from ragbench.store.pruning import Choice, Pruning
-from ragbench.store.reply_journal import DatabaseJournal
+from ragbench.store.reply_journal import Choice, DatabaseJournal, Pruning
 from ragbench.systems import make
 from ragbench.systems.work import Demand, Estimate, Task, Work
 from tests.cli.command_line import ragbench
@@ -127,13 +126,13 @@ class TestWork:
     def test_what_systems_share_is_counted_once(self, capsys: pytest.CaptureFixture[str]) -> None:
         same = Task(("passages", "e", "d"), "passages", "e", 4, 2)
         own = [Task(("reranker", n), "reranker", f"r-{n}", 3, 3) for n in "ab"]
-        plans.show_work([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
+        outputs.show_work([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
         lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
         assert lines[1] == "a e, r-a 4 — — 3 — 5"
         assert lines[3] == "all, what is shared once e, r-a, r-b 4 — — 6 — 8"
-        [whole] = plans.shared((replace(same, left=3, calls=1), same))
+        [whole] = outputs.shared((replace(same, left=3, calls=1), same))
         assert (whole.left, whole.calls) == (4, 2)
-        plans.show_work([Work("a", (replace(same, left=0, calls=0),))])
+        outputs.show_work([Work("a", (replace(same, left=0, calls=0),))])
         assert capsys.readouterr().out == ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragbench.core.types import Chunk, Sample, Score
-from ragbench.metrics.context_overlap import context_precision_by_label, context_recall_by_label
+from ragbench.metrics.contexts import context_precision_by_label, context_recall_by_label
 from tests.judge.scripted_judge import score
 
 

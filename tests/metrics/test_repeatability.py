@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragbench.core.types import Sample, Status
-from ragbench.metrics.repeatability import response_exact_match_rate, response_semantic_consistency
+from ragbench.metrics.dialogue import response_exact_match_rate, response_semantic_consistency
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import score
 

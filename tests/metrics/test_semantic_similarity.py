@@ -212,7 +212,7 @@ def test_a_cosine_that_is_its_threshold_reaches_it(vectors: tuple[list[float], l
 
 
 def test_texts_that_are_as_like_as_the_threshold_are_alike() -> None:
-    from ragbench.metrics.context_overlap import _alike
+    from ragbench.metrics.contexts import _alike
 
     for same in range(1, 10):
         one, other = "a" * same + "b" * (10 - same), "a" * 10

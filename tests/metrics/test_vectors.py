@@ -19,8 +19,7 @@ from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError, Sample, Score, Status
 from ragbench.metrics.answer_correctness import answer_correctness
-from ragbench.metrics.dialogue import answer_consistency, context_preservation
-from ragbench.metrics.repeatability import response_semantic_consistency
+from ragbench.metrics.dialogue import answer_consistency, context_preservation, response_semantic_consistency
 from ragbench.metrics.response_relevancy import response_relevancy
 from ragbench.metrics.semantic_similarity import dot_similarity, euclidean_distance, semantic_similarity
 from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded, single_cosine

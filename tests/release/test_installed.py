@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.cli import lab
-from ragbench.core import installation, settings
+from ragbench.cli import run
+from ragbench.core import annexes, settings
 from ragbench.data import places
 
 ROOT = Path(__file__).parents[2]
@@ -160,8 +160,8 @@ def test_an_editable_install_shows_ragbench_alone(tmp_path: Path) -> None:
 
 
 def test_a_checkout_has_what_a_wheel_brings() -> None:
-    assert installation.FOLDER == ROOT
-    assert all((installation.FOLDER / name).is_file() for name in shipped_files())
+    assert annexes.FOLDER == ROOT
+    assert all((annexes.FOLDER / name).is_file() for name in shipped_files())
 
 
 def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,8 +170,8 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     settings.load.cache_clear()
     assert settings.load().baseline == "bm25", "ragbench.toml is ragbench's, where a project has none"
     assert settings.project_folder() == tmp_path
-    assert [path.parent for path in places.notebooks()] == [installation.NOTEBOOKS] * 12
-    assert places.data("campus:ru") == places.data("campus") == installation.DATA
+    assert [path.parent for path in places.notebooks()] == [annexes.NOTEBOOKS] * 12
+    assert places.data("campus:ru") == places.data("campus") == annexes.DATA
     assert places.data("mine") == places.data("../campus/x") == tmp_path / "data"
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "sources.ipynb").write_text("{}", encoding="utf-8")
@@ -181,9 +181,7 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     settings.load.cache_clear()
     assert settings.load().baseline == "bm25", "one that names neither data nor systems means the shipped ones"
     assert places.notebooks() == [tmp_path / "notebooks" / "sources.ipynb"] == [places.notebook("sources.ipynb")]
-    assert places.notebook("overview.ipynb") == installation.NOTEBOOKS / "overview.ipynb", (
-        "by name what a project lacks"
-    )
+    assert places.notebook("overview.ipynb") == annexes.NOTEBOOKS / "overview.ipynb", "by name what a project lacks"
     assert places.data("campus:ru") == tmp_path / "data"
     settings.load.cache_clear()
 
@@ -194,12 +192,12 @@ def test_the_lab_opens_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
     monkeypatch.setattr(os, "execve", lambda program, words, variables: started.append(words))
-    lab.lab("tier_ux", trusted=False, port=8888, browser=False, ip="127.0.0.1")
+    run.lab("tier_ux", trusted=False, port=8888, browser=False, ip="127.0.0.1")
     assert "--LabApp.default_url=/lab/tree/notebooks/tier_ux.ipynb" in started[0]
     assert f"--ServerApp.root_dir={tmp_path}" in started[0]
     copied = {path.name: path.read_bytes() for path in (tmp_path / "notebooks").iterdir()}
-    assert copied == {path.name: path.read_bytes() for path in installation.NOTEBOOKS.iterdir() if path.is_file()}
+    assert copied == {path.name: path.read_bytes() for path in annexes.NOTEBOOKS.iterdir() if path.is_file()}
     (tmp_path / "notebooks" / "tier_ux.ipynb").write_bytes(copied["tier_ux.ipynb"].replace(b"0.95", b"0.9"))
-    lab.lab("tier_ux", trusted=True, port=8888, browser=False, ip="127.0.0.1")
+    run.lab("tier_ux", trusted=True, port=8888, browser=False, ip="127.0.0.1")
     assert b"0.95" not in (tmp_path / "notebooks" / "tier_ux.ipynb").read_bytes(), "what is there is not replaced"
     settings.load.cache_clear()

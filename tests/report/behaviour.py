@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragbench.core import installation
+from ragbench.core import annexes
 from tests.store.own_database import own_database
 
 ROOT = Path(__file__).parents[2]
@@ -156,13 +156,13 @@ def _campus(folder: Path) -> Path:
 
 def _default(folder: Path) -> Path:
     """What ragbench measures when it is told nothing else."""
-    return _of_campus(folder, installation.CONFIGURATION.read_text(encoding="utf-8"))
+    return _of_campus(folder, annexes.CONFIGURATION.read_text(encoding="utf-8"))
 
 
 def _of_campus(folder: Path, settings: str) -> Path:
     folder.mkdir(parents=True)
     path = folder / "ragbench.toml"
-    folders = f'data_folder = "{installation.DATA}"\nnotebooks_folder = "{installation.NOTEBOOKS}"\n'
+    folders = f'data_folder = "{annexes.DATA}"\nnotebooks_folder = "{annexes.NOTEBOOKS}"\n'
     path.write_text(folders + settings, encoding="utf-8")
     return path
 

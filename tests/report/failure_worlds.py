@@ -17,7 +17,7 @@ import pytest
 
 from ragbench.core import settings
 from ragbench.store import server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from tests.embed.servers import embeddings_server
 from tests.faults.small_disk import fill, small_disk
 from tests.llm.chat_server import ChatServer

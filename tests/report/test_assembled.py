@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from ragbench import report
-from ragbench.core import installation
+from ragbench.core import annexes
 from ragbench.core.measurement import Measurement
 from ragbench.report.pages.sheets import assemble
 from ragbench.views import MIME
@@ -78,7 +78,7 @@ def test_the_notebook_that_came_along_where_a_project_has_none(
     notebooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "came along", "views.comparison.answer(page)")
-    monkeypatch.setattr(installation, "NOTEBOOKS", tmp_path / "came along")
+    monkeypatch.setattr(annexes, "NOTEBOOKS", tmp_path / "came along")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
 
 

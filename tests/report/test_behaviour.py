@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragbench import data as datasets
-from ragbench.core import installation
+from ragbench.core import annexes
 from ragbench.core.settings import Settings
 from ragbench.embed import wheels
 from ragbench.metrics import ranking_arrays
@@ -50,8 +50,8 @@ def test_a_run_says_what_it_said(
 def test_the_default_systems_find_what_they_found(store: Store, language: str, system: str) -> None:
     if system != "bm25":
         _needs_models("default")
-    default = Settings(**tomllib.loads(installation.CONFIGURATION.read_text(encoding="utf-8")))
-    data = datasets.load(f"campus:{language}", installation.DATA)
+    default = Settings(**tomllib.loads(annexes.CONFIGURATION.read_text(encoding="utf-8")))
+    data = datasets.load(f"campus:{language}", annexes.DATA)
     asked = [question for question in data.questions if question.relevant]
     found = make(system, default, store, data).retrieve(asked, 10)
     hits = dict(zip((question.id for question in asked), found.hits, strict=True))

@@ -25,7 +25,7 @@ from ragbench.store.runs import Runs
 from tests import small_project
 from tests.judge import judged_project
 from tests.llm.chat_server import ChatServer
-from tests.store.test_dumps import databases as databases
+from tests.store.test_copying import databases as databases
 
 
 def project(folder: Path, own: Settings, url: str, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ragbench.cli.console import plans
+from ragbench.cli.console import outputs
 from ragbench.core import settings
 from ragbench.report.execution.forecast import to_compute
 from ragbench.report.execution.preparation import reader
@@ -62,8 +62,8 @@ def planned(asked: Sequence[Request]) -> tuple[Work, ...]:
 def once(work: Iterable[Work]) -> list[Task]:
     """All tasks of a run, what is shared once."""
     found = list(work)
-    return [*plans.shared(task for one in found for task in one.tasks),
-            *plans.shared(task for one in found for task in one.anew)]  # fmt: skip
+    return [*outputs.shared(task for one in found for task in one.tasks),
+            *outputs.shared(task for one in found for task in one.anew)]  # fmt: skip
 
 
 def embedded(tasks: Iterable[Task]) -> Counter[str]:
@@ -103,7 +103,7 @@ def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
     assert again == Counter(texts=(4 * 2 + 1) * n, requests=(4 * 2 + 1) * 2), "each system asks an endpoint anew"
     pieces, timed = 6, 4 * 2 * n + 2 * 2
     assert elsewhere["texts"] - again["texts"] == pages + pieces + n + timed
-    plans.show_work(first)
+    outputs.show_work(first)
     said = [line.split() for line in capsys.readouterr().out.splitlines()]
     [own] = [line for line in said if line[:2] == ["far", "far"]]
     assert own[-2] == str(3 * n)
@@ -137,5 +137,5 @@ def test_texts_that_only_some_systems_embed_are_added_up() -> None:
     """Where a question is put anew by one of them, say."""
     plain = Task(("questions", "e"), "questions", "e", 2, 2, data="d", texts=frozenset("ab"))
     other = replace(plain, left=3, calls=3, texts=frozenset("bcd"))
-    [both] = plans.shared([plain, other])
+    [both] = outputs.shared([plain, other])
     assert (both.left, both.calls) == (4, 4)

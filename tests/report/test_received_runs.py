@@ -25,7 +25,7 @@ from ragbench.extras.runs import packs
 from ragbench.report.keeping import kept
 from ragbench.report.pages.drawing import render
 from tests.report.test_packs import project
-from tests.store.test_dumps import databases as databases
+from tests.store.test_copying import databases as databases
 
 Members = dict[str, bytes]
 MUTATIONS = 300

@@ -15,7 +15,7 @@ from ragbench.core.language import translator
 from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.stats import signs
-from ragbench.stats.draws import mean_draws, unit_draws
+from ragbench.stats.intervals import mean_draws, unit_draws
 from ragbench.stats.signs import (
     STUDENTIZED,
     doubt,

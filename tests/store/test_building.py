@@ -15,7 +15,7 @@ from ragbench.core.types import EmbeddingError, Vectors
 from ragbench.store import Store, embeddings, search, server
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import vector_rows
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from ragbench.store.search import Index
 
 

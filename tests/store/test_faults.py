@@ -23,7 +23,7 @@ from sqlalchemy import text
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk, Vectors
 from ragbench.store import EmbeddingError, Store, StoreError, server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from ragbench.store.errors import told_plainly
 from ragbench.store.reply_journal import DatabaseJournal
 from tests.store.own_database import frozen, own_database

@@ -16,11 +16,10 @@ from ragbench.core.settings import Settings
 from ragbench.extras.runs.journal_command import application
 from ragbench.llm.journal import Entry, Row
 from ragbench.store import Store
-from ragbench.store.pruning import Choice, Pruning, shrink
-from ragbench.store.reply_journal import DatabaseJournal
+from ragbench.store.reply_journal import Choice, DatabaseJournal, Pruning, shrink
 from ragbench.store.run_records import RunRecord
 from ragbench.store.runs import Runs
-from tests.store.test_dumps import databases as databases
+from tests.store.test_copying import databases as databases
 from tests.store.test_journal import row
 
 DAY = datetime.timedelta(days=1)
@@ -137,10 +136,10 @@ def test_the_command_shows_asks_deletes_and_the_disk_shrinks(own: Store) -> None
 
 
 def test_a_large_journal_is_not_locked_while_others_work(own: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench.store import pruning
+    from ragbench.store import reply_journal
 
     record(own, judged("a", 50, words=200), 2)
-    monkeypatch.setattr(pruning, "QUICK_BYTES", 10_000)
+    monkeypatch.setattr(reply_journal, "QUICK_BYTES", 10_000)
     with own.engine.connect() as other:
         other.execute(text("SELECT 1"))
         room = shrink(own.engine)

@@ -15,7 +15,7 @@ from sqlalchemy import URL
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import StoreError, server
-from ragbench.store.engine import masked, written
+from ragbench.store.database_tables import masked, written
 from ragbench.store.server import Cluster, is_root
 
 

@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import Store, StoreError, server
-from ragbench.store.engine import masked, own_server, written
+from ragbench.store.database_tables import masked, own_server, written
 from ragbench.store.errors import told_plainly
 from ragbench.store.server import LONGEST_SOCKET_PATH, PORT, Cluster
 from tests.store.own_database import own_database

@@ -30,9 +30,9 @@ from ragbench.embed.hashing import HashingEmbedder
 from ragbench.store import Store
 from ragbench.systems import Retrieval, RetrievalError, make, once, steps
 from ragbench.systems.generation import Generation, Task
-from ragbench.systems.parts import chunking
+from ragbench.systems.parts import pre_retrieval
+from ragbench.systems.parts.pre_retrieval import FunctionRewriter, ModelRewriter, Rewritten
 from ragbench.systems.parts.reranking import EndpointReranker, reranked
-from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter, Rewritten
 from tests.embed.servers import embeddings_server
 from tests.llm.chat_server import ChatServer
 from tests.systems.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
@@ -103,7 +103,7 @@ def ran(store: Store, k: int = 3, progress: Any = None, **given: Any) -> Retriev
 def test_a_passage_is_cut_as_is_said_and_each_piece_knows_its_place(
     settings: ChunkerSettings, expected: dict[tuple[int, int], str]
 ) -> None:
-    pieces: Any = chunking.cut("it", settings, dataset_of([Chunk("c", "a b c d  e f\ngo. He", url="u")], ()))
+    pieces: Any = pre_retrieval.cut("it", settings, dataset_of([Chunk("c", "a b c d  e f\ngo. He", url="u")], ()))
     assert {(piece.start, piece.end): piece.text for piece in pieces.dataset.chunks} == expected
     assert [piece.id for piece in pieces.dataset.chunks] == [f"c#{start:05}-{end:05}" for start, end in expected]
     assert {(piece.url, piece.passage) for piece in pieces.dataset.chunks} == {("u", "c")}
@@ -112,7 +112,7 @@ def test_a_passage_is_cut_as_is_said_and_each_piece_knows_its_place(
 @given(st.text("ab. \n", min_size=1, max_size=40).filter(str.strip), st.integers(1, 5), st.integers(0, 4))
 def test_all_words_of_a_passage_are_in_its_pieces_where_they_say(text: str, size: int, overlap: int) -> None:
     settings = ChunkerSettings(size=size, overlap=min(overlap, size - 1))
-    pieces: Any = chunking.cut("it", settings, dataset_of([Chunk("c", text)], ()))
+    pieces: Any = pre_retrieval.cut("it", settings, dataset_of([Chunk("c", text)], ()))
     seen = set[int]()
     for piece in pieces.dataset.chunks:
         assert piece.text == text[piece.start : piece.end]
@@ -130,13 +130,13 @@ def test_all_words_of_a_passage_are_in_its_pieces_where_they_say(text: str, size
     ],
 )
 def test_a_text_is_found_behind_the_one_before_it(pieces: list[str], places: list[tuple[int, int]]) -> None:
-    assert [one[:2] for one in chunking.located("one two  three one", pieces)] == places
+    assert [one[:2] for one in pre_retrieval.located("one two  three one", pieces)] == places
 
 
 @pytest.mark.parametrize("pieces", [["one TWO"], ["three", "one two"]])
 def test_a_text_that_is_not_there_or_not_in_order_is_found_nowhere(pieces: list[str]) -> None:
     with pytest.raises(LookupError):
-        list(chunking.located("one two three", pieces))
+        list(pre_retrieval.located("one two three", pieces))
 
 
 def test_pieces_are_what_is_ranked_and_read(store: Store) -> None:

@@ -18,7 +18,7 @@ from ragbench.core.settings import ChunkerSettings
 from ragbench.core.types import Chunk, Piece
 from ragbench.data import load
 from ragbench.systems.callables import adapted
-from ragbench.systems.parts.chunking import cut
+from ragbench.systems.parts.pre_retrieval import cut
 from ragbench.systems.passages import How, ItemReader, Passages, letters
 
 DATA = Path(__file__).parents[2] / "data"

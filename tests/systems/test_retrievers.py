@@ -18,9 +18,9 @@ from ragbench.core.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.core.types import Chunk, Hit
 from ragbench.store import Store, StoreError
 from ragbench.systems import System, make, steps
-from ragbench.systems.parts import bm25
-from ragbench.systems.parts.bm25 import Bm25Retriever, tokens
+from ragbench.systems.parts import retrievers
 from ragbench.systems.parts.reranking import HybridRetriever, by_ranks, by_scores
+from ragbench.systems.parts.retrievers import Bm25Retriever, tokens
 from ragbench.systems.retrieval import Found
 from tests.systems.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
 
@@ -138,11 +138,13 @@ def test_an_index_is_made_once_for_what_it_is_made_of_and_finds_the_same(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    real = bm25._made
-    monkeypatch.setattr(bm25, "_made", lambda settings, texts: made.append(settings.variant) or real(settings, texts))
+    real = retrievers._made
+    monkeypatch.setattr(
+        retrievers, "_made", lambda settings, texts: made.append(settings.variant) or real(settings, texts)
+    )
 
     def found(name: str, chunks: Sequence[Chunk] = CHUNKS, **settings: Any) -> Any:
-        bm25._KEPT.clear()  # as in another process
+        retrievers._KEPT.clear()  # as in another process
         kept_in = None if name == "alone" else store
         return Bm25Retriever(RetrieverSettings(**settings), dataset_of(chunks, QUESTIONS, name), kept_in).search(
             [question.text for question in QUESTIONS], 3
@@ -158,7 +160,7 @@ def test_an_index_is_made_once_for_what_it_is_made_of_and_finds_the_same(
     found("first", variant="atire")
     found("one more", [*CHUNKS, Chunk("c5", "Что-то ещё")])
     found("other texts", [Chunk(chunk.id, chunk.text + "!") for chunk in CHUNKS])
-    monkeypatch.setattr(bm25, "version", lambda _: "another")
+    monkeypatch.setattr(retrievers, "version", lambda _: "another")
     found("first")
     assert len(made) == 6
     nothing = [Chunk("c1", "и"), Chunk("c2", "на")]
@@ -245,22 +247,22 @@ def test_a_passage_is_read_as_the_first_ranking_has_it_and_one_without_a_score_i
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 6))
 def test_the_best_are_the_first_of_all_in_order(scores: list[int], k: int) -> None:
     wanted = sorted((place for place, score in enumerate(scores) if score), key=lambda place: (-scores[place], place))
-    assert bm25.best(np.array(scores, float), k).tolist() == wanted[:k]
+    assert retrievers.best(np.array(scores, float), k).tolist() == wanted[:k]
 
 
 def test_passages_that_score_alike_come_by_their_ids_and_few_indexes_stay_in_memory() -> None:
     chunks = [Chunk(name, "пароль") for name in ("c10", "c9", "a1", "b")]
     done: list[int] = []
-    for number in range(bm25.MOST_KEPT + 2):
+    for number in range(retrievers.MOST_KEPT + 2):
         retriever = Bm25Retriever(RetrieverSettings(), dataset_of(chunks, QUESTIONS, f"alike {number}"))
         found = retriever.search(["пароль", "пароль"], 3, progress=done.append)
     assert [[hit.chunk.id for hit in row] for row in found.hits] == [["a1", "b", "c10"]] * 2
-    assert len(bm25._KEPT) <= bm25.MOST_KEPT
-    assert sum(done) == 2 * 2 * (bm25.MOST_KEPT + 2), "two steps a text"
+    assert len(retrievers._KEPT) <= retrievers.MOST_KEPT
+    assert sum(done) == 2 * 2 * (retrievers.MOST_KEPT + 2), "two steps a text"
 
 
 def test_what_names_an_index_tells_where_a_text_ends() -> None:
-    first, second = (bm25._about(RetrieverSettings(), texts) for texts in (["ab", "c"], ["a", "bc"]))
+    first, second = (retrievers._about(RetrieverSettings(), texts) for texts in (["ab", "c"], ["a", "bc"]))
     assert first != second
 
 

@@ -13,7 +13,7 @@ from ragbench.llm import Usage
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring.judged_metrics import conduct
 from ragbench.tiers.scoring.ledger import Row
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 
 FAITHFULNESS = catalogue()["faithfulness"]
 EXACT = next(each for each in catalogue().values() if each.grain == "sample" and not each.needs)

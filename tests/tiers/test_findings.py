@@ -12,7 +12,7 @@ from ragbench.metrics import catalogue
 from ragbench.tiers.basics import design
 from ragbench.tiers.basics.findings import Sureness, find
 from ragbench.tiers.scoring.ledger import Row
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 
 SYSTEMS = ("base", "new")
 SURE = Sureness(0.95, 500, 0)

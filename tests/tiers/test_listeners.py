@@ -10,11 +10,11 @@ import pytest
 
 import ragbench
 from ragbench.core import settings, trust
-from ragbench.core.listeners import Event, Listening
+from ragbench.core.progress import Event, Listening
 from ragbench.core.settings import Settings
 from ragbench.core.settings.urls import MASK
 from ragbench.tiers.scoring import parts
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from tests.judge.scripted_judge import ScriptedJudge, claims, entailment
 from tests.small_project import add
 from tests.tiers.test_scoring import ROWS as TABLE

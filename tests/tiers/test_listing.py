@@ -18,7 +18,7 @@ from ragbench.tiers.answers import rag_metrics
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.scoring import measure, table_sources
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 

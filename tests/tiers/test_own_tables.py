@@ -17,7 +17,7 @@ from ragbench.core import settings
 from ragbench.core.types import Embedder
 from ragbench.core.types.reason import read
 from ragbench.store import EmbeddingError, Source, StoreError, server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from ragbench.tiers import BenchError
 from ragbench.tiers.retrieval import own_tables
 from tests.cli.command_line import one_line, ragbench

@@ -96,8 +96,8 @@ def test_it_is_the_paired_comparison_of_the_values() -> None:
 def test_runs_are_stated_as_the_systems_of_one_page_are() -> None:
     """The same columns as two systems of a page and as two runs: the same numbers, words and families."""
     labels = ("mrr", "ndcg@10", "recall@5")
-    before = {label: np.clip(BASE + RNG.normal(0, 0.1, 60), 0, 1) for label in labels}
-    after = {label: np.clip(own + RNG.normal(0.05, 0.15, 60), 0, 1) for label, own in before.items()}
+    before = {label: np.clip(BASE + RNG.normal(0, 0.1, 60), 0, 0.8) for label in labels}
+    after = {label: np.clip(own + RNG.normal(0.05, 0.15, 60), 0, 0.8) for label, own in before.items()}
     after["mrr"][:5] = math.nan
     groups = tuple(f"g{i // 3}" for i in range(60))
     rows = [
@@ -109,10 +109,17 @@ def test_runs_are_stated_as_the_systems_of_one_page_are() -> None:
     table = pd.DataFrame(rows, columns=["system", "metric", "sample", "value", "status"])
     metrics = [metric for label in labels if (metric := declaration(label)) is not None]
     clusters = {f"q{place}": group for place, group in enumerate(groups)}
-    estimates, comparisons = findings.find(table, metrics, ("old", "new"), clusters, SURE, "mrr")
+    tops = {"recall@5": 0.8}
+    estimates, comparisons = findings.find(table, metrics, ("old", "new"), clusters, SURE, "mrr", tops=tops)
     first, second = (
         primary(run(name, {("s", label): own for label, own in columns.items()}, clusters=groups), "mrr")
         for name, columns in (("a", before), ("b", after))
+    )
+    first, second = (
+        replace(
+            each, parts=tuple(replace(part, facts={**part.facts, "tops": {"recall@5": top}}) for part in each.parts)
+        )
+        for each, top in ((first, 0.8), (second, 0.7))
     )
     pairing = only(first, second)
     assert [e.estimate for e in pairing.estimates] == [e.estimate for e in estimates]
@@ -515,7 +522,7 @@ def test_a_kept_setting_is_read_without_the_signs_of_its_form() -> None:
     assert changes.readable('{"good": 0.5, "scale": [0.0, 1.0], "note": null, "on": true}') == (
         "good 0.5; scale 0.0, 1.0; note —; on true"
     )
-    assert changes.readable("[]") == "—"
+    assert changes.readable("[]") == changes.readable("null") == "—"
     for text in ("campus:en", "{not a table", "[1, 2", "0.5"):
         assert changes.readable(text) == text
     alike = changes.Setting("models", "part", ("a",), ('["1"]', "[1]"))

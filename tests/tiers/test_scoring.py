@@ -28,7 +28,7 @@ from ragbench.judge.words import Shelf
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.tiers.scoring import measure as measuring
 from ragbench.tiers.scoring.measure import Asked, measure
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.sets import together
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge, claims, entailment

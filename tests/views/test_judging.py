@@ -18,7 +18,7 @@ from ragbench.metrics import catalogue
 from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.measure import Asked, applicable, measure
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from tests.embed.scripted_embedder import ScriptedEmbedder

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ragbench.core import folders, terminal
 from ragbench.core.language import DASH, Translator, translator
-from ragbench.core.parts import exact
 from ragbench.core.parts.blocks import (
     Call,
     Cell,
@@ -42,6 +42,7 @@ from ragbench.core.parts.blocks import (
     Part,
     Parts,
     Phrase,
+    Piece,
     Plot,
     Row,
     Section,
@@ -170,7 +171,7 @@ class Table(Grid):
                 return counts[0] if len(set(counts)) == 1 else " / ".join(map(str, counts))
             return cell.n if isinstance(cell, Estimate) else cell
 
-        made = pd.DataFrame({column.title: [plain(cell) for cell in cells] for column, cells in exact.columns(self)})
+        made = pd.DataFrame({column.title: [plain(cell) for cell in cells] for column, cells in columns(self)})
         made.attrs |= {"title": self.title, "notes": list(self.notes)}
         return made
 
@@ -228,12 +229,14 @@ class Table(Grid):
         signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a line, and what
         follows it a cell. head: whether titles come first.
         """
-        style = exact.Exact(raw=raw)
+        style = Exact(raw=raw)
         lines = csv.writer(out, lineterminator="\r\n")
-        columns: Sequence[Any] = list(exact.columns(self))
-        lines.writerows([[style.text(column.title) for column, _cells in columns]] if head else [])
-        for row in zip(*(cells for _column, cells in columns), strict=True):
-            lines.writerow([style.cell(column, cell, 0) for (column, _cells), cell in zip(columns, row, strict=True)])
+        columns_with_cells: Sequence[Any] = list(columns(self))
+        lines.writerows([[style.text(column.title) for column, _cells in columns_with_cells]] if head else [])
+        for row in zip(*(cells for _column, cells in columns_with_cells), strict=True):
+            lines.writerow(
+                [style.cell(column, cell, 0) for (column, _cells), cell in zip(columns_with_cells, row, strict=True)]
+            )
 
 
 def terms(pairs: Iterable[tuple[Phrase, Phrase]], look: str = "rb-provenance") -> Table:
@@ -277,3 +280,86 @@ def template(name: str) -> Any:
 def shown(text: object) -> str:
     """A text of data in its lines, without secrets, each sign that nobody sees shown as its number; not escaped."""
     return "\n".join(terminal.plain(line) for line in str(text).splitlines())
+
+
+ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, the full-width signs of East Asian programs among it."""
+_STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Control characters, with what an escape says; line ends and tabs stay."""
+
+
+class Exact(Style):
+    """How cells are written for other programs: each as what it is, nothing rounded.
+
+    raw: texts as they are, also those that a spreadsheet would execute.
+    """
+
+    nothing = ""
+
+    def __init__(self, *, raw: bool) -> None:
+        self.raw = raw
+
+    def cell(self, column: Column, cell: Any, digits: int) -> str:
+        """A cell by its own kind: a column may hold counts and words."""
+        if isinstance(cell, str):
+            return self.text(cell)
+        if isinstance(cell, Estimate | tuple):
+            return self.counts(cell if isinstance(cell, tuple) else (cell,), digits)
+        if cell is None or cell != cell:
+            return self.nothing
+        return str(cell) if isinstance(cell, int | float) else self.text(str(cell))
+
+    def text(self, text: str) -> str:
+        """A text; with an apostrophe before it if a spreadsheet would take it for a formula.
+
+        White space before the sign does not help: programs strip it. What steers a terminal is left out, unless `raw`.
+        """
+        text = text if self.raw else _STEERING.sub("", text)
+        active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
+        return f"'{text}" if active and not self.raw else text
+
+
+def columns(grid: Grid) -> Iterator[tuple[Column, list[Any]]]:
+    """The columns of a table with their cells as plain values: of values with intervals one for each of what they hold,
+    and before all others the groups that rows stand in, where there are any."""
+    words = Spoken(translator(grid.language))
+    groups, current = list[str](), ""
+    for row in grid.rows:
+        if isinstance(row, Group):
+            current = words.phrase(row.title).strip()
+        elif isinstance(row, Row | tuple | list):
+            groups.append(current)
+    if any(groups):
+        yield Column(""), list(groups)
+    for place, column in enumerate(grid.columns):
+        cells = [row[place] for row in grid.cells]
+        title = words.phrase(column.title).strip()
+        if column.kind != "interval":
+            yield Column(title, column.kind), [_plain(cell, words) for cell in cells]
+            continue
+        values = [next(within(cell, Value), None) or _without_interval(cell, words) for cell in cells]
+        numbers = {"": [value.value for value in values], "low": [value.low for value in values],
+                   "high": [value.high for value in values]}  # fmt: skip
+        for end, own in numbers.items():
+            if end or any(number is not None for number in own):
+                yield Column(f"{title} {end}".strip(), "number"), own
+        notes = [value.word or value.why or None for value in values]
+        if any(notes):
+            yield Column(f"{title} note"), notes
+
+
+def _without_interval(cell: Any, words: Spoken) -> Value:
+    """A number by itself in a column of intervals, or the words that stand in place of one."""
+    for number in within(cell, Number):
+        return Value(number.value)
+    said = "" if cell is None else words.phrase(cell.content if isinstance(cell, Cell) else cell).strip()
+    return Value(why="" if said == words.nothing else said)
+
+
+def _plain(cell: Any, words: Spoken) -> Any:
+    """A number as it is, and of any other phrase what it says."""
+    cell = cell.content if isinstance(cell, Cell) else cell
+    if isinstance(cell, Number | P):
+        return cell.value
+    composed = isinstance(cell, tuple) and any(isinstance(part, str | Piece) for part in cell)
+    return words.phrase(cell).strip() if composed or isinstance(cell, Piece) else cell

@@ -24,7 +24,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.core import annexes, folders, installation, names
+from ragbench.core import annexes, folders, names
 from ragbench.core.language import Language
 from ragbench.core.settings import metric_tables, mistakes, urls
 from ragbench.core.settings.endpoints import (
@@ -455,7 +455,7 @@ class _Sample(TomlConfigSettingsSource):
 
     def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
         self._named = named  # it is read while the source is made
-        super().__init__(cls, installation.CONFIGURATION)
+        super().__init__(cls, annexes.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
         measured = {name: value for name, value in super().__call__().items() if name in MEASURED}
@@ -493,7 +493,7 @@ def config_path() -> Path:
 def read_path() -> Path:
     """The file whose settings hold: the project's, else the one that comes with ragbench, for its sample data."""
     path = config_path()
-    return path if path.is_file() else installation.CONFIGURATION
+    return path if path.is_file() else annexes.CONFIGURATION
 
 
 def project_folder() -> Path:

@@ -24,7 +24,7 @@ TEXTS = 4096
 """Of a part at most; fewer where that gives each worker several."""
 QUESTIONS = 2048
 """The same of questions that are searched for."""
-PARTS_A_WORKER = 4
+PARTS_A_WORKER = 4  # parts take unequally long: nobody waits for the last with nothing to do
 
 
 def elsewhere(known: Settings) -> ByWorkers:

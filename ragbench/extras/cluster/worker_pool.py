@@ -28,7 +28,7 @@ from typing import Any
 
 import ragbench.core.settings
 from ragbench.core import folders, settings, trust
-from ragbench.core.installation import install
+from ragbench.core.annexes import install
 from ragbench.core.settings import CLUSTER, RUN, TRUST, Settings, key_variables, project_folder
 from ragbench.extras.cluster import address
 from ragbench.llm.journal import run_of_this_process

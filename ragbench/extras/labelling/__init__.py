@@ -39,7 +39,7 @@ OFFERS = {
     "commands": {"review": "ragbench.extras.labelling.command:review"},
     "front": {
         "label": "ragbench.extras.labelling:label",
-        "review": "ragbench.extras.labelling.review:review",
+        "review": "ragbench.extras.labelling.annotation:review",
         "settle": "ragbench.extras.labelling:settle",
     },
 }

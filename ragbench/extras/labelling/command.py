@@ -39,19 +39,19 @@ def review(
     from ragbench.core import trust
     from ragbench.core.language import translator
     from ragbench.core.parts import Value, spoken
-    from ragbench.extras.labelling import review as room
+    from ragbench.extras.labelling import annotation
     from ragbench.extras.labelling.sheet import export_csv, import_csv
 
     if (sheet or page or take) and not annotator.strip():
         raise typer.BadParameter("say --annotator: two people's reviews are never mixed")
-    label, records, mine = room.sheet_of(name, annotator or "nobody")
+    label, records, mine = annotation.sheet_of(name, annotator or "nobody")
     if sheet is not None:
         terminal.say(f"{len(mine.items)} drafts are in {export_csv(mine, sheet)}")
         return
     if page is not None:
         from ragbench.core import settings
         from ragbench.core.folders import write
-        from ragbench.extras.labelling.review import review_page
+        from ragbench.extras.labelling.annotation import review_page
 
         write(page, review_page(label, mine, settings.load().language).encode())
         terminal.say(f"{len(mine.items)} drafts are in {page}, which needs nothing beside it. Then: ragbench review "
@@ -63,7 +63,7 @@ def review(
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--take") from None
         terminal.say(f"{number} reviews by {mine.annotator} are kept in {mine.path}")
-    reviewed = room.reviewed(records, room.read(label))
+    reviewed = annotation.reviewed(records, annotation.read(label))
     terminal.say(
         f"{len(reviewed.accepted)} accepted, {len(reviewed.rejected)} rejected, {len(reviewed.disputed)} disputed, "
         f"{len(reviewed.open)} not read; by {', '.join(reviewed.annotators) or 'nobody'}"
@@ -77,5 +77,5 @@ def review(
         terminal.say(f"disputed: {', '.join(reviewed.disputed[:5])}{' …' if len(reviewed.disputed) > 5 else ''}")
     if not apply:
         return
-    room.apply(label, trust.folder_of("data_folder"), reviewed)
+    annotation.apply(label, trust.folder_of("data_folder"), reviewed)
     terminal.say(f"{label} has {len(reviewed.accepted)} reviewed questions more; what was rejected is gone")

@@ -69,7 +69,7 @@ def publish(
     Examples: `ragbench publish latest --to public`, `ragbench publish v1--v2 --to article`
     """
     from ragbench.core.settings import urls
-    from ragbench.extras.publishing import tracking
+    from ragbench.extras.publishing.publish import SCHEME, Target, log
     from ragbench.extras.publishing.publish import publish as write
     from ragbench.report.keeping import kept
 
@@ -86,13 +86,13 @@ def publish(
             site = write(name, Path(made) / "site", **form).parent
             remotes.replace(site, url, ["index.html"])
         terminal.say(url / "index.html")
-    elif not to.startswith(tracking.SCHEME):
+    elif not to.startswith(SCHEME):
         terminal.say(write(name, options.folder(Path(to)) or Path(to), **form))
     else:
-        target = tracking.Target.of(to)
+        target = Target.of(to)
         with tempfile.TemporaryDirectory(prefix="ragbench-site-") as made:
             site = write(name, Path(made) / "site", **form).parent
-            run = tracking.log(kept.pages_of(name).name, site, target)
+            run = log(kept.pages_of(name).name, site, target)
         terminal.say(f"logged to {target.named}: {run}. To look: mlflow ui --backend-store-uri {target.address}")
     if mask_names:
         terminal.say(

@@ -11,7 +11,7 @@ from ragbench.core.parts import Column, Table, Value
 from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
 from ragbench.extras.runs.compared import LETTERS, names
-from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, counted, sides
+from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, counted, known, sides
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
 from ragbench.report.exports import MARK, bounded, markdown, markdown_table
 from ragbench.views.basics.marks import rows_of
@@ -74,7 +74,7 @@ def tables_of_numbers(rows: Sequence[NumberRow], _: Translator) -> dict[str, Tab
     columns = (Column(_("metric")), Column(_("value"), "interval"), Column("n", "count"))
     for notebook in dict.fromkeys(str(row["notebook"]) for row in rows):
         own = [row for row in rows if row["notebook"] == notebook]
-        numbers = [(_known(row["value"]), _known(row["low"]), _known(row["high"])) for row in own]
+        numbers = [(known(row["value"]), known(row["low"]), known(row["high"])) for row in own]
         cells = [
             (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Value(*three), (counted(row["n"]),))
             for row, three in zip(own, numbers, strict=True)
@@ -85,10 +85,6 @@ def tables_of_numbers(rows: Sequence[NumberRow], _: Translator) -> dict[str, Tab
             columns, tuple(cells), notes=tuple(map(clean, why)), digits=digits, language=_.language
         )
     return tables
-
-
-def _known(value: float | None) -> float | None:
-    return None if value != value else value
 
 
 def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str:

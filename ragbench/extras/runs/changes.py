@@ -90,7 +90,7 @@ def _read(setting: Setting) -> Setting:
 
 def readable(text: str) -> str:
     """What a run kept of a setting, without the signs of JSON: `k 5; systems a, b`; a text as it stands."""
-    if not text.startswith(("{", "[")):
+    if text != "null" and not text.startswith(("{", "[")):
         return text
     try:
         return _words(json.loads(text))
@@ -156,7 +156,7 @@ def _owner(kind: str, name: str) -> str:
 
 def _joined(told: Mapping[str, str], owner: str, owners: Mapping[str, str]) -> str:
     own = {name.removeprefix(f"{owner}."): value for name, value in sorted(told.items()) if owners[name] == owner}
-    return "; ".join(f"{name}: {value}" for name, value in own.items())
+    return "; ".join(f"{name}: {readable(value)}" for name, value in own.items())
 
 
 @dataclass(frozen=True)

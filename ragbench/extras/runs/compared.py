@@ -6,7 +6,7 @@ import itertools
 import math
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Key = tuple[str, str, str, str]
-"""A notebook, a system of the baseline, one of the other run, and a metric."""
-
+Barred = dict[tuple[str, str, str], str]
+"""Notebook, system, metric → why such a number is not compared."""
 LETTERS = string.ascii_uppercase
 """What runs are called beside each other, in their order; the baseline is A."""
 
@@ -68,6 +67,13 @@ class Summarized(Beside):
     comparison: Comparison | None = None
     why: str = ""
 
+    @property
+    def better(self) -> Better | None:
+        """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
+        declared = declaration(self.metric)
+        known = (*(value.better for value in self.values), None if declared is None else declared.better)
+        return next(filter(None, known), None)
+
 
 def labels(runs: Sequence[RunRecord]) -> list[str]:
     """What tells runs apart in a line: a run's own name, else its letter; both where several are called so."""
@@ -83,27 +89,15 @@ def names(systems: tuple[str, str], called: tuple[str, str]) -> tuple[str, str]:
     return f"{systems[0]} ({called[0]})", f"{systems[1]} ({called[1]})"
 
 
-def direction(metric: str) -> Better | None:
-    """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
-    declared = declaration(metric)
-    return None if declared is None else declared.better
-
-
-def summarized_numbers(
-    first: RunRecord, second: RunRecord, beside: Beside, paired: set[Key], sureness: Sureness
-) -> list[Summarized]:
-    """What both runs have of a pair of systems and no pairs of values, or have at another depth."""
-    numbers = []
-    notebook, systems = beside.notebook, beside.systems
+def _summarized(first: RunRecord, second: RunRecord, beside: Beside, barred: Barred) -> Iterator[Summarized]:
+    """What both runs have of a pair of systems, at one depth or at another, and why it is not compared, if so."""
+    own, its = beside.systems
     for value in first.values:
-        if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
-            continue
-        other = second.value(notebook, systems[1], value.metric)
-        if other is not None:
-            numbers.append(_one(Summarized(**vars(beside), metric=value.metric, values=(value, other)), sureness))
-        elif (near := _near(first, second, value, systems[1])) is not None:
-            numbers.append(Summarized(**vars(beside), metric=value.metric, values=(value, near), why="other_depth"))
-    return numbers
+        if (value.notebook, value.system) == (beside.notebook, own):
+            other = second.value(beside.notebook, its, value.metric) or _near(first, second, value, its)
+            if other is not None:
+                made = Summarized(**vars(beside), metric=value.metric, values=(value, other))
+                yield replace(made, why=_why_not(made, barred))
 
 
 def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
@@ -117,63 +111,64 @@ def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> 
     return next((each for each, there in declared if there is not None and set(there.names) & set(metric.names)), None)
 
 
-def marked(summary: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
-    """Not compared where either number may not be."""
-    why = next(
-        (barred[key] for system in summary.systems if (key := (summary.notebook, system, summary.metric)) in barred), ""
-    )
-    return replace(summary, comparison=None, why=why) if why else summary
+def _why_not(made: Summarized, barred: Barred) -> str:
+    """Why two numbers are not compared; of several reasons the one that makes a number impossible, or another one."""
+    one, other = made.values
+    reasons = {
+        "other_depth": one.metric != other.metric,
+        "unmeasured": math.isnan(one.value) or math.isnan(other.value),
+        "other_unit": None not in (one.unit, other.unit) and one.unit != other.unit,
+        "other_scale": None not in (*one.bounds, *other.bounds) and one.bounds != other.bounds,
+        "describes": made.better is None,
+        BY_CONSTRUCTION: one.method == other.method == BY_CONSTRUCTION,
+    }
+    told = [barred.get((made.notebook, system, made.metric), "") for system in made.systems]
+    return next(filter(None, [*told, *(why for why, holds in reasons.items() if holds)]), "")
 
 
-def _one(made: Summarized, sureness: Sureness) -> Summarized:
-    values = made.values
-    way = values[0].better or values[1].better or direction(made.metric)
-    if any(math.isnan(value.value) for value in values):
-        return replace(made, why="unmeasured")
-    if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
-        return replace(made, why="other_unit")
-    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
-        return replace(made, why="other_scale")
-    if way is None:
-        return replace(made, why="describes")
-    if all(value.method == BY_CONSTRUCTION for value in values):
-        return replace(made, why=BY_CONSTRUCTION)
-    comparison = _two_samples(made, way, sureness.level)
-    return replace(made, comparison=comparison) if comparison is not None else replace(made, why="no_interval")
-
-
-def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
+def _two_samples(made: Summarized, level: float, margin: float | None = None) -> Summarized:
+    """With the comparison of two samples, where nothing is against it."""
+    if made.why or made.better is None:
+        return made
     known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds, v.n_unmeasured or 0) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=made.titles)
+    compared = stats.compare_summaries(*known, better=made.better, level=level, margin=margin, names=made.titles)
+    return replace(made, comparison=compared, why="no_interval" if compared is None else "")
 
 
-def summaries_in_families(
-    summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
-) -> list[Summarized]:
+def _in_families(
+    summarized: Sequence[Summarized], runs: Sequence[RunRecord], primary: Mapping[str, str], matters: DifferenceSettings
+) -> Iterator[Summarized]:
     """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
-    made: dict[str, dict[str, dict[int, Comparison]]] = {}
-    for n, summary in enumerate(summarized):
+    families: dict[str, dict[str, list[Comparison]]] = {}
+    for summary in summarized:
         if summary.comparison is not None:
-            made.setdefault(summary.notebook, {}).setdefault(summary.metric, {})[n] = summary.comparison
-    by_place: dict[int, Comparison] = {}
-    for notebook, by_metric in made.items():
-        done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
-        for name, each in by_metric.items():
-            by_place |= zip(each, done[name], strict=True)
-    return [
-        replace(entry, comparison=_with_power(entry, by_place[n], matters)) if n in by_place else entry
-        for n, entry in enumerate(summarized)
-    ]
+            families.setdefault(summary.notebook, {}).setdefault(summary.metric, []).append(summary.comparison)
+    together = {
+        (notebook, metric): iter(comparisons)
+        for notebook, own in families.items()
+        for metric, comparisons in corrected(own, primary[notebook]).items()
+    }
+    for summary in summarized:
+        if summary.comparison is not None:
+            after = _with_power(summary, next(together[summary.notebook, summary.metric]), matters)
+            summary = replace(summary, comparison=withholding.withheld(after, _unknown(runs, summary)))
+        yield summary
 
 
 def _with_power(summary: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
     """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
     assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(summary, after.better, 1 - after.threshold, of_interest(summary.metric, matters))
+    strict = _two_samples(summary, 1 - after.threshold, of_interest(summary.metric, matters)).comparison
     assert strict is not None, "it was compared"
     power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
-    told = stats.with_margin(after, strict.margin)
-    return replace(told, **power)
+    return replace(stats.with_margin(after, strict.margin), **power)
+
+
+def _unknown(runs: Sequence[RunRecord], summary: Summarized) -> str:
+    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
+    sides = zip((runs[0], runs[summary.run]), summary.systems, strict=True)
+    told = (withholding.why(_facts(run, summary.notebook), [system], summary.metric) for run, system in sides)
+    return next(filter(None, told), "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,28 +263,11 @@ def compare_runs(
             joined[notebook] = stated(evidence, state)
             own = [_told(each, evidence, joined[notebook]) for each in own]
         told += own
-    summarized = summaries_in_families(summarized, primary, matters)
-    summarized = [
-        summary
-        if summary.comparison is None
-        else replace(
-            summary, comparison=withholding.withheld(summary.comparison, _unknown(known, summary, summary.metric))
-        )
-        for summary in summarized
-    ]
+    summarized = list(_in_families(summarized, known, primary, matters))
     return RunComparison(
         known, tuple(told), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary,
         joined,
     )  # fmt: skip
-
-
-def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
-    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
-    for run, system in zip((runs[0], runs[beside.run]), beside.systems, strict=True):
-        part = run.part(beside.notebook)
-        if part is not None and (reason := withholding.why(part.facts, [system], metric)):
-            return reason
-    return ""
 
 
 def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
@@ -334,14 +312,15 @@ def _pairs(
         elif left := [metric for metric in pairing.metrics if (each.notebook, metric) not in corrected]:
             may = [m for m in left if not any((each.notebook, system, m) in barred for system in each.systems)]
             pairings.append(replace(pairing, metrics=tuple(may)))
-    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.metrics}
+    paired = {(each.notebook, each.systems, metric) for each in pairings for metric in each.metrics}
     summarized = [
-        summary
+        _two_samples(summary, sureness.level)
         for each in beside
         if each.notebook not in refused
-        for summary in summarized_numbers(first, second, each, paired, sureness)
+        for summary in _summarized(first, second, each, barred)
+        if (each.notebook, each.systems, summary.metric) not in paired
     ]
-    return pairings, [marked(summary, barred) for summary in summarized], list(refused.values())
+    return pairings, summarized, list(refused.values())
 
 
 def _notebooks(record: RunRecord) -> str:
@@ -370,20 +349,17 @@ def _check_systems(runs: Sequence[RunRecord], wanted: Mapping[str, str]) -> None
 def _paired_systems(
     first: RunRecord, second: RunRecord, wanted: tuple[str | None, str | None]
 ) -> list[tuple[str, str]]:
-    """Those that go together; none where nothing says which do."""
-    there, (left, right) = [_systems(record) for record in (first, second)], wanted
-    if left is not None or right is not None:
-        only = [known[0] if len(known) == 1 else None for known in there]
-        pair = (left or _other(right, there[0], only[0]), right or _other(left, there[1], only[1]))
-        return [(pair[0], pair[1])] if pair[0] is not None and pair[1] is not None else []
-    if common := [(name, name) for name in there[0] if name in there[1]]:
+    """Those that go together; none where nothing says which do. Beside one that is named goes the other run's of the
+    same name, else the only one that it has."""
+    one, other = _systems(first), _systems(second)
+    if any(wanted):
+        left, right = wanted
+        left = left or (right if right in one else one[0] if len(one) == 1 else None)
+        right = right or (left if left in other else other[0] if len(other) == 1 else None)
+        return [(left, right)] if left is not None and right is not None else []
+    if common := [(name, name) for name in one if name in other]:
         return common
-    return [(there[0][0], there[1][0])] if len(there[0]) == len(there[1]) == 1 else []
-
-
-def _other(name: str | None, known: Sequence[str], only: str | None) -> str | None:
-    """The system that goes with a named one of the other run: of the same name, else the only one there is."""
-    return name if name in known else only
+    return [(one[0], other[0])] if len(one) == len(other) == 1 else []
 
 
 def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> Pairing | None:
@@ -406,17 +382,18 @@ def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> 
     )
 
 
-def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
-    """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
+def _barred(first: RunRecord, second: RunRecord) -> Barred:
+    """Numbers that a run marks, those with a value outside of the scale, and those
     that people's labels correct in one of the runs alone."""
-    barred: dict[tuple[str, str, str], str] = {}
+    barred: Barred = {}
     for value in (*first.values, *second.values):
         if not value.comparable:
             key = (value.notebook, value.system, value.metric)
             barred[key] = "outside_scale" if barred.get(key) == "outside_scale" else value.reason
     for scores in (*first.scores, *second.scores):
         for (system, metric), column in scores.values.items():
-            scale = _scale(metric)
+            declared = declaration(metric)
+            scale = None if declared is None else bounds(declared)
             if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
                 barred.setdefault((scores.notebook, system, metric), "outside_scale")
     labelled, other = _corrected(first), _corrected(second)
@@ -429,11 +406,6 @@ def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], s
 def _corrected(record: RunRecord) -> set[tuple[str, str]]:
     """(notebook, metric) of the numbers that people's labels correct: single answers have only the judge's values."""
     return {(part.notebook, metric) for part in record.parts for metric in part.facts.get("corrected") or ()}
-
-
-def _scale(metric: str) -> tuple[float, float] | None:
-    declared = declaration(metric)
-    return None if declared is None else bounds(declared)
 
 
 def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
@@ -494,6 +466,7 @@ def join(
     for each in pairings:
         clusters |= dict(zip(each.samples, each.clusters or itertools.repeat(None), strict=False))
     first = _facts(runs[0], notebook)
+    tops = [_facts(run, notebook).get("tops") or {} for run in (runs[0], *(runs[each.run] for each in pairings))]
     known: RunFacts = {
         **sureness.facts,
         "systems": [
@@ -505,6 +478,7 @@ def join(
         "known_items": first.get("known_items"),
         "smallest_difference": matters.model_dump(mode="json"),
         "reachable": first.get("reachable"),
+        "tops": {label: max(own[label] for own in tops) for label in tops[0] if all(label in own for own in tops)},
     }
     scores = pd.concat([_scores(*side) for side in sides], ignore_index=True)
     return Evidence(

@@ -130,23 +130,16 @@ def pages(comparison: RunComparison) -> dict[str, list[Pairing]]:
     return {f"{number:02d}-{own[0].notebook}": own for number, own in enumerate(groups.values(), 1)}
 
 
-def _titles(comparison: RunComparison) -> dict[str, str]:
-    """What a page is about: notebook and systems, and the runs where it is not about all of them."""
-    titles = {}
+def _listed(comparison: RunComparison) -> list[PageRow]:
+    """Every page with what it is about: notebook and systems, and the runs where it is not about all of them."""
+    rows = []
     for name, own in pages(comparison).items():
         systems = " / ".join(dict.fromkeys(system for each in own for system in each.systems))
         runs = "" if len(own) == len(comparison.runs) - 1 else " · " + ", ".join(LETTERS[each.run] for each in own)
-        titles[name] = f"{own[0].notebook} · {systems}{runs}"
-    return titles
-
-
-def _listed(comparison: RunComparison) -> list[tuple[str, str, bool]]:
-    """Every page, what it is about, and whether no question tells its runs apart."""
-    titles, listing = _titles(comparison), []
-    for name, own in pages(comparison).items():
         compared = [finding.comparison for each in own for finding in each.comparisons]
-        listing.append((name, titles[name], bool(compared) and all(map(is_equal, compared))))
-    return listing
+        equal = bool(compared) and all(map(is_equal, compared))
+        rows.append(PageRow(page=name, title=f"{own[0].notebook} · {systems}{runs}", equal=equal))
+    return rows
 
 
 def overall(comparison: RunComparison) -> Measurement:

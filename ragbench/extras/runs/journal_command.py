@@ -124,7 +124,7 @@ def prune(
     """
     from ragbench.core import settings
     from ragbench.store import Store
-    from ragbench.store.pruning import Choice, Pruning, shrink
+    from ragbench.store.reply_journal import Choice, Pruning, shrink
 
     older, larger = options.duration(older_than, "--older-than"), options.size(larger_than, "--larger-than")
     choice = Choice(older, judge or None, model or None, larger, unused, options.size(down_to, "--down-to"))

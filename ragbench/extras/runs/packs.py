@@ -30,7 +30,7 @@ from ragbench.report.keeping.results import plain
 from ragbench.report.pages.drawing import render
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
-MOST_FILES, MOST_BYTES, MOST_ABOUT = 2_000, 2**31, 2**20
+MOST_FILES, MOST_BYTES, MOST_ABOUT = 2_000, 2**31, 2**20  # a file of strangers: whoever unpacks it has a disk
 
 
 class PackError(ValueError):

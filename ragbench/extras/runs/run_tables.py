@@ -106,6 +106,11 @@ def sides(row: SummaryRow) -> tuple[Side, Side]:
     )
 
 
+def known(number: float | None) -> float | None:
+    """A number as tables hold it; None where nobody says."""
+    return None if number is None or number != number else number
+
+
 def counted(n: float | None) -> int | None:
     """A count as tables hold it; None where nobody says."""
     return None if n is None or n != n else int(n)

@@ -39,7 +39,7 @@ def make(
 
     Example: ragbench nuggets make answers.jsonl nuggets.csv --judge lexical
     """
-    from ragbench.cli.console import plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.data.samples import read_all
     from ragbench.extras.standards import nugget_lists
@@ -62,7 +62,7 @@ def make(
     with kept_replies([name], [nugget_score]) as journal:
         lists, outlooks = run(_made(name, topics, journal, language, plan))
     if plan:
-        plans.show(outlooks, known.budget)
+        outputs.show(outlooks, known.budget)
         return
     rows = nugget_lists.rows_of(lists, name)
     empty = [one for one in lists if not one.nuggets]

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.core.types import Array, Better, Comparison, Estimate
-from ragbench.stats.draws import total_draws
-from ragbench.stats.intervals import normal_p, stretched
+from ragbench.stats.intervals import normal_p, stretched, total_draws
 from ragbench.stats.signs import ratios_together
 from ragbench.stats.values import Labels, Units, as_codes, by_content, check_better, check_level, check_resamples
 

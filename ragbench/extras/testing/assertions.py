@@ -26,7 +26,7 @@ from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.findings import compared_pair
 from ragbench.tiers.run import gates
 from ragbench.tiers.scoring import judge_assignment
-from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.tiers.scoring.scored_answers import NOTEBOOK, Scores
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.sentences.conclusions import sentence

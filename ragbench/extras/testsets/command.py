@@ -145,7 +145,7 @@ def _by_model(
 ) -> None:
     """Draft by a language model, and put what passed into the data set."""
     from ragbench import data
-    from ragbench.cli.console import outputs, plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.data.subsets import drawn
     from ragbench.extras.testsets import candidates, drafting, kinds
@@ -183,7 +183,7 @@ def _by_model(
     with in_database(known) as journal:
         made, outlooks, tally = run(_asked(by, left, whole, judge, known, journal, language))
     if plan:
-        plans.show(outlooks, known.budget)
+        outputs.show(outlooks, known.budget)
         terminal.say("A draft that is dropped is made anew, twice at most: as much more as the filters drop.")
         return
     _tell(made, left, len(tasks) - len(left))

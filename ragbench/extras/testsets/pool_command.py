@@ -73,7 +73,7 @@ def pool(
     Example: ragbench pool kb --sheet grades.csv && ragbench pool kb --take grades.csv --annotator anna
     """
     from ragbench import data
-    from ragbench.cli.console import outputs, plans
+    from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.data.subsets import drawn
     from ragbench.data.writing import change
@@ -143,7 +143,7 @@ def pool(
         with in_database(settings.load()) as journal:
             new, lost, outlooks, tally = run(_graded(judge, left, texts, passages, language, journal, settings.load()))
         if plan:
-            plans.show(outlooks, settings.load().budget)
+            outputs.show(outlooks, settings.load().budget)
             return
         outputs.paid(tally)
         for pair, why in list(lost.items())[:3]:

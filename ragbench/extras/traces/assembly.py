@@ -25,8 +25,7 @@ from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
 from ragbench.data.shelf import RECENT, Shelf
-from ragbench.extras.traces import traced_agents
-from ragbench.extras.traces.spans import Rating, Span, Trace
+from ragbench.extras.traces.spans import Rating, Span, Trace, run
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
@@ -498,7 +497,7 @@ class Steps:
             _last(span.model for span in writing),
             trace.asked_at if trace.asked_at is not None else root.start if root else None,
             trace.error or (root.error if root else None) or failed,
-            traced_agents.run(question, answer, working) if question else None,
+            run(question, answer, working) if question else None,
         )
 
 

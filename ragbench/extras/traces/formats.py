@@ -1,5 +1,7 @@
 """Formats of traces, each a record of how it is known; what their fields are called is one vocabulary for all of them,
-`formats.toml`."""
+`formats.toml`. A row of a table of answers, ragas' and DeepEval's among them, is a trace too; of a dialogue each
+question is one.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ragbench.core.types import ToolCall
+from ragbench.core.types import Chunk, ToolCall
 from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import (
@@ -26,7 +28,9 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.rows import cut_list
-from ragbench.extras.traces import answer_rows, traced_agents
+from ragbench.data.samples import SAID, samples_of
+from ragbench.data.vocabulary import field_of, key
+from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
 
@@ -50,9 +54,10 @@ FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"
 YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
 NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
+GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
-MAX_DEPTH, MOST_RUNS = 8, 64
+MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 _LISTED = re.compile(
     r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion)|retrieval\.documents|reranker\.output_documents)"
@@ -66,7 +71,9 @@ def format_of(record: Mapping[str, Any]) -> Format | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
     known = next((known for known in FORMATS if any(names >= marks for marks in known.MARKS)), None)
-    return known or (TABLE if answer_rows.is_one(record) else None)
+    if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
+        return TABLE  # an answer beside its reference: no example, whose outputs are the reference
+    return known or (TABLE if is_answer_row(record) else None)
 
 
 def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
@@ -81,7 +88,7 @@ def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
 def parts(known: Format, record: Mapping[str, Any], name: str) -> Iterator[Trace | Passage]:
     """What a record of a format holds: parts of traces, or a document. name: an id for what has none of its own."""
     if known is TABLE:
-        yield from answer_rows.parts(record, name)
+        yield from traces_of_row(record, name)
     elif known.NAME == "LangChain documents":
         yield from filter(None, [passage_of(record)])
     else:
@@ -223,7 +230,7 @@ def _told_by_events(
 def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...], str | None]:
     """The calls of a step, and what a tool gave; LangChain writes what went in as the field `input` alone."""
     if step == "generate":
-        return next((calls for key in NAMES["output"] if (calls := traced_agents.announced(given.get(key)))), ()), None
+        return next((calls for key in NAMES["output"] if (calls := spans.announced(given.get(key)))), ()), None
     if step != "tool":
         return (), None
     arguments = _first(given, "arguments")
@@ -231,7 +238,7 @@ def _called(given: Mapping[str, Any], step: Kind) -> tuple[tuple[ToolCall, ...],
     if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
         arguments = arguments["input"]
     result = given.get("gen_ai.tool.call.result")
-    return traced_agents.made(_first(given, "tool"), arguments), traced_agents.result(
+    return spans.made(_first(given, "tool"), arguments), spans.result(
         _first(given, "output") if result is None else result
     )
 
@@ -351,3 +358,48 @@ def _grouped(attributes: Mapping[str, Any]) -> dict[str, Any]:
         else:
             item[parted[3]] = value
     return grouped | {name: [items[place] for place in sorted(items)] for name, items in lists.items()}
+
+
+COUNTED = ("inputtokencount", "outputtokencount", "tokencost")
+"""What DeepEval says of an answer, beside `completion_time`."""
+
+
+def is_answer_row(record: Mapping[str, Any]) -> bool:
+    """Whether a record has a question beside anything that was said of it."""
+    fields = {field_of(name) for name in record}
+    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
+
+
+def traces_of_row(record: Mapping[str, Any], name: str) -> Iterator[Trace]:
+    """The trace of a row; of a dialogue one for each question. Raises DatasetError for what is no list of texts."""
+    known = {key(column): value for column, value in record.items()}
+    for sample in samples_of(dict(record), "a row", numbered=name):
+        retrieved = _passages(sample.contexts)
+        spans = [] if retrieved is None else [Span("retrieve", kind="retrieve", passages=retrieved)]
+        if any(known.get(name) is not None for name in COUNTED):
+            spans.append(
+                Span(
+                    "answer",
+                    kind="generate",
+                    answer=sample.response or None,
+                    input_tokens=count(known.get("inputtokencount")),
+                    output_tokens=count(known.get("outputtokencount")),
+                    cost=number(known.get("tokencost")),
+                )
+            )
+        yield Trace(
+            sample.id,
+            tuple(spans),
+            sample.user_input or None,
+            sample.response or None,
+            sample.reference or None,
+            _passages(sample.reference_contexts),
+            session=sample.cluster,
+            seconds=number(known.get("completiontime")),
+        )
+
+
+def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
+    if chunks is None:
+        return None
+    return tuple(Passage(chunk.text or None, None if chunk.is_nameless else chunk.id) for chunk in chunks)

@@ -54,11 +54,11 @@ def write_json(path: Path, value: Any) -> None:
 
 
 KNOWN = ("cluster", "kind", "language", "source")
-"""What the table of scores says of each question: the group that it is drawn and flipped with, and its slices."""
+"""What the scores of a run say of each question: the group that it is drawn and flipped with, and its slices."""
 
 
 def scores(measurements: Mapping[str, Measurement], *, told: bool = False) -> pd.DataFrame:
-    """One long table over all notebooks of a run: a row a notebook, system, metric and question; reasons in English.
+    """The scores of all notebooks of a run: a row a notebook, system, metric and question; reasons in English.
 
     told: with what is known of the question (KNOWN) and, where people labelled answers, `label`, the mean of theirs:
     all that the run's estimates and comparisons of single scores are made from.
@@ -119,7 +119,7 @@ def _offline(made: Measurement, finding: Finding) -> dict[str, Any]:
 
 
 def write_scores(path: Path, measurements: Measurements) -> None:
-    """Write the table of scores."""
+    """Write the scores."""
     write_table(path, scores(_by_name(measurements)))
 
 

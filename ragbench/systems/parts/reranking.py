@@ -17,9 +17,9 @@ from ragbench.core.settings import ConfigurationError, RerankerSettings, Retriev
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.embed.model import content_of, quiet
+from ragbench.llm.client import free_loop, run
 from ragbench.llm.endpoint import SILENT
 from ragbench.llm.errors import Fault
-from ragbench.llm.loop import free_loop, run
 from ragbench.llm.service import Caller
 from ragbench.llm.transport import read_key
 from ragbench.store import Store

@@ -33,7 +33,7 @@ from ragbench.tiers.basics.withholding import stated
 from ragbench.tiers.scoring import judge_assignment, judged_metrics, parts, sets
 from ragbench.tiers.scoring import measure as scoring
 from ragbench.tiers.scoring.ledger import SYSTEM, Row, system_name
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 from ragbench.tiers.scoring.table_sources import AnswerTable, find_answers, logged_answers
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ NOTEBOOK = "rag_metrics"
 PEOPLE = "people"
 RATED = "rated"
 """The table of what people thought of the answers: system, sample, value."""
-CORRELATION_RESAMPLES = 2000
+CORRELATION_RESAMPLES = 2000  # a pair of metrics each: with 20 there are 190
 
 
 class RagMetricsRequest(Draws):
@@ -223,8 +223,8 @@ def measurement_of(
     """
     listed = chosen(scores)
     told = None if listed is None else listed.why.keys()
-    table = judged_metrics.score_table(scores, told)
-    table["system"] = table["system"].fillna(SYSTEM)
+    frame = judged_metrics.frame_of(scores, told)
+    frame["system"] = frame["system"].fillna(SYSTEM)
     judgements = judged_metrics.judgements(scores, made.judges, told)
     judgements["system"] = judgements["system"].fillna(SYSTEM)
     answered: list[Sample] = []
@@ -240,7 +240,7 @@ def measurement_of(
     evidence = Evidence(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
-        scores=table,
+        scores=frame,
         questions=questions,
         retrieved=_retrieved(answered, labelled),
         extra={

@@ -48,7 +48,7 @@ FIRST, ANSWER, GENERATE, JUDGE = "first_token", "answer", "generate", "judge"
 ORDER = (*BEFORE, FIRST, GENERATE, ANSWER, JUDGE)
 WITHIN = (FIRST, JUDGE)
 """Parts that are no part of the sum: one lies within the call, the other comes after the answer."""
-PROBABILITIES = (0.5, 0.9, 0.99)
+PROBABILITIES = (0.5, 0.9, 0.99)  # median, and the tails that users notice
 
 
 def calls(

@@ -67,7 +67,7 @@ def find(
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric, and comparisons of every other system with the first.
 
-    scores: the long score table (one row per system, metric and sample, NaN where unmeasured).
+    scores: SCORE_COLUMNS (one row per system, metric and sample, NaN where unmeasured).
     clusters: sample → cluster, where samples are not independent. primary: the metric that is a family of its own; see
     `ragbench.tiers.basics.findings`. more: hypotheses by metric that were made from something else than single scores,
     one number for each of `samples`, all that there are, by id (None: those of the

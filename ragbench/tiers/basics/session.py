@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ragbench.core import installation, trust
+from ragbench.core import annexes, trust
 from ragbench.core import settings as configuration
 from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
@@ -229,7 +229,7 @@ def commit() -> str | None:
     None outside of one, and in a folder that nobody has answered for: git runs commands that its configuration names.
     """
     folder = configuration.project_folder()
-    if not trust.is_trusted() and folder != installation.FOLDER:
+    if not trust.is_trusted() and folder != annexes.FOLDER:
         return None
     try:
         head = _git(folder, "rev-parse", "HEAD")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragbench.core.gaps import brackets, missing
 from ragbench.core.language import Translator
-from ragbench.core.parts import Column, Table, Value, spoken
+from ragbench.core.parts import Column, P, Phrase, Table, Value, filled, spoken
 from ragbench.core.settings.secrets import Mask, excerpt, masker
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Status, Verdict
 from ragbench.core.types.reason import Reason, parts, read
@@ -448,20 +448,18 @@ def _interest(named: Sequence[tuple[str, Comparison]], _: Translator) -> str:
     return ", ".join(f"{size} ({', '.join(dict.fromkeys(metrics))})" for size, metrics in by_size.items())
 
 
-def _verdict(comparison: Comparison, _: Translator) -> str:
+def _verdict(comparison: Comparison, _: Translator) -> Phrase:
     """The word, with the groups or the margin that it rests on."""
     verdict = said(comparison, _)
     if comparison.verdict is Verdict.SAME:
         return _("{verdict} within ±{margin}", verdict=verdict, margin=_.exact(comparison.margin))
     if comparison.p_equivalence is None:
         return verdict
-    p = comparison.p_equivalence
-    number = _.number(p, 4) if p >= 0.0001 else f"<{_.number(0.0001, 4)}"
-    return _(
-        "{verdict}; p of equivalence within ±{margin}: {p}",
+    return filled(
+        _("{verdict}; p of equivalence within ±{margin}: {p}"),
         verdict=verdict,
         margin=_.exact(comparison.margin),
-        p=number,
+        p=P(comparison.p_equivalence),
     )
 
 

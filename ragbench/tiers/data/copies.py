@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NEAR = 0.03
 """Cosine distance of character n-grams: a date or a word changed in some paragraphs."""
-MOST_PAIRS = 10_000
+MOST_PAIRS = 10_000  # a set that holds more is named for that, and its pairs are not all listed
 SHARED = 0.85
 """Of the different words of two texts, at least so many are in both where the texts are nearly the same."""
 MOST_WITH_A_WORD = 50

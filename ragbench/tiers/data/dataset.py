@@ -559,7 +559,7 @@ def forms(texts: Sequence[str]) -> list[Form]:
     return sorted(shared, key=lambda form: (-len(form.places), form.text))
 
 
-FEWEST_WORDS_TO_TELL = 5
+FEWEST_WORDS_TO_TELL = 5  # shorter texts are taken for a wrong language too often
 EXPECTED, OTHER = 0.5, 0.9
 """How sure the model is of the language that is expected, and of another one: this would be news."""
 NEVER = frozenset({"la", "pcm"})

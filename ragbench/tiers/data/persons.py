@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragbench.core.installation import install
+from ragbench.core.annexes import install
 
 if TYPE_CHECKING:
     from slovnet import NER
@@ -121,9 +121,9 @@ _IDENTIFIER = re.compile(r"(?<!\w)(?=\w*?\d{6})\w++")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{1,2})?|(?:19|20)\d\d ?[-\u2010-\u2013] ?(?:(?:19|20)\d\d|\d\d)")
 _AMOUNT = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+")
 FEWEST_DIGITS = 6  # in one run, alone or with letters: a student's number; in groups there are more
-FEWEST_OF_A_TELEPHONE = 10
+FEWEST_OF_A_TELEPHONE = 10  # digits with the code of a city; fewer are numbers of rooms, sums and dates
 LONGEST_AMOUNT = 8
-SHORTEST_NAME = 3
+SHORTEST_NAME = 3  # shorter ones are parts of other words
 
 
 @dataclass

@@ -252,7 +252,7 @@ def _places(duel: Duel) -> tuple[float, float]:
 
 QUESTIONS = 256
 """Of a part at most; fewer where that gives each worker several."""
-PARTS_A_WORKER = 4
+PARTS_A_WORKER = 4  # parts take unequally long: nobody waits for the last with nothing to do
 
 
 @dataclass(frozen=True)

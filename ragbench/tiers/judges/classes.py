@@ -26,7 +26,7 @@ from ragbench.tiers.judges.numbers import Numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_CLASSES, MOST_CLASSES = 3, 7
+FEWEST_CLASSES, MOST_CLASSES = 3, 7  # two have balanced accuracy and F1; of more than seven no table is read
 FEWEST = 20
 """Rated answers of a half, below which no cut points are chosen on it."""
 FINEST = 200

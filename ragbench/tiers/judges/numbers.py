@@ -34,7 +34,7 @@ OUTCOMES: dict[str, tuple[Status, ...]] = {
 }
 OF_SCORES = ("spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "bias")
 OF_DECISIONS = ("accuracy", "balanced_accuracy", "cohen_kappa", "gwet_ac1")
-BINS = 10
+BINS = 10  # of a reliability diagram (Naeini et al. 2015)
 FEWEST_PAIRS = 3
 """Pairs of a rating and a score below which no agreement is computed."""
 FINEST = 1.959963984540054 * math.sqrt(2)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 
-PROBABILITIES = (0.5, 0.9, 0.99)
+PROBABILITIES = (0.5, 0.9, 0.99)  # median, and the tails that users notice
 TURNS = 10
 SCANNED = 10_000_000  # numbers in vectors, of which exact search reads every one, each question as long as the next
 SCANS = 100  # questions at least that exact search is timed on, evenly chosen, where it reads so many
@@ -426,7 +426,7 @@ def rows(
     unit: ranking_arrays.Unit,
     k: int,
 ) -> list[tuple[Any, ...]]:
-    """Rows of the score table: the share of repeats whose first k documents are those of the first run, in order.
+    """Rows of scores: the share of repeats whose first k documents are those of the first run, in order.
 
     Unmeasured, with the reason, where there is no repeat, and where a question failed in one of the runs.
     """

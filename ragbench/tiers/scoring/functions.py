@@ -23,7 +23,7 @@ from ragbench.core.types.reason import Reason, reason_of
 from ragbench.core.waves import first
 from ragbench.judge.pairwise import Relay
 from ragbench.llm import ModelError
-from ragbench.llm.loop import background_loop
+from ragbench.llm.client import background_loop
 from ragbench.metrics.vectors import Batch
 from ragbench.systems.callables import GRACE_SECONDS, IN_A_ROW, Hands, OutOfTimeError, told
 

@@ -22,7 +22,7 @@ from ragbench.tiers.basics import design
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.scoring import judge_assignment, measure, parts, sets
 from ragbench.tiers.scoring.ledger import Row
-from ragbench.tiers.scoring.result import Scores
+from ragbench.tiers.scoring.scored_answers import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +160,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         "embedder": embedder,
         "listeners": parts.listener_facts(scores.listeners),
     }
-    return Judged(score_table(scores), judgements(scores, names), facts, repeated(scores))
+    return Judged(frame_of(scores), judgements(scores, names), facts, repeated(scores))
 
 
 def judged_labels(metrics: Sequence[Metric]) -> list[str]:
@@ -199,8 +199,8 @@ def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]
     return entries
 
 
-def score_table(scores: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
-    """Scores as SCORE_COLUMNS: one row a system, metric and sample.
+def frame_of(scores: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
+    """Scores as a data frame (SCORE_COLUMNS): one row a system, metric and sample.
 
     told: ids of samples; the reason of any other's value is left out, that of an absent value never. None: all.
     """

@@ -11,9 +11,8 @@ from typing import Any
 from ragbench import embed
 from ragbench.core import settings, trust
 from ragbench.core.language import translator
-from ragbench.core.listeners import Listener, Listening
 from ragbench.core.metric import FIELDS, Metric
-from ragbench.core.progress import Progress
+from ragbench.core.progress import Listener, Listening, Progress
 from ragbench.core.segmentation import language_of
 from ragbench.core.stand_ins import StandIn, for_people, panel, sample, unordered
 from ragbench.core.types import Embedder, Sample, Score
@@ -32,7 +31,7 @@ from ragbench.tiers.scoring.functions import Functions
 from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, named_for
 from ragbench.tiers.scoring.ledger import Ledger, Row
 from ragbench.tiers.scoring.parts import Terms, scored, scored_by_workers
-from ragbench.tiers.scoring.result import Scores, by_system
+from ragbench.tiers.scoring.scored_answers import Scores, by_system
 from ragbench.tiers.scoring.sets import together
 
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))
@@ -62,7 +61,7 @@ class Asked:
     """What to score by.
 
     repeats: how often every question is put to a judge, each time anew. listeners: told of calls, scores and samples
-    (`ragbench.core.listeners`), with those of the settings.
+    (`ragbench.core.progress`), with those of the settings.
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges those that a metric names as its own,
     else all configured ones, else the lexical one; without an embedder `Settings.metric_embedder`; of several embedders

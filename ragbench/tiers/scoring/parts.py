@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragbench import llm
 from ragbench.core import settings
 from ragbench.core.language import Translator, translator
-from ragbench.core.listeners import Event, Listener, Listening, Told, name_of, refuse
 from ragbench.core.measurement import without_nan
 from ragbench.core.metric import Metric
+from ragbench.core.progress import Event, Listener, Listening, Told, name_of, refuse
 from ragbench.core.settings import Settings
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types import Embedder, Judge, Sample, Score

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SERIES = 8
+SERIES = 8  # colours that eyes tell apart; more systems begin anew
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
 
 

@@ -220,7 +220,7 @@ class Material:
         return frozenset(self.measurement.scores["metric"])
 
     @cached_property
-    def score_table(self) -> pd.DataFrame:
+    def wide_scores(self) -> pd.DataFrame:
         """Scores with one row a sample, columns (metric, system)."""
         scores = self.measurement.scores
         wide = scores.drop_duplicates(["system", "metric", "sample"]).set_index(["sample", "metric", "system"])["value"]
@@ -235,11 +235,11 @@ class Material:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {str(sample): row for row, sample in enumerate(self.score_table.index)}
+        return {str(sample): row for row, sample in enumerate(self.wide_scores.index)}
 
     @cached_property
     def _columns(self) -> dict[tuple[str, str], Any]:
-        table = self.score_table
+        table = self.wide_scores
         values = table.to_numpy(dtype=float)
         return {(str(m), str(s)): values[:, place] for place, (m, s) in enumerate(map(tuple, table.columns))}
 

@@ -15,7 +15,7 @@ from ragbench.views.basics.marks import kind_of, named
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 from ragbench.views.basics.web import Web, drawn, html
-from ragbench.views.items import passages_and_pages, questions, trial_answers
+from ragbench.views.items import contents, questions, trial_answers
 from ragbench.views.items.contents import (
     SHARE,
     Claim,
@@ -135,7 +135,7 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
     for measured in items.measures:
         for system in material.systems:
             if not items.kind:
-                known = material.score_table.get((measured.key, system))
+                known = material.wide_scores.get((measured.key, system))
                 values: Any = [None] * len(index) if known is None else known.reindex(index).astype(float)
             else:
                 values = _long_values(measured.values.get(system, [None] * len(index)), measured.words)
@@ -313,7 +313,7 @@ KINDS: Mapping[str, Callable[[Material], Items]] = {
     "decisions": trial_answers.decisions,
     "dialogues": questions.dialogue_items,
     "judges": trial_answers.trials,
-    "sources": passages_and_pages.items,
+    "sources": contents.items,
 }
 
 

@@ -94,7 +94,7 @@ def items(material: Material) -> Items:
 
 def _measures(material: Material) -> list[Measured]:
     places = {sample: place for place, sample in enumerate(material.question_rows)}
-    scores, wide = material.measurement.scores, material.score_table
+    scores, wide = material.measurement.scores, material.wide_scores
     judged = _apart(material, places)
     missing: dict[str, dict[str, dict[str, list[int]]]] = {}
     lost = scores[scores["status"] != Status.OK.value]

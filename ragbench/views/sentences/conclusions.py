@@ -17,7 +17,7 @@ from ragbench.core.types import Verdict
 from ragbench.tiers.basics import verdict_tables
 from ragbench.tiers.basics.findings import headed
 from ragbench.tiers.basics.verdict_tables import beside, equal, is_equal
-from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.tiers.scoring.scored_answers import NOTEBOOK, Scores
 from ragbench.tiers.scoring.sets import VarianceRow
 from ragbench.views.basics.marks import measured, named, rows_of
 from ragbench.views.basics.material import Material

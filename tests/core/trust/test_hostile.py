@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from ragbench import report
-from ragbench.core import installation, settings, trust
+from ragbench.core import annexes, settings, trust
 from ragbench.systems import callables
 from ragbench.tiers.basics import session
 from tests import small_project
@@ -51,7 +51,7 @@ def notebook(*cells: str) -> str:
 
 
 def changed() -> str:
-    known = nbformat.read(installation.NOTEBOOKS / "tier1_retrieval.ipynb", as_version=4)
+    known = nbformat.read(annexes.NOTEBOOKS / "tier1_retrieval.ipynb", as_version=4)
     known.cells.append(nbformat.v4.new_code_cell(f"open({CANARY!r}, 'w')", id="last"))
     return str(nbformat.writes(known))
 

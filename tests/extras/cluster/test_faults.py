@@ -21,7 +21,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Sample
 from ragbench.extras.cluster import address
 from ragbench.store import StoreError, server
-from ragbench.store.engine import written
+from ragbench.store.database_tables import written
 from tests import small_project
 from tests.llm.chat_server import ChatServer
 from tests.store.own_database import own_database

@@ -9,7 +9,7 @@ import pytest
 
 from ragbench import data
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.extras.labelling import review
+from ragbench.extras.labelling import annotation
 from tests.cli.command_line import ragbench
 from tests.report.visits import WATCH
 
@@ -72,7 +72,7 @@ def test_what_is_reviewed_in_a_page_comes_back_as_it_was_given(tmp_path: Path, b
     assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
     page.close()
     assert "3 reviews by anna are kept" in told("review", "kb", "--annotator", "anna", "--take", "back.csv")
-    given = {name: own["anna"] for name, own in review.read("kb:en").items()}
+    given = {name: own["anna"] for name, own in annotation.read("kb:en").items()}
     assert given == {"q0": (1.0, ""), "q1": (2.0, '-When, "exactly"?'), "q2": (0.0, "")}
     told("review", "kb", "--apply")
     kept = {question.id: question for question in data.load("kb", tmp_path / "data").questions}

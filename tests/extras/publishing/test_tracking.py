@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragbench.core.measurement import Measurement
-from ragbench.extras.publishing import tracking
+from ragbench.extras.publishing import publish
 from tests.report import kept_runs
 from tests.views.measurements import measurement
 
@@ -31,7 +31,7 @@ def estimate(metric: str, value: float | None, **more: object) -> dict[str, obje
 
 
 def test_numbers_have_their_intervals_and_what_is_unmeasured_is_no_number() -> None:
-    numbers, tags = tracking._numbers(
+    numbers, tags = publish._numbers(
         [
             estimate("mrr@10", 0.5, low=0.4, high=0.6),
             estimate("faithfulness", None, n=0, n_unmeasured=20, note="the judge gave up"),
@@ -52,12 +52,12 @@ def test_numbers_have_their_intervals_and_what_is_unmeasured_is_no_number() -> N
 def test_a_target_is_a_folder_or_an_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", ModuleType("mlflow"))
     monkeypatch.chdir(tmp_path)
-    of = tracking.Target.of
+    of = publish.Target.of
     assert of("mlflow:runs").address == f"sqlite:///{tmp_path / 'runs' / 'mlflow.db'}"
     assert of("mlflow:runs").folder == tmp_path / "runs"
     for address in ("sqlite:///x.db", "http://host:5000", "postgresql://me@host/db", "databricks://profile"):
         assert (of(f"mlflow:{address}").address, of(f"mlflow:{address}").folder) == (address, None)
-    with pytest.raises(tracking.TrackingError, match="mlflow:FOLDER or mlflow:URI is expected"):
+    with pytest.raises(publish.TrackingError, match="mlflow:FOLDER or mlflow:URI is expected"):
         of("mlflow:")
 
 

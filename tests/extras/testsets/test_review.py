@@ -12,7 +12,7 @@ import pytest
 from ragbench import data
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, Dialogue, QuestionRecord, Turn
-from ragbench.extras.labelling import Panel, Sheet, review
+from ragbench.extras.labelling import Panel, Sheet, annotation
 from ragbench.extras.labelling.sheet import Given
 from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
@@ -33,29 +33,29 @@ def test_what_people_said_settles_each_draft() -> None:
     accept, reject = Given(1.0), Given(0.0)
     said = {"q0": {"anna": accept, "ben": accept}, "q1": {"anna": reject}, "q2": {"anna": accept, "ben": reject},
             "q3": {"anna": Given(2.0, "At what hour?")}, "t": {"ben": Given(2.0, "When is it?")}}  # fmt: skip
-    made = review.reviewed(RECORDS, said)
+    made = annotation.reviewed(RECORDS, said)
     accepted = {record.id: record for record in made.accepted}
     assert {*accepted} == {"q0", "q3", "t"}
     assert {record.draft for record in made.accepted} == {"reviewed"}
-    assert review.question_of(accepted["q3"]) == "At what hour?"
-    assert review.question_of(accepted["t"]) == "Where?\nThere.\nWhen is it?"
+    assert annotation.question_of(accepted["q3"]) == "At what hour?"
+    assert annotation.question_of(accepted["t"]) == "Where?\nThere.\nWhen is it?"
     assert (made.rejected, made.disputed, made.open) == (("q1",), ("q2",), ("q4",))
     assert (made.annotators, made.shared) == (("anna", "ben"), 2)
     assert made.alpha is not None
     assert made.alpha.value < 0.5
-    edited = review.reviewed(RECORDS, {"q0": {"anna": Given(2.0)}})
+    edited = annotation.reviewed(RECORDS, {"q0": {"anna": Given(2.0)}})
     assert edited.disputed == ("q0",), "to be put right, and nobody says how"
-    alike = review.reviewed(RECORDS, {"q0": {"anna": accept, "ben": accept}}).alpha
+    alike = annotation.reviewed(RECORDS, {"q0": {"anna": accept, "ben": accept}}).alpha
     assert alike is not None
     assert math.isnan(alike.value), "raters without spread have no agreement"
 
 
 def test_a_draft_is_read_with_its_passages_and_by_keys(tmp_path: Path) -> None:
-    read = review.items(RECORDS)
+    read = annotation.drafts_to_review(RECORDS)
     assert [item.id for item in read] == ["q0", "q1", "q2", "q3", "q4", "t"]
     assert (read[0].question, read[0].answer, read[0].contexts) == ("When 0?", "At nine.", ("It opens at nine.",))
-    sheet = Sheet(read, review.SCALE, "anna", tmp_path / "s.csv")
-    panel = Panel(sheet, review.METRIC, {0.0: "reject", 1.0: "accept", 2.0: "accept as the note has it"})
+    sheet = Sheet(read, annotation.SCALE, "anna", tmp_path / "s.csv")
+    panel = Panel(sheet, annotation.METRIC, {0.0: "reject", 1.0: "accept", 2.0: "accept as the note has it"})
     assert [(choice["text"], choice["key"]) for choice in panel.fixed["choices"]] == [
         ("reject", "0"), ("accept", "1"), ("accept as the note has it", "2")
     ]  # fmt: skip
@@ -107,4 +107,4 @@ def test_reviews_come_back_from_a_spreadsheet_and_change_the_data_set(project: P
 
 def test_a_base_without_drafts_has_nothing_to_review(project: Path) -> None:
     with pytest.raises(DatasetError, match="small:en has no draft that nobody has reviewed"):
-        review.sheet_of("small", "anna")
+        annotation.sheet_of("small", "anna")

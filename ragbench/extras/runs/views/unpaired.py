@@ -21,7 +21,7 @@ from ragbench.core.parts import (
     small,
 )
 from ragbench.core.types import BY_CONSTRUCTION, Verdict
-from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, TopicRow, counted, run_facts, sides
+from ragbench.extras.runs.run_tables import NumberRow, SummaryRow, TopicRow, counted, known, run_facts, sides
 from ragbench.tiers.basics.verdict_tables import planned_of, said_of
 from ragbench.views.basics.marks import rows_of
 from ragbench.views.basics.material import Material, digits_of
@@ -98,25 +98,20 @@ def _summary_row(material: Material, summary: SummaryRow) -> Row:
 
 def _unshown(material: Material, summary: SummaryRow, digits: int) -> str:
     """What a comparison that shows no difference could have shown; empty of any other."""
-    _, detectable = material.text, summary["minimum_detectable"]
-    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
+    _, detectable = material.text, known(summary["minimum_detectable"])
+    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or detectable is None:
         return ""
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    margin, needed = summary["margin"], counted(summary["questions_needed"])
+    needed = counted(summary["questions_needed"])
     counts = [side.n for side in sides(summary) if side.n is not None]
     if needed is not None and counts:
-        text += "; " + planned_of(None if missing(margin) else margin, needed, min(counts), _)
+        text += "; " + planned_of(known(summary["margin"]), needed, min(counts), _)
     return text
 
 
 def verdict_of(row: SummaryRow, _: Translator) -> str:
     """The verdict of a row in words, with what withholds it."""
     return said_of(Verdict(row["verdict"]), 0, None, _, str(row.get("withheld") or ""))
-
-
-def missing(value: Any) -> bool:
-    """Whether a cell of a table holds nothing."""
-    return value is None or value != value
 
 
 def why(material: Material, reason: str) -> str:
@@ -154,7 +149,7 @@ def numbers(material: Material, present: frozenset[str]) -> Content:
     for group in dict.fromkeys((number["notebook"], number["system"]) for number in kept_rows):
         rows.append(Group(" · ".join(map(shown, group))))
         for number in (value for value in kept_rows if (value["notebook"], value["system"]) == group):
-            low, high = (None if missing(end) else end for end in (number["low"], number["high"]))
+            low, high = known(number["low"]), known(number["high"])
             digits = digits_of((number["value"], low, high))
             cells = (
                 shown(number["metric"]),

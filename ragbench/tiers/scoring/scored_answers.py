@@ -16,11 +16,11 @@ from ragbench.core import annexes, answered_by, settings, terminal
 from ragbench.core.answered_by import AnsweredBy
 from ragbench.core.gaps import counted as said_of_n
 from ragbench.core.language import DASH, Translator, translator
-from ragbench.core.listeners import Told
 from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
 from ragbench.core.metric import Metric
 from ragbench.core.names import nearest
 from ragbench.core.parts import Column, Table
+from ragbench.core.progress import Told
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
@@ -46,7 +46,7 @@ LINE: Mapping[str, type[str] | type[float]] = {
     "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
     "seconds": float, "suspected_injection": str,
 }  # fmt: skip
-"""What stands in a line of the long table of scores, and of which kind it is."""
+"""What stands in a line of scores, and of which kind it is."""
 FILED: Mapping[str, type[str] | type[float]] = {**LINE, "cluster": str, "language": str}
 """What stands there in a file, which tells all that estimates and comparisons are made from."""
 

@@ -19,9 +19,8 @@ from ragbench.cli.db import application
 from ragbench.core import settings as settings_room
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk
-from ragbench.store import Store, StoreError, dumps, server
-from ragbench.store.database_tables import VERSION, metadata
-from ragbench.store.engine import connect, written
+from ragbench.store import Store, StoreError, copying, server
+from ragbench.store.database_tables import VERSION, connect, metadata, written
 from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.run_records import RunRecord
 from ragbench.store.runs import Runs
@@ -82,8 +81,8 @@ def test_what_is_dumped_comes_back_in_another_database(databases: Callable[[str]
     file = tmp_path / "all.dump"
     with Store.open(databases("dump_from")) as first, Store.open(databases("dump_to")) as second:
         fill(first)
-        dumps.dump(first.engine, file)
-        assert dumps.restore(second.engine, file) == "1 runs, 100 replies, 40 vectors, 1 data sets"
+        copying.dump(first.engine, file)
+        assert copying.restore(second.engine, file) == "1 runs, 100 replies, 40 vectors, 1 data sets"
         assert content(second.engine) == content(first.engine)
         assert second.load_chunks("hash", "set", CHUNKS) is False
         assert second.embed(EMBEDDER, [chunk.text for chunk in CHUNKS]) == 0
@@ -98,13 +97,13 @@ def test_a_database_that_keeps_something_is_replaced_only_when_asked(
     file = tmp_path / "all.dump"
     with Store.open(databases("dump_from")) as first, Store.open(databases("dump_to")) as second:
         fill(first)
-        dumps.dump(first.engine, file)
+        copying.dump(first.engine, file)
         second.load_chunks("other", "other", CHUNKS[:2])
         kept = content(second.engine)
         with pytest.raises(StoreError, match="keeps 1 data sets already; --replace"):
-            dumps.restore(second.engine, file)
+            copying.restore(second.engine, file)
         assert content(second.engine) == kept
-        dumps.restore(second.engine, file, replace=True)
+        copying.restore(second.engine, file, replace=True)
         assert content(second.engine) == content(first.engine)
 
 
@@ -113,19 +112,19 @@ def test_a_cut_or_foreign_file_changes_nothing(databases: Callable[[str], Settin
     good, bad = tmp_path / "good.dump", tmp_path / "bad.dump"
     with Store.open(databases("dump_from")) as store:
         fill(store)
-        dumps.dump(store.engine, good)
+        copying.dump(store.engine, good)
         kept, raw = content(store.engine), good.read_bytes()
         for cut in (b"", raw[:10], raw[: len(raw) // 2], raw[:-30], os.urandom(1000)):
             bad.write_bytes(cut)
             with pytest.raises(StoreError, match=r"pg_restore failed|another version") as caught:
-                dumps.restore(store.engine, bad, replace=True)
+                copying.restore(store.engine, bad, replace=True)
             assert "\n" not in str(caught.value)
             assert content(store.engine) == kept
         with store.engine.begin() as connection:
             connection.execute(text("UPDATE ragbench.version SET number = number + 1"))
-        dumps.dump(store.engine, bad)
+        copying.dump(store.engine, bad)
         with pytest.raises(StoreError, match=f"made by another version of ragbench .*version {VERSION + 1}; this one"):
-            dumps.restore(store.engine, bad, replace=True)
+            copying.restore(store.engine, bad, replace=True)
 
 
 def test_no_list_of_processes_shows_a_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -137,7 +136,7 @@ def test_no_list_of_processes_shows_a_password(monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(subprocess, "run", run)
     engine = create_engine("postgresql+psycopg://me:canary-word@127.0.0.1:1/base")
-    dumps._run(engine, "pg_dump", "--file=x")
+    copying._run(engine, "pg_dump", "--file=x")
     [(command, environment)] = seen
     assert "canary-word" not in " ".join(command)
     assert environment["PGPASSWORD"] == "canary-word"
@@ -172,11 +171,11 @@ def test_rows_that_nobody_has_counted_yet_are_not_said_to_be_none(databases: Cal
     """PostgreSQL estimates −1 rows of a table that it never looked at."""
     with Store.open(databases("ragbench_sizes")) as store:
         fill(store)
-        found = {one.name: one.rows for one in dumps.sizes(store.engine)}
+        found = {one.name: one.rows for one in copying.sizes(store.engine)}
         kept = {name: len(rows) for name, rows in content(store.engine).items()}
     assert {name: found[name] for name in kept} == kept
     assert found["chunk"] == len(CHUNKS)
 
 
 def test_every_table_says_what_it_is_for() -> None:
-    assert set(dumps.MEANT_FOR) == {table.name for table in metadata.sorted_tables}
+    assert set(copying.MEANT_FOR) == {table.name for table in metadata.sorted_tables}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragbench import stats
 from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.metrics import catalogue
-from ragbench.stats import missing
+from ragbench.stats import verdicts
 from ragbench.stats.families import jointly
 from ragbench.stats.verdicts import reach, sized
 
@@ -57,18 +57,18 @@ def test_half_of_the_values_missing_leave_both_signs_open() -> None:
 
 def test_corners_move_what_then_lies_farthest_out_first() -> None:
     worst, best = np.array([0.0, 0.0, 0.0, 0.5, math.nan]), np.array([0.2, 0.9, -0.5, 0.5, math.nan])
-    moved = [tuple(each[:3]) for each in missing.corners(worst, best)]
+    moved = [tuple(each[:3]) for each in verdicts.corners(worst, best)]
     assert moved == [(0.0, 0.0, 0.0), (0.0, 0.9, 0.0), (0.0, 0.9, -0.5), (0.2, 0.9, -0.5)]
 
 
 @pytest.mark.parametrize("skewed", [True, False])
 def test_of_skewed_completions_the_largest_p_counts(skewed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a made-up test whose p grows with what was moved: of completions that lean, it is asked of every corner."""
-    monkeypatch.setattr(missing, "leans", lambda units: skewed)
+    monkeypatch.setattr(verdicts, "leans", lambda units: skewed)
     one = stats.compare(np.zeros(20), np.linspace(0.2, 0.9, 20))
     worst = np.r_[np.full(17, 0.6), 0.1, 0.1, 0.1]
     best = np.r_[np.full(17, 0.6), 0.7, 0.8, 0.9]
-    found, tried = missing.bounded(one, (worst, best), lambda column: column, lambda column: float(column.max()) / 10)  # type: ignore[arg-type, return-value]
+    found, tried = verdicts.bounded(one, (worst, best), lambda column: column, lambda column: float(column.max()) / 10)  # type: ignore[arg-type, return-value]
     assert len(tried) == 4
     assert found.p_worst == pytest.approx(0.09 if skewed else 0.06)
 

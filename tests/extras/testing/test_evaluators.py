@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.extras.evaluators import adapters
+from ragbench.extras.testing import adapters
 
 ASKED = {"question": "How long is the loan?"}
 SAID = {"answer": "The loan is 14 days.", "contexts": ["The loan is 14 days.", {"page_content": "Fees."}]}

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from ragbench import stats
 from ragbench.core.language import translator
 from ragbench.core.types import Comparison, Estimate, Verdict
-from ragbench.stats import draws, families, intervals, signs, values
+from ragbench.stats import families, intervals, signs, values
 from ragbench.stats.sums import influences
 from ragbench.stats.values import Units, units_of
 from ragbench.tiers.basics.findings import said
@@ -45,8 +45,10 @@ def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
     if way == "one by one":
         counts = np.append(counts, np.ones(20, dtype=int))
     n = int(counts.sum())
-    blocks = list(draws.cell_draws(counts, 20_000, 0))
-    assert len(blocks) == -(-20_000 // (draws.BLOCK // len(counts) if way == "cell by cell" else draws.DRAWN // n))
+    blocks = list(intervals.cell_draws(counts, 20_000, 0))
+    assert len(blocks) == -(
+        -20_000 // (intervals.BLOCK // len(counts) if way == "cell by cell" else intervals.DRAWN // n)
+    )
     drawn = np.concatenate(blocks).astype(np.int64)
     assert (drawn.sum(axis=1) == n).all()
     for cell, count in enumerate(counts[:4]):
@@ -60,22 +62,22 @@ def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
 
 def test_equal_units_together_are_drawn_as_they_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     counts, rows = np.array([3, 1, 250, 1, 2]), np.array([[0.5], [2.0], [-1.0], [7.0], [0.25]])
-    monkeypatch.setattr(draws, "SINGLE", 0.0)
-    drawn = np.concatenate(list(draws.cell_draws(counts, 300, 4))).astype(np.int64)
-    units = np.concatenate(list(draws.unit_draws(257, 300, 4))).astype(np.int64)
+    monkeypatch.setattr(intervals, "SINGLE", 0.0)
+    drawn = np.concatenate(list(intervals.cell_draws(counts, 300, 4))).astype(np.int64)
+    units = np.concatenate(list(intervals.unit_draws(257, 300, 4))).astype(np.int64)
     assert drawn.tolist() == [[row[:3].sum(), row[3], row[4:254].sum(), row[254], row[255:].sum()] for row in units]
-    assert draws.total_draws(rows, counts, 300, 4).tolist() == (drawn @ rows).tolist()
+    assert intervals.total_draws(rows, counts, 300, 4).tolist() == (drawn @ rows).tolist()
 
 
 def test_draws_that_are_kept_are_those_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = [block.tolist() for block in draws.unit_draws(70, 5_000, 3)]
+    kept = [block.tolist() for block in intervals.unit_draws(70, 5_000, 3)]
     assert len(kept) > 1
-    again = draws.unit_draws(70, 5_000, 3)
-    assert again is draws.unit_draws(70, 5_000, 3)
+    again = intervals.unit_draws(70, 5_000, 3)
+    assert again is intervals.unit_draws(70, 5_000, 3)
     with pytest.raises(ValueError, match="read-only"):
         next(iter(again))[0, 0] = 1
-    monkeypatch.setattr(draws, "MOST_KEPT", 70 * 5_000 - 1)
-    assert [block.tolist() for block in draws.unit_draws(70, 5_000, 3)] == kept
+    monkeypatch.setattr(intervals, "MOST_KEPT", 70 * 5_000 - 1)
+    assert [block.tolist() for block in intervals.unit_draws(70, 5_000, 3)] == kept
 
 
 @pytest.mark.slow
@@ -87,7 +89,7 @@ def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     values = rng.lognormal(0, 1, n) if kind == "heavy" else np.round(rng.gamma(0.4, 1, n), 1 if kind == "ties" else 9)
     codes = np.arange(n) // 2 if kind == "clusters" else None
     units = units_of(values[:, None], codes).column(0)
-    means, _ = draws.mean_draws(units, resamples, 1, studentize=False)
+    means, _ = intervals.mean_draws(units, resamples, 1, studentize=False)
     whole = values.reshape(-1, 2).mean(axis=1) if kind == "clusters" else values
     assert means.mean() == pytest.approx(whole.mean(), abs=4 * whole.std() / np.sqrt(len(whole) * resamples))
     assert means.std() == pytest.approx(whole.std() / np.sqrt(len(whole)), rel=0.02)
@@ -98,7 +100,7 @@ def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
 def test_clusters_are_drawn_whole() -> None:
     """Two clusters of 1 and 3 values: a resample is (A, A), (A, B) twice, or (B, B)."""
     units = units_of(np.array([[8.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 1])).column(0)
-    found = np.round(draws.mean_draws(units, 4_000, 0, studentize=False)[0], 9)
+    found = np.round(intervals.mean_draws(units, 4_000, 0, studentize=False)[0], 9)
     seen, counts = np.unique(found, return_counts=True)
     assert seen.tolist() == [1.0, 2.75, 8.0]
     assert counts / 4_000 == pytest.approx([0.25, 0.5, 0.25], abs=0.03)
@@ -110,14 +112,16 @@ def test_sign_flips_have_the_variance_of_independent_signs(shape: str) -> None:
     n = {"ties": 500, "few": 7, "words": 640, "single precision": 5_000}[shape]
     moved = rng.normal(size=(n, 2))
     moved = np.sign(moved) if shape == "words" else np.round(moved, 0 if shape == "ties" else 9)
-    found = draws.sign_flips(moved, 20_000, rng)[0]
+    found = intervals.sign_flips(moved, 20_000, rng)[0]
     assert found.mean(axis=0) == pytest.approx([0, 0], abs=4 * np.sqrt((moved**2).sum(axis=0).max() / 20_000))
     assert found.var(axis=0) == pytest.approx((moved**2).sum(axis=0), rel=0.05)
     assert np.cov(found.T)[0, 1] == pytest.approx(moved[:, 0] @ moved[:, 1], abs=0.06 * (moved**2).sum(axis=0).max())
 
 
 def test_sign_flips_reach_every_pattern_of_three() -> None:
-    found = np.round(draws.sign_flips(np.array([[1.0], [2.0], [4.0], [0.0]]), 8_000, np.random.default_rng(0))[0][:, 0])
+    found = np.round(
+        intervals.sign_flips(np.array([[1.0], [2.0], [4.0], [0.0]]), 8_000, np.random.default_rng(0))[0][:, 0]
+    )
     seen, counts = np.unique(found, return_counts=True)
     assert seen.tolist() == [-7, -5, -3, -1, 1, 3, 5, 7]
     assert counts / 8_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
@@ -145,7 +149,7 @@ def test_very_many_differences_have_the_p_of_flips_without_flips(monkeypatch: py
         moved = np.random.default_rng(seed).uniform(-1.7, 1.7, 6_000) + shift
         many = stats.compare(np.zeros(6_000), moved, seed=seed)
         with monkeypatch.context() as patched:
-            patched.setattr(draws, "MOST_FLIPPED", 6_000)
+            patched.setattr(intervals, "MOST_FLIPPED", 6_000)
             drawn = stats.compare(np.zeros(6_000), moved, seed=seed)
         assert (many.test, drawn.test) == ("sign flips, saddlepoint", "sign flips")
         assert many.p == pytest.approx(drawn.p, abs=4 * np.sqrt(drawn.p * (1 - drawn.p) / 10_000) + 1e-4)
@@ -168,11 +172,11 @@ def test_normal_sums_have_the_quantiles_of_flips(monkeypatch: pytest.MonkeyPatch
     moved = rng.exponential(size=(6_000, 5)) * rng.choice([-1, 1], (6_000, 5)) + [0.0, 0.02, 0.03, 0.04, 0.0]
     moved[:, 4] = moved[:, 3] + 0.01 * moved[:, 0]
     scale = np.sqrt(np.sum(moved**2, axis=0))
-    found, normal = draws.sign_flips(moved, 40_000, np.random.default_rng(0))
+    found, normal = intervals.sign_flips(moved, 40_000, np.random.default_rng(0))
     largest = np.abs(found / scale).max(axis=1)
     adjusted = families.stepped_down(units_of(moved, None), [0.0] * 5, 0.05, 40_000, 0)
-    monkeypatch.setattr(draws, "MOST_FLIPPED", 6_000)
-    flipped, drawn = draws.sign_flips(moved, 40_000, np.random.default_rng(1))
+    monkeypatch.setattr(intervals, "MOST_FLIPPED", 6_000)
+    flipped, drawn = intervals.sign_flips(moved, 40_000, np.random.default_rng(1))
     assert (normal, drawn) == (True, False)
     levels = [0.5, 0.9, 0.95, 0.99]
     assert np.quantile(largest, levels) == pytest.approx(
@@ -195,14 +199,14 @@ def test_a_family_by_normal_sums_says_so() -> None:
 
 
 def test_metrics_of_one_number_of_units_share_their_draws_and_no_value_hangs_on_another() -> None:
-    draws._kept_units.cache_clear()
+    intervals._kept_units.cache_clear()
     first, second = (units_of(np.random.default_rng(k).random((1_500, 1)), None).column(0) for k in (1, 2))
-    alone = draws.mean_draws(first, 500, 7, studentize=True)
-    draws.mean_draws(second, 500, 7, studentize=False)
-    again = draws.mean_draws(first, 500, 7, studentize=True)
-    assert draws._kept_units.cache_info().misses == 1
+    alone = intervals.mean_draws(first, 500, 7, studentize=True)
+    intervals.mean_draws(second, 500, 7, studentize=False)
+    again = intervals.mean_draws(first, 500, 7, studentize=True)
+    assert intervals._kept_units.cache_info().misses == 1
     assert np.array_equal(alone, again)
-    assert not np.array_equal(alone, draws.mean_draws(first, 500, 8, studentize=True))
+    assert not np.array_equal(alone, intervals.mean_draws(first, 500, 8, studentize=True))
 
 
 def test_one_block_stays_small() -> None:
@@ -211,8 +215,8 @@ def test_one_block_stays_small() -> None:
 
     rows = np.random.default_rng(0).random((50_000, 2))
     tracemalloc.start()
-    draws.total_draws(rows, np.ones(50_000, dtype=np.int64), 60, 0)
-    draws.sign_flips(rows - 0.5, 60, np.random.default_rng(0))
+    intervals.total_draws(rows, np.ones(50_000, dtype=np.int64), 60, 0)
+    intervals.sign_flips(rows - 0.5, 60, np.random.default_rng(0))
     assert tracemalloc.get_traced_memory()[1] < 60e6
     tracemalloc.stop()
 
@@ -262,7 +266,7 @@ def test_abc_of_a_mean_by_hand() -> None:
 )
 def test_above_five_thousand_units_nothing_is_drawn_and_the_interval_is_as_wide(kind: str) -> None:
     """BCa of 5,000 units, ABC of one more; of the same units both have the same ends to 5 % of a standard error."""
-    assert draws.MOST_UNITS == 5_000
+    assert intervals.MOST_UNITS == 5_000
     rng, bounds, codes = np.random.default_rng(0), None, None
     values = rng.lognormal(0, 1, 5_001)
     if kind == "hits":

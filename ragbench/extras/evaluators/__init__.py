@@ -1,3 +1,0 @@
-"""Metrics in the shapes in which other tools ask for their evaluators."""
-
-OFFERS = {"front": {"evaluators": "ragbench.extras.evaluators.adapters"}}
