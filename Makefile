@@ -43,7 +43,7 @@ browser: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow" --durations=20
 
 slow: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m slow --durations=20
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or hypothesis" --hypothesis-profile=searching --durations=20
 
 lab: $(READY)
 	$(BIN)/ragbench lab

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import signal
@@ -46,14 +48,29 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
-        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=25)
-        hypothesis.settings.load_profile("unhurried")
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=15)
+        hypothesis.settings.register_profile("searching", deadline=None, max_examples=60)  # of `make slow`
+        if not config.getoption("--hypothesis-profile"):
+            hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: much of a test's time is waiting, for kernels, browsers and servers."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Processes side by side import the tests from another file on each: what one has compiled, the others read."""
+    given = getattr(session.config, "workerinput", None)
+    if given is None:
+        return
+    folders = [ROOT / argument for argument in session.config.args if "::" not in argument]
+    files = [path for folder in folders for path in sorted(folder.rglob("test_*.py"))]
+    first = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
+    for path in (*files[first:], *files[:first]):
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # which the collection meets again, and tells
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -153,34 +170,22 @@ def _no_model_that_nobody_names() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    from ragbench.core import settings
+def _of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Settings are read anew; a project that has joined the path leaves it, and so do metrics of a test's functions."""
+    from ragbench.core import metric, settings
 
-    for name in list(os.environ):
-        if name.startswith(settings.PREFIX) and name not in {*settings.PROCESS_VARIABLES, "RAGBENCH_EMBEDDER"}:
+    for name in [each for each in os.environ if each.startswith(settings.PREFIX)]:
+        if name not in settings.PROCESS_VARIABLES and name != "RAGBENCH_EMBEDDER":
             monkeypatch.delenv(name)
     settings.load.cache_clear()
+    path, known = [*sys.path], set(metric._registry)
     yield
     settings.load.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def _path_of_this_test_only() -> Iterator[None]:
-    """A project that a test has joined to the path, or that a patch of the path has brought back, leaves it again."""
-    before = [*sys.path]
-    yield
-    sys.path[:] = before
-
-
-@pytest.fixture(autouse=True)
-def _metrics_of_this_test_only() -> Iterator[None]:
-    """A function that a test has measured is in the catalogue from then on: until its end."""
-    from ragbench.core import metric
-
-    before = set(metric._registry)
-    yield
-    for name in [name for name, one in metric._registry.items() if name not in before and (one.is_users or one.own)]:
-        metric.withdraw(name)
+    sys.path[:] = path
+    if metric._registry.keys() != known:
+        mine = [name for name, each in metric._registry.items() if name not in known and (each.is_users or each.own)]
+        for name in mine:
+            metric.withdraw(name)
 
 
 @pytest.fixture(scope="session", autouse=True)

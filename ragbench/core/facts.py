@@ -193,7 +193,8 @@ class Blamed(TypedDict, total=False):
 class Tried(TypedDict, total=False):
     """What a judge was tried on, and what is held against it.
 
-    logged: that its judgements were read from a file. halves_tie: half of an answer may be as good as the whole. good:
+    logged: that its judgements were read from a file. halves_tie: half of an answer may be as good as the whole.
+    lower_is_better: of the metric; scores are turned round. good:
     the share of the scale from which an answer is good. rival: what the judge has to beat. limits: how far it may be
     swayed. alpha: the scale, "ordinal" or another, that agreement is counted on. raters: the people. modes: that it was
     asked in.
@@ -205,6 +206,7 @@ class Tried(TypedDict, total=False):
     calls: int
     n_tempted: int
     halves_tie: bool
+    lower_is_better: bool
     constructed: bool
     languages: Sequence[str]
     logged: bool

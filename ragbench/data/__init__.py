@@ -9,7 +9,17 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.data.brought import Brought, drawn
     from ragbench.data.doubts import doubts_of
     from ragbench.data.files import DatasetError, TooMuchError, normalise
-    from ragbench.data.folder import Dataset, Records, Written, available, language_in, load, load_folder, place_of
+    from ragbench.data.folder import (
+        Dataset,
+        Records,
+        Written,
+        available,
+        language_in,
+        load,
+        load_folder,
+        place_of,
+        records_named,
+    )
     from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
     from ragbench.data.writing import add, logged_files, require_free, write
 
@@ -41,6 +51,7 @@ _PLACES = {
     "logged_files": "writing",
     "normalise": "files",
     "place_of": "folder",
+    "records_named": "folder",
     "question_sets": "",
     "require_free": "writing",
     "squad": "",

@@ -166,7 +166,9 @@ def _taken(
     made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
     if not made:
         brought.left_out["document without a text"] += 1
-        brought.notes.append(f"{name} holds no text; pages that are pictures have to be recognised first")
+        brought.notes.append(
+            f"{name} holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
+        )
         return None
     return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
 

@@ -263,6 +263,14 @@ def language_in(place: Path, language: str = "", reader: str = "") -> str:
     return language or (reader if reader in languages else languages[0])
 
 
+def records_named(name: str, folder: Path) -> tuple[Path, str, Records]:
+    """The folder, the language and the records of a data set that is named as `kb`, or `kb:ru` for one of its
+    languages. Raises DatasetError for one that is not there."""
+    place = place_of(name.partition(":")[0], folder)
+    language = language_in(place, name.partition(":")[2])
+    return place, language, Records.read(place, language)
+
+
 @dataclass(frozen=True)
 class _About:
     """What dataset.toml says."""

@@ -37,6 +37,7 @@ MOST = 0.5  # of the page's words: what holds as many is the page, whatever it i
 DENSE = 0.6  # of a block's words in links: it leads elsewhere
 MAIN = 1 / 3  # of the words of a page that its main element must have to be the page
 LONGEST_BAR = 150  # words of a cookie bar
+INDEX = 40  # links of a page of nothing else, as the index of a documentation: it leads elsewhere
 _PARTS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 _PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|ссылка на|постоянная ссылка)", re.I)
 _SIGN = re.compile(r"^[\s#¶§\U0001f517\uf0c1]*$")
@@ -70,6 +71,8 @@ def keep_content(soup: BeautifulSoup) -> int:
             _take_out(tag)
     for tag in soup(CONTROLS):
         _take_out(tag)
+    if len(soup("a")) >= INDEX and _is_of_links(soup):
+        soup.clear()
     return before - _words(soup)
 
 

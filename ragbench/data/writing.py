@@ -19,7 +19,18 @@ from ragbench.core.folders import files_of, take_place, whole
 from ragbench.core.folders import write as file_of
 from ragbench.core.settings import secrets
 from ragbench.data.files import DatasetError
-from ragbench.data.folder import BASE, MODELS, NAME, Records, Written, check, language_in, lines_of_table, place_of
+from ragbench.data.folder import (
+    BASE,
+    MODELS,
+    NAME,
+    Records,
+    Written,
+    check,
+    language_in,
+    lines_of_table,
+    place_of,
+    records_named,
+)  # fmt: skip
 from ragbench.data.rows import cut
 from ragbench.data.shelf import Shelf, line_of
 
@@ -109,8 +120,7 @@ def add(
 
 def change(name: str, folder: Path, tables: Records, removed: Collection[str] = ()) -> Written:
     """`add` for records that are there. Raises DatasetError for others; nothing has changed then."""
-    place = place_of(name.partition(":")[0], folder)
-    there = Records.read(place, language_in(place, name.partition(":")[2]))
+    place, _language, there = records_named(name, folder)
     for table in MODELS:
         known = {record.id for record in getattr(there, table)}
         if missing := sorted(record.id for record in getattr(tables, table) if record.id not in known):

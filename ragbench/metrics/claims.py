@@ -7,17 +7,19 @@ the verdicts on the same claims against the same passages.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ragbench.core.types import LexicalReader, Prompt, Score, Status
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import AGAIN, Inquiry, Variant
+from ragbench.metrics.inquiry import AGAIN, EndedError, Inquiry, Variant
+
+Answer = TypeVar("Answer")
 
 
 class Claims(BaseModel):
@@ -83,18 +85,20 @@ class Judged:
     def kept(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """As it is stored; passages by name, none where they have no names."""
         cited = [names[place] for place in self.passages] if names else []
-        kept = {"statement": self.statement, "verdict": self.verdict.value, "reason": self.reason, "chunks": cited}
         against = [names[place] for place in self.against if place not in self.passages] if names else []
-        return {**kept, "contradicting": against} if against else kept
+        more = {"contradicting": against} if against else {}
+        return told(self.statement, self.verdict.value, self.reason, cited, **more)
 
 
 UNJUDGED = "unjudged"
 """What is stored in the place of a verdict that the judge did not give."""
 
 
-def _left_out(statement: str) -> dict[str, Any]:
-    """A statement without a verdict, in the shape of those that have one."""
-    return {"statement": statement, "verdict": UNJUDGED, "reason": "", "chunks": []}
+def told(
+    statement: str, verdict: str = UNJUDGED, reason: str = "", chunks: Sequence[str] = (), **more: Any
+) -> dict[str, Any]:
+    """A text with its verdict, or without one, as it is stored; chunks: ids of the passages that decide it."""
+    return {"statement": statement, "verdict": verdict, "reason": reason, "chunks": list(chunks), **more}
 
 
 def _sentences(reader: LexicalReader, texts: Mapping[str, Any]) -> Claims:
@@ -257,23 +261,45 @@ async def verdicts_on(
     names: of the passages, under which `detail["statements"]` of an ended measurement cites them.
     Raises EndedError (verdict_mismatch) if some are still missing: a missing verdict is neither yes nor no.
     """
-    by_place = await _numbered(inquiry, statements, passages, 0)
-    if missing := [place for place in range(len(statements)) if place not in by_place]:
-        rest = [statements[place] for place in missing]
-        more = await _numbered(inquiry, rest, passages, AGAIN)
-        by_place |= {missing[place]: judged for place, judged in more.items()}
-    if len(by_place) < len(statements):
-        reason = sentence(
-            "the judge gave verdicts on {part} of {whole} statements, asked twice",
-            part=len(by_place),
-            whole=len(statements),
-        )
-        kept = [
-            by_place[place].kept(names) if place in by_place else _left_out(statement)
-            for place, statement in enumerate(statements)
-        ]
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=kept)
-    return [by_place[place] for place in range(len(statements))]
+    judged = await for_each(statements, lambda asked, repeat: _numbered(inquiry, asked, passages, repeat))
+    whole = [each for each in judged if each is not None]
+    if len(whole) < len(statements):
+        kept = [told(text) if each is None else each.kept(names) for text, each in zip(statements, judged, strict=True)]
+        raise few(inquiry, kept)
+    return whole
+
+
+async def for_each(
+    items: Sequence[str], ask: Callable[[Sequence[str], int], Awaitable[Mapping[int, Answer]]]
+) -> list[Answer | None]:
+    """What a judge says of each item, in order; those that it left out are asked for once more. ask: items and the
+    repeat to what is said of each by its place."""
+    said = dict(await ask(items, 0))
+    if missing := [place for place in range(len(items)) if place not in said]:
+        more = await ask([items[place] for place in missing], AGAIN)
+        said |= {missing[place]: answer for place, answer in more.items()}
+    return [said.get(place) for place in range(len(items))]
+
+
+def by_place(given: Iterable[tuple[int, Hashable, Answer]], count: int) -> dict[int, Answer]:
+    """Answers by the place of their item. given: an item's number from 1, the verdict, and the answer. Two different
+    verdicts on one item are none; a number that no item has says that the judge counts otherwise: then none of them
+    can be trusted."""
+    said: dict[int, dict[Hashable, Answer]] = {}
+    for number, verdict, answer in given:
+        said.setdefault(number - 1, {}).setdefault(verdict, answer)
+    if any(place >= count for place in said):
+        return {}
+    return {place: next(iter(each.values())) for place, each in said.items() if len(each) == 1}
+
+
+def few(inquiry: Inquiry, lines: Sequence[Mapping[str, Any]]) -> EndedError:
+    """The error of a judge that, asked twice, did not judge all; to be raised. lines: all, those without one too."""
+    part = sum(line["verdict"] != UNJUDGED for line in lines)
+    reason = sentence(
+        "the judge gave verdicts on {part} of {whole} statements, asked twice", part=part, whole=len(lines)
+    )
+    return inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=list(lines))
 
 
 async def verdicts_in(inquiry: Inquiry, statements: Sequence[str], passage: str) -> list[Judged]:
@@ -290,52 +316,42 @@ async def share_supported(
     inquiry: Inquiry,
     statements: Sequence[str],
     variant: Variant,
-    told: Mapping[str, Any],
+    counts: Mapping[str, Any],
     unsupported: Callable[[Sequence[str]], dict[str, Any]],
 ) -> Score:
-    """The share of statements that the contexts support. told: the sentence of part, whole and value.
+    """The share of statements that the contexts support. counts: the sentence of part, whole and value.
 
     variant: "ragas" counts the verdicts of the first reply alone, however many statements it left out.
     Raises EndedError (verdict_mismatch) if some are missing; of "ragas", if there is none.
     """
     names = [chunk.id for chunk in inquiry.chunks]
     if variant == "ragas":
-        by_place = await _numbered(inquiry, statements, inquiry.contexts, 0)
-        if not by_place:
+        known = await _numbered(inquiry, statements, inquiry.contexts, 0)
+        if not known:
             none = sentence("the judge gave no verdict")
-            raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[_left_out(each) for each in statements])
-        verdicts = [by_place[place] for place in sorted(by_place)]
+            raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[told(each) for each in statements])
+        verdicts = [known[place] for place in sorted(known)]
     else:
         verdicts = await verdicts_on(inquiry, statements, inquiry.contexts, names)
     counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
     missing = [verdict.statement for verdict in verdicts if not verdict.supported]
-    explanation = [{**told, "values": counted}, *([unsupported(missing)] if missing else [])]
+    explanation = [{**counts, "values": counted}, *([unsupported(missing)] if missing else [])]
     return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])
 
 
 async def _numbered(
     inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str], repeat: int
 ) -> dict[int, Judged]:
-    """Verdicts by the statement's place. Two different ones on one statement are none; a number that no statement has
-    says that the judge counts otherwise: then none of them can be trusted.
-    """
+    """Verdicts by the statement's place."""
     reply = await inquiry.ask(ENTAILMENT, {"statements": statements, "passages": passages}, repeat)
-    if any(verdict.statement > len(statements) for verdict in reply.verdicts):
-        return {}
-    said: dict[int, list[Verdict]] = {}
-    for verdict in reply.verdicts:
-        said.setdefault(verdict.statement - 1, []).append(verdict)
+    known = by_place(((each.statement, each.verdict, each) for each in reply.verdicts), len(statements))
     return {
         place: Judged(
-            statements[place],
-            each[0].verdict,
-            each[0].reason,
-            _cited(each[0].passages, len(passages)),
-            _cited(each[0].contradicting, len(passages)),
+            statements[place], each.verdict, each.reason, _cited(each.passages, len(passages)),
+            _cited(each.contradicting, len(passages)),
         )
-        for place, each in said.items()
-        if len({verdict.verdict for verdict in each}) == 1
-    }
+        for place, each in known.items()
+    }  # fmt: skip
 
 
 def _cited(numbers: Sequence[int], passages: int) -> tuple[int, ...]:

@@ -21,10 +21,12 @@ from ragbench.report import papers
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import session
 from ragbench.tiers.basics.verdict_tables import decision, exact
+from ragbench.tiers.retrieval import reading
 from ragbench.tiers.run.gates import ALONE
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
+from ragbench.views.retrieval.rankings import unjudged_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +53,8 @@ def latex_table(made: Measurement, _: Translator) -> str:
     material = Material(made, _)
     if not material.metrics:
         return ""
-    table = _lines(material).with_notes(*papers.of_a_table(material))
-    return table.latex(made.notebook)
+    table, beside = _lines(material).with_notes(*papers.of_a_table(material)), unjudged_table(material)
+    return table.latex(made.notebook) + ("" if beside is None else f"\n{beside.latex(f'{made.notebook}-judged')}")
 
 
 def _lines(material: Material) -> Table:
@@ -116,7 +118,9 @@ def markdown_table(made: Measurement, _: Translator) -> str:
     if not material.metrics:
         return ""
     note = brackets((e.estimate for e in made.estimates), _)
-    return _systems(material, apart=True).with_notes(note, *papers.of_comparisons(material)).markdown()
+    table, beside = _systems(material, apart=True), unjudged_table(material)
+    made_of = [table.with_notes(note, *papers.of_comparisons(material)), *([] if beside is None else [beside])]
+    return "\n".join(each.markdown() for each in made_of)
 
 
 def summary(
@@ -436,9 +440,17 @@ def _own(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
 
     parts: dict[str, list[pd.DataFrame]] = {}
     for notebook, made in measurements.items():
-        for name, own in {**made.tables, **_of_judges(made)}.items():
+        for name, own in {**made.tables, **_of_judges(made), **_judged(made)}.items():
             parts.setdefault(name, []).append(own.assign(notebook=notebook)[["notebook", *own.columns]])
     return {name: pd.concat(own, ignore_index=True) for name, own in parts.items()}
+
+
+def _judged(made: Measurement) -> dict[str, pd.DataFrame]:
+    """Of a page of rankings: what part was judged, and the values by what the rest may be."""
+    import pandas as pd
+
+    rows = reading.means(made.extra[reading.TABLE]) if reading.TABLE in made.extra else []
+    return {"judged": pd.DataFrame(rows)} if rows else {}
 
 
 def _of_judges(made: Measurement) -> dict[str, pd.DataFrame]:

@@ -12,7 +12,7 @@ from ragbench import metrics as known_metrics
 from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.language import MINUS
 from ragbench.core.names import meant
-from ragbench.core.parts import Styled, Value
+from ragbench.core.parts import Styled, Table, Value
 from ragbench.core.parts.latex import Latex, breakable, continued, stacked
 from ragbench.core.parts.latex import latex as escaped
 from ragbench.core.parts.markdown import Markdown
@@ -27,6 +27,7 @@ from ragbench.views import Page
 from ragbench.views.about.method import test_names
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
+from ragbench.views.retrieval.rankings import unjudged_table
 from ragbench.views.sentences import conclusions, judges
 
 MOST, LINE = 6, 9
@@ -42,12 +43,13 @@ _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 @dataclass(frozen=True)
 class _Paper:
-    """What stands in the table. heads: metric, and the arrow of the direction that is good."""
+    """What stands in the table. heads: metric, and the arrow of the good direction. beside: what nobody judged."""
 
     system: str
     heads: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, tuple[Value, ...]], ...]
     caption: str
+    beside: Table | None
 
     @property
     def named(self) -> float:
@@ -126,6 +128,22 @@ class _Typst(Spoken):
         """What is best in bold, the sign of what differs raised."""
         return f"*{content}*" if styled.tag == "b" else f"#super[{content}]"
 
+    def beside(self, table: Table, label: str) -> str:
+        """Any table as a figure, its notes as the caption; texts stand on the left."""
+        sides = ["left" if column.kind == "text" else "right" for column in table.columns]
+        made = _table(str(len(sides)), sides, [self.phrase(c.title) for c in table.columns], self.written(table))
+        return f"#figure(\n  {made},\n  caption: [{self.text(' '.join(table.notes))}],\n) <{label}>\n"
+
+
+def _table(columns: str, sides: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Typst, of cells that are written."""
+    content = [
+        f"columns: {columns},", f"align: ({', '.join(sides)},),", "stroke: none,", "table.hline(),",
+        f"table.header({', '.join(f'[{head}]' for head in heads)}),", "table.hline(stroke: 0.5pt),",
+        *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows), "table.hline(),",
+    ]  # fmt: skip
+    return "table(\n" + "".join(f"    {line}\n" for line in content) + "  )"
+
 
 DIFFERS = Styled("†", "sup")
 
@@ -155,13 +173,14 @@ def latex(
     height = 3.5 + sum(1 + (1.1 if intervals else len(system) // NAME) for system, _ in made.rows)
     most = max(1, int(HEIGHT // height))
     floats = [tables[start : start + most] for start in range(0, len(tables), most)]
-    return "% needs \\usepackage{booktabs,siunitx}\n" + "".join(
+    text = "% needs \\usepackage{booktabs,siunitx}\n" + "".join(
         f"\\begin{{table}}\n  \\centering{size}{mark}\n"
         + (continued(page.material.text) if place else f"  \\caption{{{escaped(made.caption)}}}\n  \\label{{{name}}}\n")
         + "  \\par\\medskip\n".join(panels)
         + "\\end{table}\n"
         for place, panels in enumerate(floats)
     )
+    return text if made.beside is None else f"{text}\n{made.beside.latex(f'{name}-judged')}"
 
 
 def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool = False, caption: str = "") -> str:
@@ -171,7 +190,8 @@ def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool =
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
         lines.append(" | ".join([markdown_of(name), *map(style.phrase, cells)]))
-    return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    text = "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
+    return text if made.beside is None else f"{text}\n{made.beside.markdown()}"
 
 
 def typst(
@@ -185,17 +205,13 @@ def typst(
         heads = ["#linebreak() ".join(map(style.text, [*above, f"{last} {way}".strip()]))
                  for metric, way in made.heads[panel] for *above, last in [lines(metric)]]  # fmt: skip
         rows = [[style.name(system), *map(style.phrase, cells[panel])] for system, cells in made.rows]
-        content = [
-            f"columns: ({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])}),",
-            f"align: (left, {', '.join(['right'] * len(heads))},),", "stroke: none,", "table.hline(),",
-            f"table.header({', '.join(f'[{head}]' for head in (style.text(made.system), *heads))}),",
-            "table.hline(stroke: 0.5pt),", *(f"{', '.join(f'[{cell}]' for cell in row)}," for row in rows),
-            "table.hline(),",
-        ]  # fmt: skip
-        tables.append("  #table(\n" + "".join(f"    {line}\n" for line in content) + "  )\n")
+        columns = f"({', '.join([aside, *['auto' if len(panels) == 1 else '1fr'] * len(heads)])})"
+        heads.insert(0, style.text(made.system))
+        tables.append(f"  #{_table(columns, ['left', *['right'] * (len(heads) - 1)], heads, rows)}\n")
     body = f"  text(size: {0.8 if made.is_small else 1}em)[\n{''.join(tables)}  ],\n"
     figure = f"#figure(\n{body}  caption: [{style.text(made.caption)}],\n) <{name}>\n"
-    return figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
+    figure = figure if len(tables) == 1 else f"#[#show figure: set block(breakable: true)\n{figure}]\n"
+    return figure if made.beside is None else f"{figure}\n{style.beside(made.beside, f'{name}-judged')}"
 
 
 def lines(title: str) -> list[str]:
@@ -227,7 +243,8 @@ def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: st
     ways = {metric: _way(material, metric) for metric in chosen}
     rows = tuple((clean(name), tuple(columns[metric][name] for metric in chosen)) for name in material.systems)
     heads = tuple((clean(metric), {"higher": "↑", "lower": "↓"}.get(ways[metric], "")) for metric in chosen)
-    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns))
+    return _Paper(material.text("system"), heads, rows, caption or _caption(material, chosen, columns),
+                  unjudged_table(material))  # fmt: skip
 
 
 def _chosen(material: Material, metrics: str | Sequence[str]) -> list[str]:

@@ -8,7 +8,8 @@ Krippendorff's α (2011) as a function of totals over items, on each of his four
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -102,6 +103,15 @@ def order_tau(first: Array, second: Array) -> float:
     known = ~(np.isnan(first) | np.isnan(second))
     sides = first[known].round(12), second[known].round(12)
     return float(kendalltau(*sides).statistic) if all(len(set(side)) > 1 for side in sides) else float("nan")
+
+
+def tau_ends(draws: Iterable[tuple[Array, Array]], level: float) -> tuple[float | None, float | None]:
+    """The percentile interval of `order_tau` over draws of both lists; None where none has an order on both sides."""
+    known = [tau for draw in draws if not math.isnan(tau := order_tau(*draw))]
+    if not known:
+        return None, None
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def balances(tables: Array) -> Array:

@@ -66,7 +66,7 @@ def power_of_mcnemar(difference: float, discordance: float, n: int, *, level: fl
 
     discordance: the share of pairs in which the two sides differ; at least |difference| of them do. In [0, 1].
     """
-    from scipy.special import bdtr, bdtrik
+    from scipy.special import bdtr
 
     share = min(max(discordance, abs(difference)), 1.0)
     if n < 1 or share <= 0:
@@ -74,19 +74,29 @@ def power_of_mcnemar(difference: float, discordance: float, n: int, *, level: fl
     if share * n > MOST_MOVED:
         deviation = math.sqrt(max(share - difference**2, 0.0))
         return power_of_mean(abs(difference) / deviation, n, level=level) if deviation > 0 else 1.0
+    moved, chance, rarer = _rejected_tables(share, n, level)
+    up = (1 + abs(difference) / share) / 2
+    shown = bdtr(np.maximum(rarer, 0), moved, 1 - up) + bdtr(np.maximum(rarer, 0), moved, up)
+    return float(chance @ np.where(rarer >= 0, shown, 0.0))
+
+
+@lru_cache(maxsize=256)
+def _rejected_tables(share: float, n: int, level: float) -> tuple[np.ndarray, Array, Array]:
+    """How many of n pairs may differ, how likely each number is, and up to how many of them on the rarer side the test
+    rejects: −1 for none. A search for a difference asks it again and again of the same share."""
+    from scipy.special import bdtr, bdtrik
+
     spread = 8 * math.sqrt(n * share * (1 - share)) + 8
     moved = np.arange(max(0, math.floor(n * share - spread)), min(n, math.ceil(n * share + spread)) + 1)
     chance = np.diff(bdtr(moved, n, share), prepend=0.0)
     rarer = np.floor(np.nan_to_num(bdtrik((1 - level) / 2, moved, 0.5)) + 1e-9) + 1
     middle = (moved < n) & (n >= FEWEST_FOR_MID_P)
-    for _ in range(3):  # up to so many pairs on the rarer side the test rejects
+    for _ in range(3):
         fewer = np.where(rarer > 0, bdtr(np.maximum(rarer - 1, 0), moved, 0.5), 0.0)
         as_few = bdtr(np.maximum(rarer, 0), moved, 0.5)
         p = as_few + np.where(middle, fewer, as_few)
         rarer = np.where((rarer >= 0) & ((p > (1 - level) * (1 + 1e-9)) | (2 * rarer > moved)), rarer - 1, rarer)
-    up = (1 + abs(difference) / share) / 2
-    shown = bdtr(np.maximum(rarer, 0), moved, 1 - up) + bdtr(np.maximum(rarer, 0), moved, up)
-    return float(chance @ np.where(rarer >= 0, shown, 0.0))
+    return moved, chance, rarer
 
 
 def minimum_detectable_difference(

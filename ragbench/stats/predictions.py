@@ -371,12 +371,14 @@ def _effective(powered: _Powered) -> float | None:
     return powered.n * ((people[1] - people[0]) / (chosen[1] - chosen[0])) ** 2
 
 
-UNIFORM = 0.5
-"""Share of the labels that is drawn evenly, so that no chance is near 0 where the judge is wrong and sure of itself."""
+UNIFORM = 0.7
+"""Share of the labels that is drawn evenly, so that no chance is near 0 where the judge is wrong and sure of itself.
+With .5 a judge that throws dice cost a fifth more width than people alone, with .7 a tenth, and a good one gave no
+less."""
 
 
 def chances(uncertainty: ArrayLike, labels: float) -> Array:
-    """The chance of each item to be labelled by people: half of the labels evenly, half by how unsure the judge is.
+    """The chance of each item to be labelled by people: most of the labels evenly, the rest by how unsure the judge is.
 
     uncertainty: of each item, from 0 on; where all are 0 the chances are equal. labels: how many are expected in all.
     Chances add up to `labels` and none is above 1. Zrnic & Candès 2024, Active statistical inference, ICML, section 4.
@@ -414,11 +416,11 @@ def active_estimate(
     labels: of every item, NaN where people gave none. predictions: the judge's, of every item. drawn_with: the chance
     (`chances`) with which each item was chosen; items are chosen independently of each other.
 
-    Σ c + λ f + (y − c − λ f) ξ / π over the N items, divided by N, where c and λ are fitted to the labels of the other
-    folds so as to vary least; whatever the judge says, its mean is that of people (Zrnic & Candès 2024). The interval
-    is Student's, with bounds Wilson's, as for `prediction_powered`; where few of the labels differ much from what is
-    expected, it has as few degrees of freedom as their kurtosis leaves. `n` counts labels, `n_unmeasured` items without
-    a prediction, which are left out.
+    The mean of c + λ f over all items, and of y − c − λ f over the labelled ones weighed by 1 / π (Hájek 1971), where c
+    and λ are fitted to the labels of the other folds so as to vary least; whatever the judge says, it tends to the mean
+    of people (Zrnic & Candès 2024). The interval is that of `prediction_powered`, with Johnson's term for skewness:
+    rare labels that differ much and weigh much are why recall with 50 labels was covered .914 of .95 without both.
+    `n` counts labels, `n_unmeasured` items without a prediction, which are left out.
     Raises ValueError for arrays of different lengths, for a label of an item that had no chance, and for chances that
     are not from 0 to 1.
     """
@@ -444,32 +446,26 @@ def active_estimate(
     weight = np.where(given, 1 / np.where(given, pi, 1.0), 0.0)
     known = np.where(given, y, 0.0)
     expected = _expected(known, f, weight, seed)
-    terms = expected + (known - expected) * weight
-    value = float(terms.mean())
-    error = float(terms.std(ddof=1)) / math.sqrt(number)
-    freedom, scale = _freedom(((known - expected) * weight)[given]), closed(ends)
+    whole = float(weight.sum())
+    off = float(((known - expected) * weight).sum()) / whole
+    value = float(expected.mean()) + off
+    influences = expected - expected.mean() + number / whole * (known - expected - off) * weight
+    error, freedom = math.sqrt(float((influences**2).sum()) / (number - 1) / number), count - 1
+    scale, lean = closed(ends), _lean(influences, np.arange(number), freedom, level)
     intervals: dict[str, Interval] = {}
     if scale is not None:
         value = min(max(value, scale[0]), scale[1])
         intervals["active"] = between(value, error, freedom, scale, level)
     elif error > 0:
         intervals["active"] = kinds.student(value, error**2, freedom, level)
+    if intervals and lean:
+        first, last = intervals["active"]
+        intervals = within(ends, {"active": (min(first, first + lean), max(last, last + lean))})
     low, high = intervals.get("active", (None, None))
     return Estimate(
         value, low, high, level, "active" if intervals else "none", count, unmeasured, seed=seed, intervals=intervals,
         note="few" if count < FEWEST_LABELS else "",
     )  # fmt: skip
-
-
-def _freedom(residuals: Array) -> int:
-    """Degrees of freedom of the spread of residuals: one less than they are where they are normal, fewer where a few
-    of them make most of it, by the variance that a variance has: σ⁴ (κ − 1) / n (Satterthwaite 1946)."""
-    number, centred = len(residuals), residuals - residuals.mean()
-    spread = float((centred**2).mean())
-    if spread <= 0:
-        return number - 1
-    kurtosis = float((centred**4).mean()) / spread**2
-    return max(2, min(number - 1, round(2 * number / max(kurtosis - 1, 1e-9)) - 1))
 
 
 def _expected(known: Array, f: Array, weight: Array, seed: int) -> Array:

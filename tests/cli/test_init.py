@@ -105,7 +105,7 @@ def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
 
 
-@pytest.mark.parametrize("words", [(), ("my answers.jsonl",)])
+@pytest.mark.parametrize("words", [(), pytest.param(("my answers.jsonl",), marks=pytest.mark.slow)])
 def test_a_table_of_answers_is_scored(empty: Path, words: tuple[str, ...]) -> None:
     write_lines(empty / "my answers.jsonl", ANSWERS)
     [scoring] = begun(empty, *words)

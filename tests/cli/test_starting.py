@@ -55,7 +55,9 @@ RUN = "q1 Q0 d1 1 2.0 r\nq2 Q0 d1 1 2.0 r\nq2 Q0 d2 2 1.0 r\n"
     [
         (["metrics", "mrr"], (*DATABASE, *TABLES)),
         (["score", "answers.csv", "-m", "rouge1_f"], (*DATABASE, *TABLES, "ragbench.views", "ragbench.report")),
-        (["score", "answers.csv"], (*DATABASE, "ragbench.views", "ragbench.report")),
+        pytest.param(
+            ["score", "answers.csv"], (*DATABASE, "ragbench.views", "ragbench.report"), marks=pytest.mark.slow
+        ),
         (["trec", "qrels", "run"], (*DATABASE, "sklearn", "scipy.stats", "ragbench.views", "ragbench.report")),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",

@@ -153,7 +153,7 @@ def test_metrics_of_nothing_lie_anywhere_on_their_scale() -> None:
     assert parse("faithfulness").bounds == (0.0, 1.0)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.one_of(st.just(float("nan")), st.floats(0, 1)), min_size=1, max_size=30),
     st.booleans(),

@@ -141,7 +141,7 @@ def test_a_passage_says_where_it_stands_in_its_document(folder: Path) -> None:
 TEXTS = st.text(st.sampled_from("abc явь\n# .-_`*|<>[]()12"), max_size=400)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(text=TEXTS, size=st.integers(5, 60), unit=st.sampled_from(["characters", "words"]))
 def test_whatever_a_document_holds_its_passages_fit_and_lie_where_they_say(
     tmp_path_factory: pytest.TempPathFactory, text: str, size: int, unit: documents.Unit

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.data import documents
 from ragbench.data.documents import Cutting
+from ragbench.data.web_pages import INDEX, keep_content
 
 CONTENT = {
     "en": "<h1>Library</h1><p>The reading room opens at eight.</p><ul><li>Bring a pass</li><li>Show it</li></ul>"
@@ -133,3 +135,11 @@ def test_passages_of_a_folder_are_content_alone(tmp_path: Path) -> None:
     found = documents.read(tmp_path, Cutting(200))
     assert found.chunks
     assert not [one.text for one in found.chunks if "FRAME" in one.text]
+
+
+@pytest.mark.parametrize(("links", "is_index"), [(INDEX, True), (INDEX - 1, False)])
+def test_a_page_of_links_alone_has_no_content(links: int, is_index: bool) -> None:
+    entries = "".join(f'<li><a href="api.html#{n}">function_{n}() (in module api)</a></li>' for n in range(links))
+    soup = BeautifulSoup(f"<h1>Index</h1><table><tr><td><ul>{entries}</ul></td></tr></table>", "html.parser")
+    keep_content(soup)
+    assert ("function_1()" not in soup.get_text()) is is_index

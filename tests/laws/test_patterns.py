@@ -19,9 +19,9 @@ from ragbench.tiers.data.persons import Masker
 from ragbench.views.basics.still import _number
 from tests.laws.patterns import ANCHORED, Found, found, texts
 
-WHOLE, PART = 20_000, 5_000
-"""A square of so many characters takes seconds, or a tenth of one where each step is a machine's own."""
-LIMIT = 0.1
+WHOLE, PART = 10_000, 2_500
+"""A square of so many characters takes a second, or a quarter of a tenth where each step is a machine's own."""
+LIMIT = 0.025
 """CPU seconds for a text of WHOLE characters."""
 LINEAR = 8
 """So many times the time of a PART the WHOLE may take at most where a slow machine needs more than LIMIT: 4 would be
@@ -82,6 +82,7 @@ def slow(one: Found) -> list[str]:
 
 
 @pytest.mark.fault("patterns", tried="patterns of the package × texts that keep them busy", count=160)
+@pytest.mark.law
 @pytest.mark.timeout(600)
 def test_no_pattern_of_the_package_is_kept_busy() -> None:
     patterns, made_later = found()

@@ -153,7 +153,7 @@ class TestCalls:
         assert len(judge.calls) == before
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.data())
 def test_the_formula_on_random_verdicts(data: st.DataObject) -> None:
     """Against the arrays of the published definition; the two modes never count a claim twice."""

@@ -221,13 +221,13 @@ def check_against_libraries(rows: Sequence[tuple[str, str]], tokenize: str = "13
         assert own == pytest.approx(expected_value, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
 def test_identical_to_the_libraries_on_random_texts(rows: list[tuple[str, str]]) -> None:
     check_against_libraries(rows)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), st.sampled_from(get_args(Tokenizer)))
 def test_identical_by_every_tokenizer(rows: list[tuple[str, str]], tokenize: str) -> None:
     check_against_libraries(rows, tokenize)
@@ -308,7 +308,7 @@ def test_corpus_intervals_and_tests(each: Metric, shared_data: Callable[[str], P
     assert same.verdict.value == "not shown"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
 def test_ranges(rows: list[tuple[str, str]]) -> None:
     samples = paired(rows)
@@ -350,7 +350,7 @@ def by_the_printed_formula(rows: Sequence[tuple[Sequence[str], Sequence[str]]], 
 WORDS = st.lists(st.sampled_from(["да", "нет", "the", "cat", "sat", "1992"]), min_size=1, max_size=9)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
 def test_the_printed_formula_gives_the_printed_number(rows: list[tuple[list[str], list[str]]]) -> None:
     """The two formulas that metric pages print, by hand, against the number and against what its explanation says."""

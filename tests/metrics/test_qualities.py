@@ -112,7 +112,7 @@ def test_wrong_options_are_refused_before_a_call(options: dict[str, Any], messag
         score(simple_criteria(SAMPLE, judge=ScriptedJudge(), **options))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=5))
 def test_it_lies_within_the_ratings(ratings: list[int]) -> None:
     assert min(ratings) / 5 <= of(*ratings).value <= max(ratings) / 5

@@ -76,8 +76,9 @@ def wide(scores: pd.DataFrame, column: str = "value") -> dict[str, dict[str, np.
 FORMS = pytest.mark.parametrize(
     ("form", "clustered"),
     [
-        ("csv", True), ("parquet", False),
-        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("csv", False), ("parquet", True))),
+        ("csv", True),
+        *(pytest.param(*each, marks=pytest.mark.slow)
+          for each in (("csv", False), ("parquet", True), ("parquet", False))),
     ],
 )  # fmt: skip
 

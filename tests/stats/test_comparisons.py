@@ -291,7 +291,7 @@ def test_all_metrics_at_once_are_the_same_comparisons() -> None:
     assert found["seconds"].better == "lower"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([7, 30, 120]), st.booleans(), st.booleans())
 def test_neither_rows_nor_neighbours_move_a_comparison(seed: int, n: int, binary: bool, grouped: bool) -> None:
     rng = np.random.default_rng(seed)

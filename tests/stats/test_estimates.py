@@ -341,7 +341,7 @@ def test_bad_tables_are_named() -> None:
         stats.estimate_many({"a": [1.0]}, counts=[2], clusters=["x"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.floats(0, 1, allow_nan=False) | st.none(), min_size=0, max_size=60),
     st.integers(1, 8),

@@ -76,7 +76,7 @@ def test_with_few_clusters_every_pattern_of_signs_is_counted() -> None:
     assert [one.p_adjusted for one in found] == pytest.approx([expected[0], expected[1]], abs=1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(3, 5),

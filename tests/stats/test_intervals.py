@@ -21,7 +21,7 @@ from ragbench.tiers.basics.findings import said
 from ragbench.tiers.basics.verdict_tables import interval_names
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(arrays.arrays(np.float64, (25, 3), elements=st.sampled_from([-0.0, 0.0, 0.5, 1.0, 1 / 3])))
 def test_cells_are_the_distinct_rows_with_their_counts(matrix: np.ndarray) -> None:
     rows, counts = values.cells(matrix)
@@ -262,7 +262,10 @@ def test_abc_of_a_mean_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["hits", "clusters", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("skewed", "differences", "corpus"))],
+    [
+        "hits",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("clusters", "skewed", "differences", "corpus")),
+    ],
 )
 def test_above_five_thousand_units_nothing_is_drawn_and_the_interval_is_as_wide(kind: str) -> None:
     """BCa of 5,000 units, ABC of one more; of the same units both have the same ends to 5 % of a standard error."""

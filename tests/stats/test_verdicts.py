@@ -73,7 +73,7 @@ def test_of_skewed_completions_the_largest_p_counts(skewed: bool, monkeypatch: p
     assert found.p_worst == pytest.approx(0.09 if skewed else 0.06)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6))
 def test_no_completion_contradicts_a_word(seed: int) -> None:
     """Every way in which the missing values could have been measured, on a grid, has the same word."""
@@ -149,7 +149,7 @@ def ends(one: Comparison) -> list[float]:
     return [end for pair in ((one.low, one.high), *one.intervals.values()) for end in pair if not math.isnan(end)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6))
 def test_no_interval_and_no_smallest_difference_is_beyond_the_scale(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -443,7 +443,7 @@ def test_the_copy_format_is_read_as_it_was_written(vectors: Vectors) -> None:
     np.testing.assert_array_equal(read, vectors)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 90), st.integers(1, 7), st.integers(1, 30), st.integers(0, 2**32 - 1))
 def test_blocks_give_what_one_sort_gives(count: int, k: int, block: int, seed: int) -> None:
     """Whatever the blocks, the k most similar are the k most similar (integers: sums without rounding, many ties)."""
@@ -475,7 +475,7 @@ def test_exact_search_does_not_depend_on_the_number_of_threads() -> None:
         assert similarities.tobytes() == found[0][1].tobytes()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_what_blocks_find_depends_on_no_block(block: int, k: int, seed: int) -> None:
     """Vectors that are equal, or differ where single precision sees nothing, keep their order in any blocks."""

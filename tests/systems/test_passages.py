@@ -160,7 +160,7 @@ def test_a_window_that_all_passages_share_hides_none_of_them() -> None:
     assert read([boilerplate], chunks)[1].known.total() == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_where_a_piece_stands_is_told_to_the_character(data: st.DataObject) -> None:
     chunk = data.draw(st.sampled_from(CAMPUS["ru"].chunks + BASE))

@@ -90,9 +90,8 @@ def test_words_of_both_languages_are_stemmed_by_their_own() -> None:
 
 @pytest.fixture(
     params=[
-        "xquad.ru",
         "mtrag-un fiqa",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in ("xquad.en", "mtrag-un clapnq")),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("xquad.ru", "xquad.en", "mtrag-un clapnq")),
     ]
 )
 def collection(request: pytest.FixtureRequest, shared_data: Any) -> bench_bm25.Collection:

@@ -295,7 +295,7 @@ def parts_table(parts: Sequence[str], system: str = "one", group: str = ANSWERAB
     return pd.DataFrame({"system": system, "sample": names, "group": group, "part": parts})
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=10)
 @given(st.lists(st.sampled_from([*PART_NAMES, "unmeasured"]), min_size=1, max_size=60), st.integers(1, 9))
 def test_shares_add_up(parts: list[str], groups: int) -> None:
     table = parts_table(parts)

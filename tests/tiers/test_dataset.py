@@ -40,7 +40,7 @@ def one(found: Examination, kind: str, table: str = "questions") -> Oddity:
     return next(each for each in found.oddities if (each.kind, each.table) == (kind, table))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 2**32), min_size=1, max_size=12), st.integers(1, 60))
 def test_all_pairs_that_share_words_enough_are_held_against_each_other(seeds: list[int], longest: int) -> None:
     """As counted pair by pair, of texts drawn from few words, some of them another with a word or two changed."""

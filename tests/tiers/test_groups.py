@@ -110,7 +110,7 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
         assert own == [("lengths", list(each)) for each in ANSWERS.values()], "whole questions, and nothing else"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, 11), max_size=6))
 def test_scores_hang_on_no_parting(style: list[Metric], cuts: list[int]) -> None:
     own = works([style[1]]) * 3

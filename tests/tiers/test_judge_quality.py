@@ -291,7 +291,7 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
     ("model", "more", "own", "why"),
     [
         ("gpt-tester", "", "gpt-4o", ""),
-        ("tuned-0425", 'family = "acme"', "acme-7b", ""),
+        pytest.param("tuned-0425", 'family = "acme"', "acme-7b", "", marks=pytest.mark.slow),
         ("tuned-0425", "", "acme-7b", "no_judge_family"),
         ("gpt-tester", "", "claude-3", "no_own_family"),
     ],
@@ -397,7 +397,7 @@ def told(name: str, seed: int) -> bool:
     return found[scripted_trial.FAULTS[name]] == "found"
 
 
-FEW = (scripted_trial.HONEST, "likes length", "falls for master keys", "prefers the first answer")
+FEW = (scripted_trial.HONEST, "likes length")
 MORE = [pytest.param(name, marks=pytest.mark.slow) for name in scripted_trial.FAULTS if name not in FEW]
 
 
@@ -466,7 +466,7 @@ def tried_again(said: pd.DataFrame, how: dict[str, Any]) -> Tried:
     return Tried(answers, Temptations(asked, variants, pairs), Scale(*how["judge_scale"]), how["good"], how["rival"])
 
 
-@pytest.mark.parametrize("source", ["asked", "logged"])
+@pytest.mark.parametrize("source", [pytest.param("asked", marks=pytest.mark.slow), "logged"])
 def test_every_interval_and_p_follows_from_what_is_published_of_the_judges(rated: Path, source: str) -> None:
     if source == "asked":
         made = tiers.tier_judge("help", repeats=3, resamples=150)

@@ -76,11 +76,13 @@ def test_a_rival_that_could_be_first_is_named(project: Path) -> None:
         {"system": "poor", "metric": "mrr@10", "irrelevant": 0.4, "relevant": 0.6, "judged": 0.5, "condensed": 0.5},
     ]
     assert (
-        said(page.material, rows)[-1]
+        said(page.material, rows, "10")[-1]
         == "On mrr@10, poor could be before good if what it retrieved and nobody judged is relevant."
     )
     rows += [{**rows[1], "system": f"poor{n}"} for n in range(5)]
-    assert said(page.material, rows)[-1].startswith("On mrr@10, 6 others could be before good if what they retrieved")
+    assert said(page.material, rows, "10")[-1].startswith(
+        "On mrr@10, 6 others could be before good if what they retrieved"
+    )
 
 
 def test_passages_that_are_gone_are_named(project: Path) -> None:

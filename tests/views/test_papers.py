@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench import views
 from ragbench.core import stand_ins
+from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.report import exports
+from ragbench.tiers.retrieval import reading
 from tests.report.test_articles import set_by_latex
 from tests.views.measurements import measurement
 
@@ -177,3 +182,32 @@ def test_latex_is_whole(page: views.Page, given: dict[str, Any]) -> None:
     body = text.partition("\\midrule\n")[2].partition("    \\bottomrule")[0].splitlines()
     assert all(line.count(" & ") == columns - 1 for line in body)
     assert len(body) == 3
+
+
+def test_what_nobody_judged_stands_beside_the_numbers_wherever_they_go(page: views.Page, tmp_path: Path) -> None:
+    rows = [("v1", "mrr@10", "q1", 0.5, 0.25, 1.0, 0.5, math.nan),
+            ("v1", "mrr@10", "q2", 1.0, 0.75, 0.75, 0.75, math.nan),
+            ("v2", "mrr@10", "q1", 0.2, 0.5, 0.9, 1.0, math.nan)]  # fmt: skip
+    judged = pd.DataFrame(rows, columns=["system", "metric", "sample", *reading.VALUES])
+    made = replace(page.measurement, extra={**page.measurement.extra, reading.TABLE: judged})
+    known, plain = views.Page(made), translator("en")
+    for text in (known.markdown(), exports.markdown_table(made, plain)):
+        lines = text.splitlines()
+        place = next(number for number, line in enumerate(lines) if "judged@" in line)
+        first, second = lines[place + 2 : place + 4]
+        assert first == "| mrr@10 | v1 | 75% | 0.500 | 0.875 | 0.625 |"
+        assert second == "| mrr@10 | v2 | 20% | 0.500 | 0.900 | 1.000 |"
+    for text in (known.latex("tab:mine"), exports.latex_table(made, plain)):
+        assert r"mrr@10 & v1 & 75\% & \num{0.500} & \num{0.875} & \num{0.625} \\" in text
+        assert text.count(r"\begin{table}") == 2
+        assert "-judged}" in text
+    typst = known.typst("tab:mine")
+    assert "    [mrr\\@10], [v1], [75%], [0.500], [0.875], [0.625],\n" in typst
+    assert typst.endswith(") <tab:mine-judged>\n")
+    for text in (known.markdown(), known.latex(), typst, exports.markdown_table(made, plain)):
+        assert "nobody has looked at them" in text
+    assert "judged" not in page.markdown() + page.latex() + page.typst()
+    exports.write_findings(tmp_path, {"tier1": made})
+    lines = (tmp_path / "judged.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "notebook,system,metric,judged,irrelevant,relevant,condensed,inferred"
+    assert lines[1] == "tier1,v1,mrr@10,0.75,0.5,0.875,0.625,"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +32,7 @@ def schema() -> dict[str, Any]:
     return {"$schema": DIALECT, **whole}
 
 
+@functools.cache
 def text() -> str:
     """The file's text."""
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"

@@ -19,7 +19,7 @@ from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.core.types import Estimate
-from ragbench.data import Dialogue, QuestionRecord, Records, language_in, place_of
+from ragbench.data import Dialogue, QuestionRecord, Records, records_named
 from ragbench.data.files import DatasetError
 from ragbench.data.writing import change
 from ragbench.extras.labelling.sheet import Given, Item, Sheet, export_csv, import_csv, items, read_given, scale_of
@@ -341,11 +341,8 @@ def path_of(label: str, annotator: str) -> Path:
 def sheet_of(name: str, annotator: str) -> tuple[str, Records, Sheet]:
     """The label of a data set, its records, and a person's sheet of its drafts. Raises DatasetError where there are no
     drafts that nobody has reviewed."""
-    folder = trust.folder_of("data_folder")
-    place = place_of(name.partition(":")[0], folder)
-    language = language_in(place, name.partition(":")[2])
-    label, records = f"{place.name}:{language}", Records.read(place, language)
-    read = drafts_to_review(records)
+    place, language, records = records_named(name, trust.folder_of("data_folder"))
+    label, read = f"{place.name}:{language}", drafts_to_review(records)
     if not read:
         raise DatasetError(
             f"{label} has no draft that nobody has reviewed: `ragbench draft {name} --judge NAME` makes some"

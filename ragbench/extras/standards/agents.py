@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, LexicalReader, Message, Prompt, Sample, Score, Status, ToolCall
 from ragbench.core.types.reason import Reason, kept, rounded
-from ragbench.extras.standards.grades import told
-from ragbench.metrics.explanation import sentence, spoken
+from ragbench.metrics.claims import told
+from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import f_measure
-from ragbench.metrics.inquiry import Inquiry, measured, unmeasured
+from ragbench.metrics.inquiry import Inquiry, measured
 
 CALLS = ("trajectory", "reference_tool_calls")
 RAGAS = "ragas, metrics of agents, 0.4"
@@ -142,6 +142,7 @@ subjects. Greetings and thanks are no subject.""",
     differs="Arguments are equal where their texts are, as in ragas.",
     when=("Whether an agent calls the right tools with the right arguments, in the right order.",),
 )
+@measured
 async def tool_call_accuracy(sample: Sample, *, order: Order = "strict") -> Score:
     """How far an agent's tool calls are those of the reference: names, order and arguments.
 
@@ -159,6 +160,7 @@ async def tool_call_accuracy(sample: Sample, *, order: Order = "strict") -> Scor
     differs="Without any calls on either side ragas has 0.",
     when=("Whether an agent calls the right tools, whatever the order, and none besides.",),
 )
+@measured
 async def tool_call_f1(sample: Sample) -> Score:
     """F1 of an agent's tool calls against the reference's: a call is right where name and all arguments are.
 
@@ -178,6 +180,7 @@ async def tool_call_f1(sample: Sample) -> Score:
     differs="Ends at the first wrong call, where tool_call_accuracy and tool_call_f1 go on.",
     when=("How far an agent gets before it goes wrong the first time.",),
 )
+@measured
 async def right_steps(sample: Sample) -> Score:
     """Share of the reference's tool calls that an agent makes in their order before its first wrong one.
 
@@ -285,22 +288,12 @@ def calls_of(sample: Sample) -> list[ToolCall]:
     return [call for message in sample.trajectory or () for call in message.calls]
 
 
-def lacking(sample: Sample, *fields: str) -> Score | None:
-    """The unmeasured score of a sample without one of these fields, or with no message among them; None of others."""
-    for field in fields:
-        if getattr(sample, field) is None:
-            return unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field)).score
-    if "trajectory" in fields and not sample.trajectory:
-        return unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field="trajectory")).score
-    return None
-
-
 def _of_calls(sample: Sample, rule: Any) -> Score:
-    if (ended := lacking(sample, *CALLS)) is not None:
-        return ended
+    Inquiry(sample, None, *CALLS, blank=True)
+    inquiry = Inquiry(sample, None, "trajectory")
     made, wanted = calls_of(sample), list(sample.reference_tool_calls or ())
     value = float(bool(made) == bool(wanted)) if not (made and wanted) else rule(made, wanted)
-    return _scored(made, wanted, value)
+    return _scored(inquiry, made, wanted, value)
 
 
 def _accuracy(made: Sequence[ToolCall], wanted: Sequence[ToolCall], order: Order) -> float:
@@ -358,7 +351,7 @@ def _share(made: ToolCall, wanted: ToolCall) -> float:
     return sum(name in own and str(own[name]) == str(value) for name, value in needed.items()) / len(needed)
 
 
-def _scored(made: Sequence[ToolCall], wanted: Sequence[ToolCall], value: float) -> Score:
+def _scored(inquiry: Inquiry, made: Sequence[ToolCall], wanted: Sequence[ToolCall], value: float) -> Score:
     wrong = first_wrong(made, wanted)
     keys = {_key(call) for call in wanted}
     lines = [
@@ -380,8 +373,7 @@ def _scored(made: Sequence[ToolCall], wanted: Sequence[ToolCall], value: float) 
         said.append(sentence("The first step that is not the reference's: {number}.", number=wrong + 1))
     if torn := [call.written for call in made if call.arguments is None]:
         said.append(sentence("Arguments that are no JSON object: {texts}.", texts=torn))
-    detail = {"explanation": said, "statements": lines, "first_wrong": None if wrong is None else wrong + 1}
-    return Score(value, reason=spoken(said), detail=detail)
+    return inquiry.score(value, said, statements=lines, first_wrong=None if wrong is None else wrong + 1)
 
 
 OWN, OPEN = "the project's own", (0.0, None)
@@ -389,7 +381,8 @@ NO_MESSAGES = "An agent without messages is unmeasured."
 
 
 def _counted(sample: Sample, count: int) -> Score:
-    return lacking(sample, "trajectory") or Score(float(count))
+    Inquiry(sample, None, "trajectory")
+    return Score(float(count))
 
 
 @metric(
@@ -397,6 +390,7 @@ def _counted(sample: Sample, count: int) -> Score:
     differs="Messages of the agent are counted, not pairs of a question and its answer.",
     when=("How many steps an agent needs; each is a call of its model.",),
 )  # fmt: skip
+@measured
 async def agent_turns(sample: Sample) -> Score:
     """How many messages an agent wrote, those that only call tools among them; fewer are quicker."""
     return _counted(sample, sum(message.role == "assistant" for message in sample.trajectory or ()))
@@ -408,6 +402,7 @@ async def agent_turns(sample: Sample) -> Score:
     differs="Calls that are repeated count each time.",
     when=("How many calls of tools an agent needs.",),
 )  # fmt: skip
+@measured
 async def agent_calls(sample: Sample) -> Score:
     """How many calls of tools an agent made, right or wrong; fewer are quicker."""
     return _counted(sample, len(calls_of(sample)))
@@ -419,9 +414,9 @@ async def agent_calls(sample: Sample) -> Score:
     differs="Read from the log, not computed from tokens and prices.",
     when=("What an agent's run costs.",),
 )  # fmt: skip
+@measured
 async def agent_cost(sample: Sample) -> Score:
     """What a run cost, in the money of whoever logged it; less is better."""
-    if sample.cost is None:
-        return unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field="cost")).score
-    said = [sentence("Logged cost: {value}.", value=sample.cost)]
-    return Score(sample.cost, reason=spoken(said), detail={"explanation": said})
+    inquiry = Inquiry(sample, None, "cost", blank=True)
+    assert sample.cost is not None
+    return inquiry.score(sample.cost, [sentence("Logged cost: {value}.", value=sample.cost)])

@@ -12,7 +12,7 @@ from ragbench.core.facts import Facts, Told
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement, columns
 from ragbench.core.metric import Metric
-from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Table, Text, Value
+from ragbench.core.parts import Column, Content, Drawing, Entries, Number, Phrase, Table, Text, Value
 from ragbench.core.types import Sample
 from ragbench.core.types.reason import kept, reason_of
 from ragbench.extras.standards.agents import calls_of, first_wrong
@@ -24,6 +24,7 @@ from ragbench.tiers.basics.requests import tier
 from ragbench.tiers.scoring.ledger import system_name
 from ragbench.tiers.scoring.measure import applicable
 from ragbench.tiers.scoring.table_sources import AnswerTable
+from ragbench.views.basics.chart import stack
 from ragbench.views.basics.marks import chip, named, rows_of
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shown
@@ -33,8 +34,6 @@ LATE = 4
 """From this step on wrong steps are one piece of a bar."""
 PARTS = ("good", "missing", "not-retrieved", "too-low", "not-used")
 """The colours of the pieces: right throughout, then wrong at steps 1 to LATE."""
-WRITTEN = 0.07
-"""From this share of the width on a piece has room for its number."""
 SHOWN = 5
 
 
@@ -74,20 +73,8 @@ def _middle(rows: Sequence[Mapping[Any, Any]]) -> Number | None:
     return Number(median(wrong), 1) if wrong else None
 
 
-def _bar(count: Counter[int], _: Translator) -> Drawing:
-    pieces: list[Mapping[str, Any]] = []
-    start, total = 0.0, count.total()
-    for place in sorted(count):
-        share = count[place] / total
-        said = _("{part}: {count} of {n} ({share})", part=_name(place, _), count=_.integer(count[place]),
-                 n=_.integer(total), share=_.percent(share))  # fmt: skip
-        pieces.append({
-            "part": PARTS[place], "start": round(100 * start, 3), "width": round(100 * share, 3),
-            "middle": round(100 * (start + share / 2), 3), "text": _.percent(share) if share >= WRITTEN else "",
-            "said": said,
-        })  # fmt: skip
-        start += share
-    return Drawing("stack", {"label": "; ".join(str(piece["said"]) for piece in pieces), "segments": pieces})
+def _bar(count: Counter[int], _: Translator) -> Phrase:
+    return stack([(PARTS[place], _name(place, _), count[place]) for place in sorted(count)], count.total(), _)
 
 
 def _instead(material: Material, runs: Mapping[str, Sequence[Mapping[Any, Any]]]) -> Content:

@@ -15,7 +15,8 @@ from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept
 from ragbench.core.waves import gather
-from ragbench.extras.standards.grades import Grade, offline, told
+from ragbench.extras.standards.grades import Grade, offline
+from ragbench.metrics.claims import told
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import f_measure
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -69,6 +70,10 @@ def parts_of(sample: Sample) -> list[Part]:
         text, spans = response, segmentation.spans(response)
         found = [[] for _ in spans]
         for one in sample.citations:
+            if one.end < 0:  # what is no such object, see `ragbench.data.payloads.citations_of`
+                raise ValueError(
+                    Reason("citation {passage}: start, end and a passage are expected", passage=one.passage)
+                )
             if not 0 <= one.start < one.end <= len(response):
                 raise ValueError(
                     Reason(

@@ -26,15 +26,15 @@ SHARED = "Claims and verdicts are those of factual_correctness and noise_sensiti
 
 @dataclass(frozen=True)
 class _Claims:
-    """The claims of one text. held: by the other text. carried: whether any context supports each."""
+    """The claims of one text. held: by the other text. chunks: the contexts that support each."""
 
     held: Sequence[Judged]
-    carried: Sequence[bool]
     chunks: Sequence[Sequence[str]]
 
     @property
-    def texts(self) -> list[str]:
-        return [verdict.statement for verdict in self.held]
+    def carried(self) -> list[bool]:
+        """Whether any context supports each."""
+        return list(map(bool, self.chunks))
 
     @property
     def told(self) -> list[dict[str, Any]]:
@@ -57,16 +57,13 @@ async def _claims(inquiry: Inquiry, side: str) -> _Claims:
         }
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, neither[side])
     held, *by_context = await gather(
-        [
-            verdicts_in(inquiry, statements, other),
-            *(verdicts_in(inquiry, statements, one) for one in inquiry.contexts),
-        ]
+        [verdicts_in(inquiry, statements, other), *(verdicts_in(inquiry, statements, one) for one in inquiry.contexts)]
     )
     chunks = [
         [chunk.id for chunk, judged in zip(inquiry.chunks, by_context, strict=True) if judged[place].supported]
         for place in range(len(statements))
     ]
-    return _Claims(held, [bool(names) for names in chunks], chunks)
+    return _Claims(held, chunks)
 
 
 @metric(
@@ -90,7 +87,7 @@ async def claim_recall(sample: Sample, judge: Judge) -> Score:
     claims = await _claims(inquiry, "reference")
     counted = share(sum(claims.carried), len(claims.held))
     said = [sentence("Claims of the reference that a context supports: {part} of {whole}; {value}.", **counted)]
-    if missing := [text for text, flag in zip(claims.texts, claims.carried, strict=True) if not flag]:
+    if missing := [claim.statement for claim, names in zip(claims.held, claims.chunks, strict=True) if not names]:
         said.append(sentence("Not retrieved: {claims}.", claims=missing))
     return inquiry.score(counted["value"], said, claims={"reference": claims.told})
 

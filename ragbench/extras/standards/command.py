@@ -121,9 +121,7 @@ def keep(
         terminal.say(f"{there} of {len(lines)} rows have a list. Next: ragbench score {out} -m nugget_score")
         return
     folder = trust.folder_of("data_folder")
-    place = data.place_of(target.partition(":")[0], folder)
-    language = data.language_in(place, target.partition(":")[2])
-    records = data.Records.read(place, language)
+    place, language, records = data.records_named(target, folder)
     changed = [
         record.model_copy(update={"nuggets": found[record.id]}) for record in records.questions if record.id in found
     ]
@@ -154,8 +152,8 @@ def agree(
 
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
-    from ragbench.core.parts import Value, spoken
     from ragbench.extras.standards.nugget_lists import by_run_and_topic, judged_values
+    from ragbench.tiers.basics import verdict_tables
 
     found = by_run_and_topic(
         judged_values(judge, metric), judged_values(people, metric), level=level, resamples=resamples, seed=seed
@@ -163,16 +161,6 @@ def agree(
     if as_json:
         terminal.dump({name: asdict(estimate) for name, estimate in found.items()}, clean=without_nan)
         return
-    _ = translator("en")
-    written = spoken(_).phrase
     what = {"run": "systems' means", "topic": "within a question", "answer": "all answers"}
-    rows = [
-        (
-            what[name],
-            _.number(estimate.value),
-            written(Value(None, estimate.low, estimate.high)),
-            f"{estimate.n:,}",
-        )
-        for name, estimate in found.items()
-    ]
-    terminal.table(("agreement", "τ", "interval", "n"), rows, left=("agreement",))
+    named = [((what[name],), estimate) for name, estimate in found.items()]
+    verdict_tables.estimates(("agreement, τ",), named, translator("en")).say()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, metric
-from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.judge.relevance import HIGHEST, RELEVANCE, Relevance
-from ragbench.metrics.claims import UNJUDGED
+from ragbench.metrics.claims import by_place, few, for_each, told
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import AGAIN, Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, measured
 
 PART = 0.5
 """Offline, support from which a text is there in part; from the reader's own threshold on it is there in full."""
@@ -44,14 +44,6 @@ class Graded(BaseModel):
     grade: Grade = Field(description='"full", "partial" or "none"')
 
 
-class Shape(Protocol):
-    """A reply that grades numbered items."""
-
-    @property
-    def grades(self) -> Sequence[Any]:
-        """Each with its `number` from 1, a `grade` and a `reason`."""
-
-
 def offline(reader: LexicalReader, text: str, others: Sequence[str]) -> tuple[Grade, str]:
     """The grade of a text by the words and letters that it shares with others, and the reason."""
     share = reader.support(text, others)
@@ -67,50 +59,18 @@ async def graded(
 
     Raises EndedError (verdict_mismatch) where some are still missing, with those that are there.
     """
-    windows = [items[start : start + WINDOW] for start in range(0, len(items), WINDOW)]
-    found = [one for part in await gather([_window(inquiry, prompt, slot, part, texts) for part in windows])
-             for one in part]  # fmt: skip
+
+    async def ask(asked: Sequence[str], repeat: int) -> dict[int, Any]:
+        reply = await inquiry.ask(prompt, {**texts, slot: asked}, repeat)
+        return by_place(((one.number, one.grade, one) for one in reply.grades), len(asked))
+
+    windows = [for_each(items[start : start + WINDOW], ask) for start in range(0, len(items), WINDOW)]
+    found: list[Any] = [one for part in await gather(windows) for one in part]
     if None in found:
-        few = sentence(
-            "the judge gave verdicts on {part} of {whole} statements, asked twice",
-            part=sum(one is not None for one in found),
-            whole=len(items),
-        )
-        lines = [
-            told(item, UNJUDGED, "") if one is None else told(item, str(one.grade), one.reason)
-            for item, one in zip(items, found, strict=True)
-        ]
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, few, statements=lines)
+        lines = [told(item) if one is None else told(item, str(one.grade), one.reason)
+                 for item, one in zip(items, found, strict=True)]  # fmt: skip
+        raise few(inquiry, lines)
     return found
-
-
-def told(statement: str, verdict: str, reason: str, chunks: Sequence[str] = (), **more: Any) -> dict[str, Any]:
-    """A graded text as it is stored, in the shape of every verdict."""
-    return {"statement": statement, "verdict": verdict, "reason": reason, "chunks": list(chunks), **more}
-
-
-async def _window(
-    inquiry: Inquiry, prompt: Prompt[Any], slot: str, items: Sequence[str], texts: Mapping[str, Any]
-) -> list[Any]:
-    found: dict[int, Any] = {}
-    for repeat in (0, AGAIN):
-        missing = [place for place in range(len(items)) if place not in found]
-        if missing:
-            asked = [items[place] for place in missing]
-            reply: Shape = await inquiry.ask(prompt, {**texts, slot: asked}, repeat)
-            found |= {missing[place]: one for place, one in _numbered(reply.grades, len(asked)).items()}
-    return [found.get(place) for place in range(len(items))]
-
-
-def _numbered(grades: Sequence[Any], count: int) -> dict[int, Any]:
-    """Grades by place. Two different ones of one item are none; a number that no item has says that the judge counts
-    otherwise: then none of them can be trusted."""
-    if any(one.number > count for one in grades):
-        return {}
-    said: dict[int, list[Any]] = {}
-    for one in grades:
-        said.setdefault(one.number - 1, []).append(one)
-    return {place: each[0] for place, each in said.items() if len({one.grade for one in each}) == 1}
 
 
 FIELDS = ("user_input", "contexts")

@@ -21,7 +21,7 @@ from ragbench.extras.standards.grades import PART, WINDOW, graded
 from ragbench.extras.standards.nuggets import OKAY, VITAL
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import EndedError, Inquiry
-from ragbench.stats.coefficients import order_tau
+from ragbench.stats.coefficients import order_tau, tau_ends
 
 MOST, KEPT = 30, 20
 """Nuggets while passages are read, and in the end: AutoNuggetizer's limits."""
@@ -251,14 +251,18 @@ def by_run_and_topic(
     answer: over all answers, those to one topic drawn together. A judge may order runs well and answers badly, and the
     other way round. Answers that only one side has are left out.
     """
-    places = sorted(place for place in judge.keys() & people.keys() if judge[place] == judge[place])
-    places = [place for place in places if people[place] == people[place]]
-    runs, topics = (sorted({place[axis] for place in places}) for axis in (0, 1))
-    tables = [_table(values, places, runs, topics) for values in (judge, people)]
+    import pandas as pd
+
+    frame = pd.DataFrame({"judge": pd.Series(judge), "people": pd.Series(people)}).dropna().sort_index()
+    if frame.empty:
+        raise DatasetError("no answer has a value on both sides: systems and ids have to be written alike")
+    tables = [frame[side].unstack().to_numpy() for side in ("judge", "people")]
     drawn: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     within = [order_tau(ours, theirs) for ours, theirs in zip(tables[0].T, tables[1].T, strict=True)]
-    pairs = ([people[place] for place in places], [judge[place] for place in places])
-    whole = stats.agreement(*pairs, scale="interval", clusters=[topic for _, topic in places], **drawn)
+    topics = [topic for _, topic in frame.index]
+    whole = stats.agreement(
+        frame["people"].to_numpy(), frame["judge"].to_numpy(), scale="interval", clusters=topics, **drawn
+    )
     return {
         "run": _of_runs(tables[0], tables[1], level, resamples, seed),
         "topic": stats.estimate(within, bounds=(-1.0, 1.0), **drawn),
@@ -291,24 +295,13 @@ def judged_values(path: Path, metric: str = "") -> dict[tuple[str, str], float]:
     return found
 
 
-def _table(values: Values, places: list[tuple[str, str]], runs: list[str], topics: list[str]) -> Array:
-    """(runs, topics), NaN where an answer is missing."""
-    found = np.full((len(runs), len(topics)), np.nan)
-    for run, topic in places:
-        found[runs.index(run), topics.index(topic)] = values[run, topic]
-    return found
-
-
 def _of_runs(judge: Array, people: Array, level: float, resamples: int, seed: int) -> Estimate:
     """Topics are drawn with replacement, since runs are given and topics are the sample."""
     value = order_tau(_means(judge), _means(people))
     draws = np.random.default_rng(seed).integers(0, judge.shape[1], (resamples, judge.shape[1]))
-    found = [order_tau(_means(judge[:, own]), _means(people[:, own])) for own in draws]
-    known = np.array([one for one in found if one == one])
-    ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist() if len(known) else [None, None]
-    return Estimate(value, ends[0], ends[1], level, "percentile", judge.shape[0], seed=seed)
+    low, high = tau_ends(((_means(judge[:, own]), _means(people[:, own])) for own in draws), level)
+    return Estimate(value, low, high, level, "percentile", judge.shape[0], seed=seed)
 
 
 def _means(table: Array) -> Array:
-    known = ~np.isnan(table)
-    return np.where(known.any(axis=1), np.nansum(table, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
+    return np.asarray(np.ma.masked_invalid(table).mean(axis=1).filled(np.nan))

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
-from ragbench.extras.standards.grades import Grade, Graded, graded, offline, told
+from ragbench.extras.standards.grades import Grade, Graded, graded, offline
+from ragbench.metrics.claims import told
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.strings import plain
@@ -34,11 +35,10 @@ class Assignments(BaseModel):
 
 
 def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Assignments:
-    found = []
-    for number, nugget in enumerate(texts["nuggets"], 1):
-        grade, reason = offline(reader, nugget, [texts["response"]])
-        found.append(Graded(number=number, reason=reason, grade=grade))
-    return Assignments(grades=found)
+    found = [offline(reader, nugget, [texts["response"]]) for nugget in texts["nuggets"]]
+    return Assignments(
+        grades=[Graded(number=n, reason=reason, grade=grade) for n, (grade, reason) in enumerate(found, 1)]
+    )
 
 
 ASSIGNMENT = Prompt(
@@ -124,14 +124,11 @@ async def nugget_score(sample: Sample, judge: Judge, *, over: Over = "all", stri
     inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0)
     assert sample.nuggets is not None
     assert sample.response is not None
-    for text, importance in sample.nuggets.items():
-        if importance not in (VITAL, OKAY):
-            wrong = sentence(
-                "nugget “{nugget}”: importance = {importance}: vital or okay is expected",
-                nugget=text,
-                importance=importance,
-            )
-            raise inquiry.unmeasured(Status.INVALID_INPUT, wrong)
+    if wrong := [
+        {"nugget": text, "importance": word} for text, word in sample.nuggets.items() if word not in (VITAL, OKAY)
+    ]:
+        said = sentence("nugget “{nugget}”: importance = {importance}: vital or okay is expected", **wrong[0])
+        raise inquiry.unmeasured(Status.INVALID_INPUT, said)
     if over == "vital" and VITAL not in sample.nuggets.values():
         raise inquiry.unmeasured(Status.EMPTY_INPUT, sentence("none of the nuggets is vital"))
     texts = {"question": sample.user_input or "", "response": sample.response}

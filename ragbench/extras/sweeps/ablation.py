@@ -220,6 +220,7 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
                 "blame": blamed,
                 "exchange": _exchange(blamed, configurations, comparisons),
             },
+            "judged_at": "k",
             "tables": {"configurations": "configurations"},
         }  # fmt: skip
     return Measurement(
@@ -238,9 +239,11 @@ def stated(sweeping: Sweeping, found: Measured, request: AblationRequest) -> Mea
 
 
 class SweepFacts(Facts, total=False):
-    """sweep: what was varied and searched, what was chosen, and what that one is worth."""
+    """sweep: what was varied and searched, what was chosen, and what that one is worth. judged_at: how far judged@k
+    looks, where each ranking is as long as its configuration has it."""
 
     sweep: page_facts.Told
+    judged_at: str
 
 
 def takes_part(outcome: Outcome | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -41,12 +41,10 @@ def draft(
         ),
     ] = "",
     styles: Annotated[
-        str,
-        typer.Option(help="With --judge: how is asked: plain, keywords, polite, novice, expert. All if not given."),
+        str, typer.Option(help="With --judge: how is asked: plain, keywords, polite, novice, expert. All if not given.")
     ] = "",
     overlap: Annotated[
-        float,
-        typer.Option(help="With --judge: share of a question's words that may stand in a row in its passage."),
+        float, typer.Option(help="With --judge: share of a question's words that may stand in a row in its passage.")
     ] = 0.5,
     words: Annotated[float, typer.Option(help="Without: mean length of a question, in words.")] = 4.0,
     memory: Annotated[
@@ -86,9 +84,7 @@ def draft(
     if plan:
         context.with_resource(trust.planned())
     folder = trust.folder_of("data_folder")
-    place = data.place_of(name.partition(":")[0], folder)
-    language = data.language_in(place, name.partition(":")[2])
-    records = data.Records.read(place, language)
+    place, language, records = data.records_named(name, folder)
     if judge:
         asked = {"kinds": kinds, "styles": styles, "overlap": overlap, "seed": seed, "questions": questions}
         _by_model(place, language, records, judge, asked, limit, plan=plan, dry_run=dry_run, trusted=trusted)
@@ -203,10 +199,8 @@ def _by_model(
     if left and not kept:
         terminal.say(f"no draft passed: {label} has no new question", err=True)
         raise typer.Exit(Ending.UNMEASURED)
-    terminal.say(
-        f"{len(kept)} drafted questions are in {place.name}, none of them reviewed. Next: "
-        f"ragbench run --dataset {label}"
-    )
+    told = f"{len(kept)} drafted questions are in {place.name}, none of them reviewed. " if kept else ""
+    terminal.say(f"{told}Next: ragbench run --dataset {label}")
 
 
 async def _asked(
@@ -239,7 +233,12 @@ def _tell(made: Drafting, tasks: Sequence[Task], before: int) -> None:
     dropped = [name for name in FILTERS if any(counted.get(name) for counted in counts.values())]
     asked = Counter(task.kind for task in tasks)
     rows = [
-        (kind, str(number), str(counts.get(kind, {}).get("kept", 0)), *_numbers(counts.get(kind, {}), dropped))
+        (
+            kind,
+            str(number),
+            str(counts.get(kind, {}).get("kept", 0)),
+            *(str(counts.get(kind, {}).get(name, 0)) for name in dropped),
+        )
         for kind, number in asked.items()
     ]
     if rows:
@@ -250,10 +249,6 @@ def _tell(made: Drafting, tasks: Sequence[Task], before: int) -> None:
     lost = [candidate for candidate in made.made if candidate.dropped is not None]
     if dropped and lost:
         terminal.say(f"dropped first: {lost[0].dropped} ({lost[0].why}): {lost[0].question}")
-
-
-def _numbers(counted: Mapping[str, int], dropped: Sequence[str]) -> list[str]:
-    return [str(counted.get(name, 0)) for name in dropped]
 
 
 def drafts(
@@ -284,19 +279,11 @@ def drafts(
     from ragbench.core.measurement import without_nan
     from ragbench.core.parts import Value, spoken
     from ragbench.data.records import KNOWN_ITEM
-    from ragbench.extras.testsets import examined
+    from ragbench.extras.testsets import examined, pooling
     from ragbench.report.keeping import kept
-    from ragbench.report.pages.notebook_pages import Measurements
 
     dataset = data.load(name, trust.folder_of("data_folder"))
-    measured = Measurements(kept.pages_of(run_name))
-    if "tier1_retrieval" not in measured.names():
-        raise typer.BadParameter(
-            f"{run_name} has no Tier 1: `ragbench run tier1_retrieval -d {name}`", param_hint="--run"
-        )
-    made = measured["tier1_retrieval"]
-    if made.facts.get("dataset") != dataset.label:
-        raise typer.BadParameter(f"{run_name} is of {made.facts.get('dataset')}, not of {name}", param_hint="--run")
+    made = pooling.retrieval_of(run_name, dataset.label)
     label = metric or str(made.facts["primary"])
     rows = made.scores[made.scores["metric"] == label]
     if rows.empty:
@@ -317,7 +304,7 @@ def drafts(
         examined.wording([question for name, question in asked.items() if (name in drafted) is chosen], texts)
         for chosen in (True, False)
     ]
-    told_of_all = {**belief.as_json(), "metric": label, "run": measured.folder.parent.name, "wording": words}
+    told_of_all = {**belief.as_json(), "metric": label, "run": kept.pages_of(run_name).parent.name, "wording": words}
     place = data.place_of(dataset.name, trust.folder_of("data_folder"))
     examined.keep(place, dataset.language, told_of_all)
     if as_json:
@@ -366,8 +353,7 @@ def form(
 
     if to.exists():
         raise typer.BadParameter(f"{to} is there already: marks may stand in it; name another", param_hint="--to")
-    place = data.place_of(name.partition(":")[0], trust.folder_of("data_folder"))
-    records = data.Records.read(place, data.language_in(place, name.partition(":")[2]))
+    place, _language, records = data.records_named(name, trust.folder_of("data_folder"))
     write(to, forms.form(records.questions, {passage.id: passage for passage in records.chunks}))
     back = f"ragbench load annotations {to.name} --name {place.name}-checked --chunks-from {name}"
     terminal.say(f"{to}: {len(records.questions)} questions, no mark filled in. When people have marked it: {back}")

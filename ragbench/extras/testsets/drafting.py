@@ -7,23 +7,26 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ragbench.core import trust
 from ragbench.core.progress import Progress, is_watched
 from ragbench.core.settings import Settings
-from ragbench.core.types import Judge, Prompt
+from ragbench.core.types import Array, Judge, Prompt
 from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain, stands_in
+from ragbench.data.wording import plain
 from ragbench.extras.testsets import prompts
 from ragbench.extras.testsets.candidates import Candidate, Filter, Shown
 from ragbench.extras.testsets.kinds import KINDS, Spread, Task
 from ragbench.extras.testsets.prompts import Quote, Ruling
 from ragbench.llm import Journal
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.dataset import tongue
+from ragbench.tiers.data.dataset import by_words, tongue
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -73,7 +76,11 @@ class Drafting:
     def __post_init__(self) -> None:
         self._texts = {passage.id: passage.text for passage in self.passages}
         self._plain = {passage.id: plain(passage.text) for passage in self.passages}
-        self._search = _Search(self.passages)
+        self._ordered = sorted(self._texts)
+
+    @cached_property
+    def _scores(self) -> Callable[[str], Array]:
+        return by_words([self._texts[name] for name in self._ordered])
 
     @property
     def kept(self) -> list[Candidate]:
@@ -178,7 +185,8 @@ class Drafting:
              Ruling.YES if answerable else Ruling.NO),
         ]  # fmt: skip
         if not answerable:
-            nearest = [self._texts[name] for name in self._search.nearest(own.question, SEARCHED)]
+            order = np.argsort(-self._scores(own.question), kind="stable")
+            nearest = [self._texts[self._ordered[place]] for place in order[:SEARCHED]]
             held.append(("answered", prompts.ANSWERED, {"question": asked, "passages": nearest}, Ruling.NO))
         held.append(("unclear", prompts.ALONE, {"question": asked}, Ruling.YES))
         for name, prompt, slots, wanted in held:
@@ -225,11 +233,9 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
 
 def longest_run(words: Sequence[str], passage: str) -> int:
     """How many of the words stand side by side in a plain passage, at most."""
-    longest = 0
-    for start in range(len(words)):
-        while start + longest < len(words) and stands_in(" ".join(words[start : start + longest + 1]), passage):
-            longest += 1
-    return longest
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, words, passage.split(), autojunk=False).find_longest_match().size
 
 
 def require_language(passages: Sequence[ChunkRecord], language: str) -> None:
@@ -242,27 +248,6 @@ def require_language(passages: Sequence[ChunkRecord], language: str) -> None:
             f"{number} of {codes.total()} passages are in the language {code!r}, and the data set says {language!r}: "
             f"there are prompts in {legal} alone, and a model asked in another language answers in that"
         )
-
-
-class _Search:
-    """BM25 over a base's passages, made when it is first asked."""
-
-    def __init__(self, passages: Sequence[ChunkRecord]) -> None:
-        self._passages = sorted(passages, key=lambda passage: passage.id)
-        self._index: Any = None
-
-    def nearest(self, question: str, number: int) -> list[str]:
-        """The ids of so many passages, or of all; those that share no word with it last."""
-        import bm25s
-
-        if self._index is None:
-            self._index = bm25s.BM25()
-            self._index.index([plain(passage.text).split() for passage in self._passages], show_progress=False)
-        words = [word for word in plain(question).split() if word in self._index.vocab_dict]
-        if not words:
-            return [passage.id for passage in self._passages[:number]]
-        scores = self._index.get_scores(words)
-        return [self._passages[place].id for place in (-scores).argsort(kind="stable")[:number]]
 
 
 def summary(candidates: Sequence[Candidate]) -> dict[str, Mapping[str, int]]:

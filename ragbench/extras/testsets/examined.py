@@ -22,7 +22,7 @@ from ragbench.data.files import DatasetError
 from ragbench.data.wording import plain
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
-from ragbench.stats.coefficients import order_tau
+from ragbench.stats.coefficients import order_tau, tau_ends
 from ragbench.views.basics.marks import example, rows_of, with_examples
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import shortened
@@ -204,15 +204,15 @@ class Belief:
     """How far drafts order systems as people's questions do.
 
     tau, low, high: Kendall's τ-b of the systems' means under both, with the percentile interval over draws of the
-    questions of both; NaN where either orders nothing. levels: system → mean under the drafts less that under people's
-    questions. needed: from how many drafts on all pairs of systems are in the order that all drafts give them, with a
-    chance of ENOUGH; None where no number does. n, of_people: questions.
+    questions of both; NaN and None where either orders nothing. levels: system → mean under the drafts less that under
+    people's questions. needed: from how many drafts on all pairs of systems are in the order that all drafts give them,
+    with a chance of ENOUGH; None where no number does. n, of_people: questions.
     """
 
     systems: tuple[str, ...]
     tau: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     levels: Mapping[str, float]
     drafted: Mapping[str, float]
     people: Mapping[str, float]
@@ -238,16 +238,13 @@ def compared(drafted: Mapping[str, Array], people: Mapping[str, Array], *, seed:
         raise DatasetError(f"{first.shape[1]} drafts and {second.shape[1]} questions of people: two of each at least")
     means, others = first.mean(axis=1), second.mean(axis=1)
     random = np.random.default_rng(seed)
-    drawn = [
-        order_tau(
-            *(table[:, random.integers(table.shape[1], size=table.shape[1])].mean(axis=1) for table in (first, second))
-        )
-        for _ in range(DRAWS)
-    ]
-    known = [tau for tau in drawn if not math.isnan(tau)]
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known else (math.nan, math.nan)
+
+    def drawn(table: Array) -> Array:
+        return np.asarray(table[:, random.integers(table.shape[1], size=table.shape[1])].mean(axis=1))
+
+    low, high = tau_ends(((drawn(first), drawn(second)) for _ in range(DRAWS)), LEVEL)
     return Belief(
-        names, order_tau(means, others), float(low), float(high),
+        names, order_tau(means, others), low, high,
         {name: float(means[place] - others[place]) for place, name in enumerate(names)},
         dict(zip(names, means.tolist(), strict=True)), dict(zip(names, others.tolist(), strict=True)),
         needed(first, random), first.shape[1], second.shape[1],

@@ -69,18 +69,15 @@ def draft(
     for number, place in enumerate(np.concatenate(rounds)[:count], start=1):
         words, weights = chances[place]
         length = max(FEWEST_WORDS, int(random.poisson(asked.words)))
-        drawn = list(_remembered(words, weights, length, random))
+        most = min(length, int(np.count_nonzero(weights)))
+        drawn = [str(word) for word in random.choice(words, size=most, replace=False, p=weights)]
         strange = random.random(len(drawn)) < asked.noise
         others = random.choice(vocabulary, size=len(drawn), p=background / background.sum())
         text = " ".join(str(other) if odd else word for word, other, odd in zip(drawn, others, strange, strict=True))
         own = ordered[place]
         made.append(
             QuestionRecord(
-                id=f"known-{seed}-{number:05d}",
-                text=text,
-                relevant={own.id: 1.0},
-                answerable=True,
-                kind=KNOWN_ITEM,
+                id=f"known-{seed}-{number:05d}", text=text, relevant={own.id: 1.0}, answerable=True, kind=KNOWN_ITEM
             )
         )
     return made
@@ -97,9 +94,3 @@ def _chances(own: Counter[str], spread: Counter[str], whole: Counter[str], numbe
     }[memory]
     weights = np.array([weigh(word) for word in words], dtype=float)
     return (words, weights / weights.sum()) if len(words) >= FEWEST_WORDS and weights.sum() > 0 else None
-
-
-def _remembered(words: Sequence[str], weights: Any, length: int, random: np.random.Generator) -> Sequence[str]:
-    """Different words of a passage, as many as were asked for or as it has."""
-    most = min(length, int(np.count_nonzero(weights)))
-    return [str(word) for word in random.choice(words, size=most, replace=False, p=weights)]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ragbench.extras.testsets.powered import Drawn
     from ragbench.llm import Journal, Outlook, Tally
 
-NOTEBOOK = "tier1_retrieval"
-
 
 def pool(
     context: typer.Context,
@@ -80,8 +78,6 @@ def pool(
     from ragbench.extras.testsets import pooling, powered
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
-    from ragbench.report.keeping import kept
-    from ragbench.report.pages.notebook_pages import Measurements
     from ragbench.tiers.basics.choices import parted
     from ragbench.tiers.scoring.judge_assignment import in_database
 
@@ -96,16 +92,9 @@ def pool(
     if plan:
         context.with_resource(trust.planned())
     folder = trust.folder_of("data_folder")
-    place = data.place_of(name.partition(":")[0], folder)
-    language = data.language_in(place, name.partition(":")[2])
+    place, language, records = data.records_named(name, folder)
     label = f"{place.name}:{language}"
-    records = data.Records.read(place, language)
-    measured = Measurements(kept.pages_of(run_name))
-    if NOTEBOOK not in measured.names():
-        raise typer.BadParameter(f"{run_name} has no Tier 1: `ragbench run {NOTEBOOK} -d {label}`", param_hint="--run")
-    made = measured[NOTEBOOK]
-    if made.facts.get("dataset") != label:
-        raise typer.BadParameter(f"{run_name} is of {made.facts.get('dataset')}, not of {label}", param_hint="--run")
+    made = pooling.retrieval_of(run_name, label)
     passages = {chunk.id: chunk.text for chunk in records.chunks}
     pooled = pooling.Pool.of(made, depth, records.questions, passages, parted(systems))
     for what, count in pooled.strange.items():
@@ -164,7 +153,7 @@ def pool(
     changed = pooling.labelled(records.questions, [*judgements, *new], out, level=level)
     change(label, folder, data.Records(questions=changed))
     terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels. "
-                 f"Next: ragbench run {NOTEBOOK} -d {label}")  # fmt: skip
+                 f"Next: ragbench run {pooling.NOTEBOOK} -d {label}")  # fmt: skip
 
 
 def _drawn(

@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
 
 
+NOTEBOOK = "tier1_retrieval"
+
+
+def retrieval_of(run_name: str, label: str) -> Measurement:
+    """What a kept run's Tier 1 measured on a data set. Raises DatasetError for a run without it, or of another set."""
+    from ragbench.report.keeping import kept
+    from ragbench.report.pages.notebook_pages import Measurements
+
+    measured = Measurements(kept.pages_of(run_name))
+    if NOTEBOOK not in measured.names():
+        raise DatasetError(f"--run {run_name}: it has no Tier 1: `ragbench run {NOTEBOOK} -d {label}`")
+    if (found := measured[NOTEBOOK].facts.get("dataset")) != label:
+        raise DatasetError(f"--run {run_name}: it is of {found}, not of {label}")
+    return measured[NOTEBOOK]
+
+
 class Judgement(Closed):
     """What somebody said of a passage for a question. by: a judge's or an annotator's name."""
 

@@ -16,7 +16,7 @@ from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
 from ragbench.core.measurement import Evidence, columns
 from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Question
+from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import Dataset
 from ragbench.data.doubts import doubts, labelled
 from ragbench.data.records import ChunkRecord, QuestionRecord
@@ -463,6 +463,21 @@ def contradicting(questions: Sequence[Any], first: Sequence[int]) -> Mapping[str
     return {"contradicting": sum(apart), "hit": sum(most) / asked if asked else float("nan")}
 
 
+def by_words(texts: Sequence[str]) -> Callable[[str], Array]:
+    """What gives the BM25 scores of all texts for a question, 0 where they share no word."""
+    import bm25s
+
+    index: Any = bm25s.BM25()
+    index.index([plain(text).split() for text in texts], show_progress=False)
+    known = set(index.vocab_dict)
+
+    def score(question: str) -> Array:
+        words = [word for word in plain(question).split() if word in known]
+        return np.asarray(index.get_scores(words)) if words else np.zeros(len(texts))
+
+    return score
+
+
 def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> list[bool]:
     """For each question whether the passage that BM25 puts first is relevant to it, or on a page that is.
 
@@ -471,16 +486,10 @@ def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Quest
     """
     if not chunks or not questions:
         return [False] * len(questions)
-    import bm25s
-
-    index: Any = bm25s.BM25()
-    index.index([plain(chunk.text).split() for chunk in chunks], show_progress=False)
-    known = set(index.vocab_dict)
-    flags = []
+    score, flags = by_words([chunk.text for chunk in chunks]), []
     for question in questions:
-        words = [word for word in plain(question.text).split() if word in known]
-        scores = index.get_scores(words) if words else None
-        if scores is None or not scores.max() > 0:
+        scores = score(question.text)
+        if not scores.max() > 0:
             flags.append(False)
             continue
         first = chunks[int(scores.argmax())]

@@ -206,6 +206,9 @@ class _Asker:
             return Score.unmeasured(Status.JUDGE_ERROR, reason_of(self.out) if self.out else "")
         if scored.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
             return Score.unmeasured(Status.EMPTY_INPUT, scored.reason)
+        if self.metric.better == "lower":  # so that better answers have higher scores throughout
+            low, high = self.metric.bounds
+            return replace(scored, value=(low or 0.0) + (high or 0.0) - scored.value)
         return scored
 
     async def choice(self, first: Sample, second: Sample) -> Duel:

@@ -177,7 +177,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
     known, names = in_modes(session.settings, names, parted(request.modes))
     answers = items.rated(session.dataset, request.scales[0])
     temptations = items.temptations(session.dataset, request.tempted)
-    if halves_tie := set(measured.fields) & COMPLETE == {"contexts"}:
+    if halves_tie := measured.better == "lower" or set(measured.fields) & COMPLETE == {"contexts"}:
         temptations = replace(temptations, equals=items.HALVES_TIE)
     if not answers.samples:
         answers = assorted(temptations)
@@ -203,6 +203,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Evidence:
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
         "halves_tie": halves_tie,
+        "lower_is_better": measured.better == "lower",
         "constructed": not session.dataset.ratings,
         "languages": sorted(
             {sample.language for sample in (*answers.samples, *filter(None, trial.twins)) if sample.language}
@@ -235,6 +236,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Evidence:
         "logged": True,
         "n_tempted": 0,
         "halves_tie": False,
+        "lower_is_better": False,
         "constructed": False,
     }
     return _measurement(session, request, heard, tried, baseline, logged.labels, facts, {})
@@ -250,10 +252,12 @@ def _metric(label: str) -> Metric:
     bounds(metric)
     if metric.grain != "sample" or set(metric.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
-    if metric.better == "lower" or not (metric.is_users or ANSWERED & set(metric.fields)):
+    held = "reference" in metric.fields and any(purpose.goal == "hallucinations" for purpose in metric.purposes)
+    blind = metric.better == "lower" and not (metric.is_users or held)  # what no made answer makes worse
+    if blind or not (metric.is_users or ANSWERED & set(metric.fields)):
         raise BenchError(
-            f"metric = {label!r}: probes compare better and worse answers: one is needed that reads the answer, and "
-            "whose higher values are better, such as answer_correctness_rating or nugget_score"
+            f"metric = {label!r}: probes compare better and worse answers: one is needed that reads the answer and "
+            "says which is better, such as answer_correctness_rating, nugget_score or claim_hallucination"
         )
     return metric
 

@@ -278,27 +278,25 @@ def _count(blamed: Blamed, system: str, part: str) -> int:
 
 
 def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Phrase:
-    _ = blamed.material.text
-    total = sum(blamed.measured(system, ANSWERABLE))
+    counts = [(_kind(part), blamed.name(part), _count(blamed, system, part)) for part in parts]
+    return stack(counts, sum(blamed.measured(system, ANSWERABLE)), blamed.material.text)
+
+
+def stack(counts: Iterable[tuple[str, str, int]], total: int, _: Translator) -> Phrase:
+    """A bar of pieces, left to right: of each its kind in the style sheet, its name and its count; none of 0."""
     pieces: list[Mapping[str, Any]] = []
     start = 0.0
-    for part in parts:
-        count = _count(blamed, system, part)
+    for kind, name, count in counts:
         if not count:
             continue
         share = count / total
-        said = _("{part}: {count} of {n} ({share})", part=blamed.name(part), count=_.integer(count), n=_.integer(total),
+        said = _("{part}: {count} of {n} ({share})", part=name, count=_.integer(count), n=_.integer(total),
                  share=_.percent(share))  # fmt: skip
-        pieces.append(
-            {
-                "part": _kind(part),
-                "start": round(100 * start, 3),
-                "width": round(100 * share, 3),
-                "middle": round(100 * (start + share / 2), 3),
-                "text": _.percent(share) if share >= WRITTEN else "",
-                "said": said,
-            }
-        )
+        pieces.append({
+            "part": kind, "start": round(100 * start, 3), "width": round(100 * share, 3),
+            "middle": round(100 * (start + share / 2), 3), "text": _.percent(share) if share >= WRITTEN else "",
+            "said": said,
+        })  # fmt: skip
         start += share
     said = "; ".join(str(piece["said"]) for piece in pieces)
     return Drawing("stack", {"label": said, "segments": pieces}) if pieces else DASH

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragbench.core.gaps import lacking
@@ -139,18 +140,22 @@ MOST_NAMED = 5
 
 
 @view("unjudged")
-def unjudged(material: Material, present: frozenset[str], at: str = "") -> Content:
-    """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out.
+def unjudged(material: Material, present: frozenset[str]) -> Content:
+    """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out."""
+    table = unjudged_table(material)
+    return () if table is None else Section((list(map(Text, table.notes)), replace(table, notes=())), table.title)
 
-    at: how far was looked; empty: as far as the metrics look.
-    """
+
+def unjudged_table(material: Material) -> Table | None:
+    """The same as a table with its sentences as notes, for what leaves the page; None where all that is known is of no
+    ranking."""
     rows = means(material.kept(TABLE))
     if not rows:
-        return ()
-    _ = material.text
+        return None
+    _, at = material.text, str(material.facts.get("judged_at") or _depth(rows))
     sampled = any(not math.isnan(row["inferred"]) for row in rows)
     heads: list[Any] = [
-        _("metric"), (_("system"), "rb-name"), (f"judged@{at or _depth(rows)}", "rb-number"),
+        _("metric"), (_("system"), "rb-name"), (f"judged@{at}", "rb-number"),
         (_("as printed"), "rb-number"), (_("if relevant"), "rb-number"),
         (_("judged alone"), "rb-number"), *([("infAP", "rb-number")] if sampled else []),
     ]  # fmt: skip
@@ -161,8 +166,7 @@ def unjudged(material: Material, present: frozenset[str], at: str = "") -> Conte
         ]
         for row in rows
     ]  # fmt: skip
-    title = _("What nobody has judged")
-    return Section((list(map(Text, said(material, rows, at))), Table.of(_, title, heads, lines)), title)
+    return Table.of(_, _("What nobody has judged"), heads, lines, notes=tuple(said(material, rows, at)))
 
 
 def _depth(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -175,7 +179,7 @@ def _columns(sampled: bool) -> tuple[str, ...]:
     return ("irrelevant", "relevant", "condensed", *(["inferred"] if sampled else []))
 
 
-def said(material: Material, rows: Sequence[Mapping[str, Any]], at: str = "") -> list[str]:
+def said(material: Material, rows: Sequence[Mapping[str, Any]], at: str) -> list[str]:
     """How much was judged, how to read the columns, and whether the order of systems hangs on what was not."""
     _ = material.text
     shares = [row["judged"] for row in rows if not math.isnan(row["judged"])]
@@ -183,7 +187,7 @@ def said(material: Material, rows: Sequence[Mapping[str, Any]], at: str = "") ->
     first = _(
         "Of the first {k} that a system retrieved, {share} were judged; the others count as irrelevant, and nobody has "
         "looked at them.",
-        k=at or _depth(rows), share=low if low == high else _("from {low} to {high}", low=low, high=high),
+        k=at, share=low if low == high else _("from {low} to {high}", low=low, high=high),
     )  # fmt: skip
     second = _(
         "The values if all of them were relevant, and of the judged ones alone (Sakai 2007), stand beside the "

@@ -219,7 +219,14 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
-        if known.get("halves_tie"):
+        if known.get("lower_is_better"):
+            said.append(
+                _(
+                    "Lower values of the metric are better: scores are turned round here, so that the better answer "
+                    "has the higher one. Half of an answer says no more that is wrong, and may tie with the whole."
+                )
+            )
+        elif known.get("halves_tie"):
             said.append(
                 _(
                     "The metric asks what passages carry, not how much is said: half of an answer may tie with the "

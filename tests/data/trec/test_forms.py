@@ -110,7 +110,7 @@ def test_other_forms_that_do_not_fit(tmp_path: Path, reader: Callable[[Path], An
         reader(written(tmp_path, "broken", text))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.dictionaries(st.sampled_from([("q1", "a"), ("q1", "b"), ("q2", "a")]), st.floats(-9, 9), min_size=1),
     st.permutations(["query_id", "doc_id", "score"]),

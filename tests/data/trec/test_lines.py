@@ -122,7 +122,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     gap=st.sampled_from([" ", "\t"]),
     end=st.sampled_from(["\n", "\r\n"]),

@@ -90,7 +90,7 @@ def test_one_decomposition_and_one_set_of_verdicts_serve_all() -> None:
     assert len(judge.asked("entailment")) == 2 * (1 + len(CASE.contexts))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_as_the_program_computes_them(data: st.DataObject) -> None:
     """By NumPy, as RAGChecker's `computation` does; where that has 0 for want of anything, there is no value here."""

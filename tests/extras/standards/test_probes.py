@@ -14,6 +14,7 @@ from ragbench.views import Page
 
 COMPLETE = ("nugget_score", "context_utilization", "goal_reached(reference=true)")
 CARRIED = ("citation_support", "citation_quality")
+TURNED = "claim_hallucination"
 TIE = "half of an answer may tie with the whole"
 
 
@@ -29,7 +30,14 @@ def rungs(made: Measurement) -> float:
     return found.value
 
 
-@pytest.mark.parametrize("metric", [*COMPLETE, *CARRIED])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *(min(COMPLETE), min(CARRIED)),
+        *(pytest.param(metric, marks=pytest.mark.slow)
+          for some in (COMPLETE, CARRIED) for metric in sorted(some) if metric != min(some)),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("project")
 def test_made_answers_can_be_judged_and_stand_in_order(metric: str) -> None:
     made = tiers.tier_judge("campus:en", "lexical", metric=metric, tempted=6, repeats=1, resamples=100)
@@ -43,8 +51,19 @@ def test_made_answers_can_be_judged_and_stand_in_order(metric: str) -> None:
     assert (TIE in Page(made).view("method").words) == (metric in CARRIED)
 
 
+@pytest.mark.usefixtures("project")
+def test_scores_of_a_metric_that_is_better_lower_are_turned_round() -> None:
+    made = tiers.tier_judge("campus:en", "lexical", metric=TURNED, tempted=6, repeats=1, resamples=100)
+    good, half, bad = (scores(made, variant) for variant in ("reference", "partial", "off_topic"))
+    assert sum(good) == pytest.approx(len(good)), "a reference hallucinates nothing"
+    assert sum(half) == pytest.approx(len(half))
+    assert sum(bad) < len(bad) / 2
+    assert rungs(made) > 0.8
+    assert "scores are turned round here" in Page(made).view("method").words
+
+
 @pytest.mark.parametrize("metric", ["self_knowledge", "claim_recall", "relevance_grade"])
 @pytest.mark.usefixtures("project")
 def test_metrics_that_no_made_answer_moves_up_are_refused(metric: str) -> None:
-    with pytest.raises(BenchError, match="reads the answer, and whose higher values are better"):
+    with pytest.raises(BenchError, match="reads the answer and says which is better"):
         tiers.tier_judge("campus:en", "lexical", metric=metric)

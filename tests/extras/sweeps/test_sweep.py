@@ -104,7 +104,7 @@ def test_one_that_fails_is_named_and_the_others_are_measured_and_kept(tmp_path: 
     first = unjudged["none · none · 1"]
     assert first["judged"] == first["irrelevant"] == pytest.approx(again.outcomes["none · none · 1"].values.mean())
     assert first["relevant"] == 1 > unjudged["none · none · 3"]["judged"]
-    assert "judged@k" in Page(made).view("unjudged", at="k").words
+    assert "judged@k" in Page(made).view("unjudged").words
 
 
 def test_processes_begin_with_what_needs_other_vectors() -> None:

@@ -84,7 +84,7 @@ def test_copies_of_a_question_are_one_question_where_they_are_one_cluster() -> N
 
 
 @given(seed=st.integers(0, 50), size=st.integers(3, 12), width=st.integers(2, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_number_hangs_on_the_order_of_questions(seed: int, size: int, width: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.standard_normal((size, width))

@@ -21,9 +21,9 @@ def test_doubtful_questions_are_likelier_and_what_people_graded_is_certain() -> 
     by_name = {record.question: record for record in made}
     assert by_name["q000"] == by_name["q199"].model_copy(update={"question": "q000"})
     assert (by_name["q000"].chance, by_name["q000"].chosen) == (1.0, True)
-    # 198 are left, 39 of them in doubt: half of 40 evenly, half among those
-    assert by_name["q001"].chance == pytest.approx(40 * (0.5 / 198 + 0.5 / 39))
-    assert by_name["q100"].chance == pytest.approx(40 * 0.5 / 198)
+    # 198 are left, 39 of them in doubt: seven tenths of 40 evenly, the rest among those
+    assert by_name["q001"].chance == pytest.approx(40 * (0.7 / 198 + 0.3 / 39))
+    assert by_name["q100"].chance == pytest.approx(40 * 0.7 / 198)
     assert sum(record.chosen for record in made) - 2 == pytest.approx(40, abs=15)
     assert powered.drawn(DOUBTS, {"q000", "q199"}, 40, 1) == made
     again = {record.question for record in powered.drawn(DOUBTS, {"q000", "q199"}, 40, 2) if record.chosen}
