@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench.core import answered_by
 from ragbench.core.language import NAMES, translator
 from ragbench.core.measurement import DamagedError
 from ragbench.core.metric import Metric
@@ -349,6 +350,9 @@ def index_page(
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
     about = {} if whole is None else {str(page["name"]): " · ".join(size_and_cost(whole, page)) for page in whole.pages}
 
+    def warned(name: str) -> list[str]:
+        return answered_by.warnings(measurements[name].facts, _) if name in measurements.names() else []
+
     def drawn(name: str) -> Markup:
         asked = {"view": name, "measurement": OVERVIEW}
         view = notebook_pages.view(asked, measurements, language)
@@ -357,7 +361,11 @@ def index_page(
 
     page = notebook_pages.chrome(language, title) | {
         **frame,
-        "entries": [{**e, "about": about.get(e["name"], "")} for e in entries if e["name"] != OVERVIEW],
+        "entries": [
+            {**e, "about": about.get(e["name"], ""), "warned": [clean(said) for said in warned(e["name"])]}
+            for e in entries
+            if e["name"] != OVERVIEW
+        ],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "views": {name: drawn(name) for name in (*FIRST, *FOLDED) if whole is not None},
         "name": clean(called[0]),
