@@ -151,3 +151,19 @@ def test_nothing_is_left_for_nbstripout() -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", [*ALL, *(FOLDER.parent / "ragbench").rglob("*.ipynb")], ids=lambda path: path.stem)
+def test_what_it_names_of_the_package_is_there(path: Path) -> None:
+    cells = code_cells(nbformat.read(path, as_version=4))
+    trees = [ast.parse("\n".join(line for line in cell.source.splitlines() if line[:1] not in "%!")) for cell in cells]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    named = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ragbench"):
+            names = [alias.name for alias in node.names]
+            module = __import__(str(node.module), fromlist=names)
+            named |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in named:
+            assert hasattr(named[node.value.id], node.attr), f"{node.value.id}.{node.attr}"
