@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ragbench.core import names
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
-from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
+from ragbench.data.records import ChunkRecord, Closed, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
 from ragbench.data.shelf import RECENT, Shelf
 from ragbench.extras.traces.spans import Rating, Span, Trace, run
@@ -39,14 +39,14 @@ UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""
 
 
-class _Past(BaseModel):
+class _Past(Closed):
     """A question of the past with the score that its user gave, on the scale of its vendor."""
 
     record: PastQuestion
     given: Rating | None
 
 
-class _Rated(BaseModel):
+class _Rated(Closed):
     """An answer with the score that a user gave it, on the scale of its vendor."""
 
     record: RatedAnswer
