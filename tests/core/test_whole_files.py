@@ -21,11 +21,14 @@ WITHOUT_A_LIMIT = {
     "arrays._read": "of this user's own database, under a checksum",
     "notebook_pages._plotly": "as the package plotly brings it",
     "callables.tell_missing": "what the parent process writes, which is ragbench",
+    "encodings.": "beside the code, as the package brings it",
     "folders.text": "bytes that the reader gave",
+    "formats.": "beside the code, as the package brings it",
     "language.catalogue": "beside the code, as the package brings it",
     "lines._table": "a block of lines",
     "measurement._parquet": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "tier0_embeddings._kept": "this user's own cache",
+    "vocabulary._table": "beside the code, as the package brings it",
 }
 """Where something is read whole without a limit, each with its reason."""
 

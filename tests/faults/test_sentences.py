@@ -58,6 +58,7 @@ ONE_CAUSE = {
     "{}: {} = {}: {} is expected",
     "{}: there is no such file",
     "{}: cannot be read: {}",
+    "{}: no row can be used: {}",
     "{}: this is a folder; a file is expected",
     "{} is there and holds other things: name another folder, or empty it yourself",
     "{}: the id {} stands there twice",

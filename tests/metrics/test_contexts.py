@@ -1,4 +1,4 @@
-"""context_precision, context_recall, context_entity_recall: by hand, by ragas' formulas, and what is unmeasured."""
+"""context_precision, context_recall, both by label, context_entity_recall: by hand, and what is unmeasured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from ragbench.metrics.contexts import (
     average_precision,
     context_entity_recall,
     context_precision,
+    context_precision_by_label,
     context_recall,
+    context_recall_by_label,
 )
 from ragbench.metrics.explanation import explain
 from tests.judge.scripted_judge import ScriptedJudge, entailment, score
@@ -487,3 +489,65 @@ class TestUnmeasured:
         """Common software takes a reply that it cannot read for a text without entities."""
         judge = ScriptedJudge(entities=[{"entities": ["Paris"]}, Status.TRUNCATED])
         assert score(context_entity_recall(TOWER["en"], judge=judge)).status is Status.TRUNCATED
+
+
+def labelled_sample(retrieved: list[str], labelled: list[str]) -> Sample:
+    """Chunks "id:text"."""
+
+    def chunks(items: list[str]) -> tuple[Chunk, ...]:
+        return tuple(Chunk(*item.split(":")) for item in items)
+
+    return Sample("s", contexts=chunks(retrieved), reference_contexts=chunks(labelled))
+
+
+def by_label(answer: Sample, **options: Any) -> tuple[Score, Score]:
+    return score(context_precision_by_label(answer, **options)), score(context_recall_by_label(answer, **options))
+
+
+def test_by_identifier() -> None:
+    precision, recall = by_label(labelled_sample(["a:x", "b:x", "c:x"], ["a:y", "d:y"]))
+    assert (precision.value, recall.value) == (1 / 3, 0.5)
+    assert precision.detail["matched"] == ["a"]
+    assert recall.detail["missing"] == ["d"]
+    assert "1 / 3 = 0.333" in precision.reason
+
+
+def test_copies_of_a_label_count_once() -> None:
+    precision, recall = by_label(labelled_sample(["a:x", "a:x", "a:x", "b:x"], ["a:y", "a:y"]))
+    assert (precision.value, recall.value) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "labelled", "threshold", "expected"),
+    [
+        ("Москва — столица.", "МОСКВА — СТОЛИЦА", 0.9, 1.0),
+        ("kitten", "sitting", 0.57, 1.0),
+        ("kitten", "sitting", 0.58, 0.0),
+        ("ab", "ax", 0.5, 1.0),
+        ("same", "same", 1.0, 1.0),
+        ("short", "a very much longer text", 0.5, 0.0),
+    ],
+)
+def test_by_text(retrieved: str, labelled: str, threshold: float, expected: float) -> None:
+    found = by_label(labelled_sample([f"a:{retrieved}"], [f"z:{labelled}"]), by="text", threshold=threshold)
+    assert [each.value for each in found] == [expected, expected]
+    assert [each.value for each in by_label(labelled_sample([f"a:{retrieved}"], [f"z:{labelled}"]))] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"by": "url"}, "id or text is expected"), ({"threshold": 0.0}, "above 0"), ({"threshold": 2}, "1")],
+)
+def test_wrong_options(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        by_label(labelled_sample(["a:x"], ["a:x"]), **wrong)
+
+
+def test_by_text_one_of_several_is_enough() -> None:
+    """One of the two retrieved texts is labelled, and one of the three labelled texts was retrieved."""
+    precision, recall = by_label(
+        labelled_sample(["a:same", "b:other"], ["x:far away", "y:same", "z:unlike"]), by="text"
+    )
+    assert (precision.value, recall.value) == (0.5, pytest.approx(1 / 3))
+    assert precision.detail["matched"] == ["a"]
+    assert recall.detail["missing"] == ["x", "z"]

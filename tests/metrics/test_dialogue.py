@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.core.types import Sample, Score, Status
-from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
+from ragbench.metrics.dialogue import (
+    answer_consistency,
+    context_preservation,
+    multi_turn_consistency,
+    response_exact_match_rate,
+    response_semantic_consistency,
+)
 from ragbench.metrics.vectors import Batch
 from tests.embed.scripted_embedder import ScriptedEmbedder
+from tests.judge.scripted_judge import score
 
+REPEATED = ScriptedEmbedder({"a": [1, 0], "b": [0.6, 0.8], "c": [0, 1]})
 VECTORS = {"a": (1.0, 0.0), "b": (3.0, 4.0), "c": (0.0, 2.0), "-a": (-1.0, 0.0)}
 
 
@@ -76,3 +84,39 @@ def test_many_dialogues_are_embedded_in_one_batch() -> None:
     scores = asyncio.run(batch.gather(works))  # type: ignore[arg-type]
     assert [score.value for score in scores] == pytest.approx([0.6, 1.0])
     assert len(embedder.calls) == 1
+
+
+def repeats(*texts: str | None) -> list[Sample]:
+    return [Sample("q", user_input="?", response=text, reference="a") for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [(("a", "a"), 1.0), (("a", "b"), 0.0), (("a", "a", "b"), 0.5), (("a", "b", "b", "a"), 1 / 3), (("a", " a\n"), 1.0)],
+)
+def test_share_of_repeats_that_are_the_first_answer_again(texts: tuple[str, ...], value: float) -> None:
+    assert response_exact_match_rate(repeats(*texts)).value == pytest.approx(value, abs=1e-12)
+
+
+def test_agreement_with_the_reference_plays_no_part() -> None:
+    assert response_exact_match_rate(repeats("b", "b")).value == 1.0
+    assert response_exact_match_rate(repeats("A", "a")).value == 0.0
+
+
+def test_the_same_text_in_two_normal_forms_is_the_same() -> None:
+    assert response_exact_match_rate(repeats("й", "\u0438\u0306")).value == 1.0
+
+
+@pytest.mark.parametrize(("texts", "value"), [(("a", "a"), 1.0), (("a", "b", "c"), 0.3), (("a", "c"), 0.0)])
+def test_mean_cosine_with_the_first_answer(texts: tuple[str, ...], value: float) -> None:
+    found = score(response_semantic_consistency(repeats(*texts), embedder=REPEATED))
+    assert found.value == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("texts", "status"),
+    [(("a",), Status.MISSING_FIELD), (("a", None), Status.MISSING_FIELD), (("a", " "), Status.EMPTY_INPUT)],
+)
+def test_a_single_run_or_a_missing_answer_is_unmeasured(texts: tuple[str | None, ...], status: Status) -> None:
+    assert response_exact_match_rate(repeats(*texts)).status is status
+    assert score(response_semantic_consistency(repeats(*texts), embedder=REPEATED)).status is status

@@ -131,6 +131,7 @@ def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
     assert re.findall(r'-m "([^"]+)"', makefile) == [
         "not slow and not browser and not documents",
         "browser and not slow",
+        "slow or hypothesis",
         "documents and not slow",
     ]
     subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)

@@ -68,7 +68,11 @@ def test_answers_without_any_passage_are_measured_where_that_is_asked_for(servic
 
 
 def test_retrieval_says_what_it_would_need(service: ServiceServer) -> None:
-    for page, more in (("tier1_retrieval", ""), ("tier2_generation", ", or answer without passages: -p context=none")):
+    pages, none = (
+        "; where the labels are pages, as in a log: -p unit=url",
+        ", or answer without passages: -p context=none",
+    )
+    for page, more in (("tier1_retrieval", pages), ("tier2_generation", none)):
         done = ragbench("run", page, "-d", "asked", "-s", "prod", "--trust")
         said = one_line(done.stdout + done.stderr)
         assert f"{page} needs questions with relevant passages; asked:en has none" in said
