@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from ragbench.core.types import Array
 from ragbench.core.types.reason import Reason, joined, rounded
 from ragbench.stats.intervals import acceleration, are_smooth, every_flip, mean_draws, sign_flips, total_draws
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.values import MUCH, Units, as_values, units_of
+from ragbench.stats.values import MUCH, Units, as_values, by_content, units_of
 
 EXACT = "sign flips, complete"
 MCNEMAR, MCNEMAR_EXACT = "McNemar, mid-p", "McNemar, exact"
@@ -280,6 +281,16 @@ def moved_of(units: Units) -> Units:
     return units if units.clustered or len(kept) == len(column) else units_of(kept[:, None], None)
 
 
+def upright(units: Units) -> Units:
+    """Units of one column with a mean of 0 or more, as they would stand with the sides exchanged: what is drawn of them
+    is the same whichever side is called the baseline."""
+    if not units.means[0] < 0:
+        return units
+    rows = np.column_stack([units.sizes, -units.sums])
+    order = by_content(rows)
+    return replace(units, sums=rows[order, 1:], sizes=rows[order, 0], counts=units.counts[order])
+
+
 def leans(units: Units) -> bool:
     """Whether the studentized bootstrap has to agree before a difference is shown.
 
@@ -296,7 +307,7 @@ def leans(units: Units) -> bool:
 def studentized_p(units: Units, resamples: int, seed: int) -> float:
     """Two-sided p by the studentized bootstrap, equal tails; units of one column. 0 where it does not exist, as then it
     contradicts nothing."""
-    moved = moved_of(units)
+    moved = upright(moved_of(units))
     variance = float(moved.variances()[0])
     if not variance > 0:
         return 0.0
