@@ -198,11 +198,13 @@ WITHOUT_MARKS = (
 
 @dataclass(frozen=True)
 class _Judged:
-    """A sentence, how much its sources carry of it, and why; grade None where it cites nothing."""
+    """A sentence, how much its sources carry of it, and why; grade None where it cites nothing. read: the places of
+    the contexts that were read for it."""
 
     part: Part
     grade: Grade | None
     reason: str
+    read: Sequence[int] = ()
 
 
 @metric(
@@ -229,7 +231,7 @@ async def citation_support(sample: Sample, judge: Judge, *, mode: Mode = "f1") -
     """How far the first passage that each sentence cites carries it: weighted precision and recall, or their F1.
 
     Marks are read from the response, [1] for the first context, or taken from the sample's citations. 0 to 1;
-    `detail["statements"]` keeps each sentence with its grade, its reason and the passages that it cites. One question a
+    `detail["statements"]` keeps each sentence with its grade, its reason and the passage that was read. One question a
     sentence that cites; all modes share them.
     """
     inquiry = Inquiry(sample, judge, *FIELDS)
@@ -273,9 +275,9 @@ async def citation_quality(
 ) -> Score:
     """ALCE's citation recall (sentences that their passages carry in full) and precision (citations needed), or F1.
 
-    most: so many citations of a sentence count. 0 to 1; `detail["statements"]` keeps each sentence with its grade and
-    passages, and those that are superfluous. One question a sentence that cites; of one with several passages that is
-    carried, one for each of them and, where it does not carry the sentence alone, one for the others.
+    most: so many citations of a sentence count. 0 to 1; `detail["statements"]` keeps each sentence with its grade, the
+    passages that it needs, and those that are superfluous. One question a sentence that cites; of one with several
+    passages that is carried, one for each of them and, where it does not carry the sentence alone, one for the others.
     """
     inquiry = Inquiry(sample, judge, *FIELDS)
     parts = [part.cut(most) for part in _parts(inquiry)]
@@ -328,7 +330,7 @@ async def _first_of(inquiry: Inquiry, part: Part) -> _Judged:
     if not isinstance(first, int):
         return _Judged(part, Grade.NONE, _points_nowhere(inquiry, first))
     reply = await _asked(inquiry, part, (first,))
-    return _Judged(part, reply.grade, reply.reason)
+    return _Judged(part, reply.grade, reply.reason, (first,))
 
 
 async def _together(inquiry: Inquiry, part: Part) -> _Judged:
@@ -337,7 +339,7 @@ async def _together(inquiry: Inquiry, part: Part) -> _Judged:
     if part.nowhere:
         return _Judged(part, Grade.NONE, _points_nowhere(inquiry, part.nowhere[0]))
     reply = await _asked(inquiry, part, part.passages)
-    return _Judged(part, reply.grade, reply.reason)
+    return _Judged(part, reply.grade, reply.reason, part.passages)
 
 
 async def _needless(inquiry: Inquiry, one: _Judged) -> list[int]:
@@ -373,7 +375,8 @@ def _lines(
     left = needless if needless is not None else [[]] * len(judged)
     return [
         told(
-            one.part.text, str(one.grade or UNCITED), one.reason, [names[place] for place in one.part.passages],
+            one.part.text, str(one.grade or UNCITED), one.reason,
+            [names[place] for place in one.read if place not in own],
             **({"nowhere": list(one.part.nowhere)} if one.part.nowhere else {}),
             **({"superfluous": [names[place] for place in own]} if own else {}),
         )
