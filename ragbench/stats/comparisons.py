@@ -254,10 +254,10 @@ def units_at(column: Array, codes: Codes | None) -> Units:
     return units_of(column[kept, None], None if codes is None else codes[kept])
 
 
-def _p_of(units: Units, test: Test, resamples: int, seed: int) -> float:
+def _p_of(units: Units, skewed: bool, test: Test, resamples: int, seed: int) -> float:
     if test != "randomization":
         return rank_test_p(units.sums[:, 0], test)
-    return tested(units, resamples, seed)[0]
+    return tested(units, resamples, seed, skewed)[0]
 
 
 def _equivalence_of(

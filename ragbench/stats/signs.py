@@ -34,14 +34,14 @@ STUDENTIZED = " and the studentized bootstrap"
 RankTest = Literal["wilcoxon", "sign"]
 
 
-def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
+def tested(units: Units, resamples: int, seed: int, skewed: bool = False) -> tuple[float, str]:  # noqa: PT028 - no test
     """(p, test) of the hypothesis that the units' differences are 0 on average; units of one column, not gathered.
 
-    Their signs are flipped; where they are skewed, or clusters' sizes go with them, the studentized bootstrap has to
-    agree, and p is the larger one.
+    Their signs are flipped; where they are skewed (or are said to be), or clusters' sizes go with them, the studentized
+    bootstrap has to agree, and p is the larger one.
     """
     p, used = flipped(units, resamples, seed)
-    if math.isnan(p) or not leans(units):
+    if math.isnan(p) or not (skewed or leans(units)):
         return p, used
     return max(p, studentized_p(units, resamples, seed)), used + STUDENTIZED
 

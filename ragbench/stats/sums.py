@@ -354,7 +354,7 @@ def statistic_hypothesis(
         low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
         for column, rows, value in zip(ends, tables, (low, high), strict=True):
             column[asked] = added(rows, value)
-        tests = partial(units_at, codes=codes), lambda units: tested(units, resamples, seed)[0]
+        tests = partial(units_at, codes=codes), lambda units, skewed: tested(units, resamples, seed, skewed)[0]
         comparison, completions = bounded(comparison, ends, *tests, values=(low, high))
     return Hypothesis(by_signs(comparison) if len(both) else comparison, pseudo, freedom, completions)
 

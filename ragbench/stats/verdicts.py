@@ -17,9 +17,10 @@ seen exactly if the differences whose sign it turns add up to 0 or less. So no c
 that one. The studentized bootstrap, which skewed completions ask for, is not so: a value raised alone widens the spread
 by more than it raises the mean. Student's statistic is least at a corner of the box of all completions, as the error is
 a convex function of them and the mean a linear one, so that corners are tried, with few to all of what is missing at
-the better end, those first that then lie farthest out; the largest p counts. Nothing is supposed of why values are
-missing: the true completion is one of them, and where there is no difference, the one that speaks most against the word
-has no larger mean, so that it is shown no more often than the level says (Imbens, Manski 2004, Econometrica 72).
+the better end, those first that then lie farthest out, and all as skewed where one is; the largest p counts. Nothing is
+supposed of why values are missing: the true completion is one of them, and where there is no difference, the one that
+speaks most against the word has no larger mean, so that it is shown no more often than the level says (Imbens, Manski
+2004, Econometrica 72).
 
 What a function of a whole set would make of answers that are not there, nobody knows: it may be anything on its scale,
 and no word is said.
@@ -30,6 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -340,6 +342,8 @@ def _binomial(successes: int, n: int, low: float, high: float) -> float:
     return float(binom.cdf(successes, n, min(max(low, 0.0), 1.0)))
 
 
+ALL_CORNERS = 3
+"""Each doubles the tests of every comparison, and of its family."""
 Flags = NDArray[np.bool_]
 Scales = Bounds | Mapping[str, Bounds | None] | None
 """The ends of a metric's scale, or by metric; infinite where one is open, None where they are not known."""
@@ -379,15 +383,16 @@ def ends(first: Array, second: Array, scale: Bounds, void: Flags | None = None) 
 
 
 def corners(worst: Array, best: Array) -> tuple[Array, ...]:
-    """(questions,) completions from the worst to the best, with few, half, or all but few of what is missing at its
-    better end, what lies farthest out there first."""
+    """(questions,) completions from the worst to the best: up to ALL_CORNERS of what is missing all of them; of more
+    with few, half, or all but few at the better end, what lies farthest out there first."""
     gaps = np.flatnonzero(~np.isnan(worst) & (worst != best))
     farthest = gaps[np.argsort(-np.abs(best[gaps]), kind="stable")]
     number, made = len(gaps), []
     for moved in sorted({0, 1, 2, 3, number // 2, number - 2, number - 1, number} & set(range(number + 1))):
-        column = worst.copy()
-        column[farthest[:moved]] = best[farthest[:moved]]
-        made.append(column)
+        for places in combinations(farthest, moved) if number <= ALL_CORNERS else [farthest[:moved]]:
+            column = worst.copy()
+            column[list(places)] = best[list(places)]
+            made.append(column)
     return tuple(made)
 
 
@@ -395,7 +400,7 @@ def bounded(
     comparison: Comparison,
     columns: tuple[Array, Array],
     units_at: Callable[[Array], Units],
-    p_of: Callable[[Units], float],
+    p_of: Callable[[Units, bool], float],
     equivalence_of: Callable[[Array], float] | None = None,
     values: tuple[float, float] | None = None,
 ) -> tuple[Comparison, tuple[Array, ...]]:
@@ -404,7 +409,7 @@ def bounded(
     the scale is open on that side.
 
     columns: (questions,) both completions, NaN for what is no pair. units_at, p_of: what is tested of such a column,
-    and its test; equivalence_of: that test of the column itself.
+    and its test, told whether one of the completions is skewed; equivalence_of: that test of the column itself.
     values: the differences of the completions, where they are no means: then no completion between them is known.
     """
     least, most = (exact_mean(each[~np.isnan(each)]) for each in columns) if values is None else values
@@ -425,7 +430,8 @@ def bounded(
     if not against:
         return replace(comparison, p_worst=1.0), tried
     units = [units_at(column) for column in tried]
-    p = [p_of(each) for place, each in enumerate(units) if not place or leans(each)]
+    skewed = any(map(leans, units))  # between one that is and one that is not, nobody knows
+    p = [p_of(each, skewed) for place, each in enumerate(units) if not place or skewed]
     return replace(comparison, p_worst=max(p)), tried
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragbench import stats
@@ -58,23 +58,32 @@ def test_half_of_the_values_missing_leave_both_signs_open() -> None:
 def test_corners_move_what_then_lies_farthest_out_first() -> None:
     worst, best = np.array([0.0, 0.0, 0.0, 0.5, math.nan]), np.array([0.2, 0.9, -0.5, 0.5, math.nan])
     moved = [tuple(each[:3]) for each in verdicts.corners(worst, best)]
-    assert moved == [(0.0, 0.0, 0.0), (0.0, 0.9, 0.0), (0.0, 0.9, -0.5), (0.2, 0.9, -0.5)]
+    assert moved == [
+        (0.0, 0.0, 0.0), (0.0, 0.9, 0.0), (0.0, 0.0, -0.5), (0.2, 0.0, 0.0), (0.0, 0.9, -0.5), (0.2, 0.9, 0.0),
+        (0.2, 0.0, -0.5), (0.2, 0.9, -0.5),
+    ]  # fmt: skip
+    more = verdicts.corners(np.zeros(6), np.array([0.1, 0.2, 0.9, 0.4, 0.5, 0.6]))
+    assert [np.flatnonzero(each).tolist() for each in more[:3]] == [[], [2], [2, 5]]
 
 
 @pytest.mark.parametrize("skewed", [True, False])
 def test_of_skewed_completions_the_largest_p_counts(skewed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a made-up test whose p grows with what was moved: of completions that lean, it is asked of every corner."""
+    """By a made-up test whose p grows with what was moved: where one of them leans, it is asked of every corner."""
     monkeypatch.setattr(verdicts, "leans", lambda units: skewed)
     one = stats.compare(np.zeros(20), np.linspace(0.2, 0.9, 20))
     worst = np.r_[np.full(17, 0.6), 0.1, 0.1, 0.1]
     best = np.r_[np.full(17, 0.6), 0.7, 0.8, 0.9]
-    found, tried = verdicts.bounded(one, (worst, best), lambda column: column, lambda column: float(column.max()) / 10)  # type: ignore[arg-type, return-value]
-    assert len(tried) == 4
+    found, tried = verdicts.bounded(
+        one, (worst, best), lambda column: column, lambda column, _: float(column.max()) / 10
+    )  # type: ignore[arg-type, return-value]
+    assert len(tried) == 2**3
     assert found.p_worst == pytest.approx(0.09 if skewed else 0.06)
 
 
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6))
+@example(79)  # of three unmeasured values the corner that moves the nearest one alone
+@example(305)  # one completion between the corners is skewed, and only one of the corners is
 def test_no_completion_contradicts_a_word(seed: int) -> None:
     """Every way in which the missing values could have been measured, on a grid, has the same word."""
     rng = np.random.default_rng(seed)
@@ -346,7 +355,7 @@ def test_the_worse_completions_are_tested_together_as_if_they_had_been_measured(
     for made, ends in ((found, expected), holm):
         for one, known in zip(made, of_gaps([each.p_adjusted for each in ends]), strict=True):
             assert (one.p_worst is None) == (known is None)
-            assert known is None or known <= (one.p_worst or 0) <= 3 * known, "a skewed completion may say a bit more"
+            assert known is None or known <= (one.p_worst or 0) <= max(3 * known, 0.005), "a skewed one may say more"
     words = {one.verdict for one in found}
     assert words <= {Verdict.BETTER, Verdict.CANNOT_BE_TOLD, Verdict.NOT_SHOWN}
     for one, other, gap in zip(found, expected, lacking, strict=True):
