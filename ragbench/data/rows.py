@@ -305,9 +305,8 @@ def rows_in(value: Any) -> list[Any] | None:
         passages = {name: {"id": name, "text": text} for name, text in texts.items()}
         named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
         right = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
-        return [{"id": name, "question": asked[name], "reference_contexts": own,
-                 "retrieved_contexts": [] if number else [*passages.values()]}
-                for number, (name, own) in enumerate(right.items())]  # fmt: skip
+        rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in right.items()]
+        return [{**row, "corpus_passages": [*passages.values()]} for row in rows[:1]] + rows[1:]
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)

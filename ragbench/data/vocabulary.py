@@ -263,7 +263,7 @@ class Columns:
             yield "its first line names no column: write one above it, such as question,answer"
             return
         for name in unread:
-            if guess := _guess(name, left):
+            if not field_of(name) and (guess := _guess(name, left)):
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {spoken(guess)}={name}"
 

@@ -520,6 +520,14 @@ def test_public_sets_of_questions_keep_what_is_right(tmp_path: Path) -> None:
         ]
 
 
+def test_a_corpus_beside_questions_is_the_base_and_nothing_that_was_retrieved(tmp_path: Path) -> None:
+    whole = {"queries": {"q1": "When?"}, "corpus": {"d1": "Opens at 8.", "d2": "No."}, "relevant_docs": {"q1": ["d1"]}}
+    path = written(tmp_path / "a.json", json.dumps(whole))
+    assert sorted(chunk.id for chunk in datasets.question_sets.read(path).chunks) == ["d1", "d2"]
+    [sample] = read_samples(path)
+    assert (sample.contexts, [chunk.text for chunk in sample.reference_contexts or ()]) == (None, ["Opens at 8."])
+
+
 def test_turns_of_a_benchmark_are_dialogues(tmp_path: Path) -> None:
     row = {"question_id": 81, "turns": ["When?", "And on Sunday?"], "reference": ["8", "closed"]}
     [dialogue] = datasets.dialogue_sets.read(written(tmp_path / "a.json", json.dumps([row]))).dialogues
