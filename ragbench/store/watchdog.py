@@ -19,8 +19,6 @@ Result = TypeVar("Result")
 
 SHARE = 0.5
 """Of the seconds that connecting may take: so long a server may be silent before it is asked."""
-
-
 AGAIN_SECONDS = 5
 """To connect to a server that was silent a moment ago: a command ends by several questions to it."""
 _silent: set[tuple[object, object]] = set()
@@ -55,20 +53,25 @@ class WatchedAsyncConnection(psycopg.AsyncConnection[Any]):
         return await super().wait(_watched(self, gen), *arguments, **options)
 
 
+def _patience(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> float:
+    """Seconds of silence; parameters take longer to read than a short statement, so only who waits reads them."""
+    return SHARE * int(connection.info.get_parameters().get("connect_timeout", 10))
+
+
 def _watched(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], gen: PQGen[Result]) -> PQGen[Result]:
     """What the driver waits for, step by step; it is woken every tenth of a second."""
     heard, question = time.monotonic(), None
     try:
         wanted = next(gen)
-        patience = SHARE * int(connection.info.get_parameters().get("connect_timeout", 10))
         while True:
             ready = yield wanted
             if ready:
                 heard, question = time.monotonic(), None
-            elif question is None and time.monotonic() - heard > patience:
-                question = _Question(connection.info)
-                question.start()
-            elif question is not None and not question.is_alive():
+            elif question is None:
+                if time.monotonic() - heard > _patience(connection):
+                    question = _Question(connection.info)
+                    question.start()
+            elif not question.is_alive():
                 if question.unanswered:
                     _silent.add((connection.info.host, connection.info.port))
                     connection.pgconn.finish()
