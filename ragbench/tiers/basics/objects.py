@@ -226,10 +226,11 @@ class _Made:
 def _rows(path: Path) -> Sequence[Mapping[str, Any]]:
     """Those of a file that is read as a data frame is; none of one that is in the form of logged results."""
     with contextlib.suppress(DatasetError):
-        rows = [row for _, row in read_rows(path)]
-        is_logged = bool({".json", ".jsonl"} & {*path.suffixes}) and rows and "id" in rows[0]
-        if rows and not is_logged and _first(rows[0], (*IDS, *FIELDS["user_input"])) is not None:
-            return rows
+        rows = (row for _, row in read_rows(path))
+        first = next(rows, {})  # which tells: a file of another form is not read twice
+        is_logged = bool({".json", ".jsonl"} & {*path.suffixes}) and "id" in first
+        if not is_logged and _first(first, (*IDS, *FIELDS["user_input"])) is not None:
+            return [first, *rows]
     return []
 
 
