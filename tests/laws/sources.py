@@ -1,9 +1,14 @@
-"""The package's sources: for tests that hold laws over all of them, each read, parsed and walked once in a process."""
+"""The package's sources, and its modules: for tests that hold laws over all of them, each read, parsed and walked once
+in a process."""
 
 from __future__ import annotations
 
 import ast
 import functools
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "ragbench"
@@ -49,3 +54,76 @@ def walk(root: ast.AST) -> list[ast.AST]:
 def package() -> tuple[Path, ...]:
     """All files of the package."""
     return tuple(sorted(PACKAGE.rglob("*.py")))
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file of the package: its dotted name, its room, its tree, and what it imports."""
+
+    path: Path
+    root: Path
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The names below the package, `__init__` left out."""
+        parts = self.path.relative_to(self.root / "ragbench").with_suffix("").parts
+        return parts[:-1] if parts[-1] == "__init__" else parts
+
+    @cached_property
+    def name(self) -> str:
+        return ".".join(("ragbench", *self.parts))
+
+    @property
+    def room(self) -> str:
+        return self.parts[0] if self.parts else ""
+
+    @cached_property
+    def text(self) -> str:
+        return text(self.path)
+
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return nodes(self.path)
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Absolute names of every import, also those within functions and for types alone."""
+        found = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.name}:{node.lineno}: relative import"
+                house = f"{node.module}.".startswith("ragbench.")
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    found.add(full if house and is_module(self.root, full) else str(node.module))
+        return frozenset(found)
+
+    @property
+    def inner(self) -> Iterator[str]:
+        """What it imports of the house."""
+        return (name for name in self.imports if name.startswith("ragbench."))
+
+
+@functools.cache
+def is_module(root: Path, name: str) -> bool:
+    path = root.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+class House:
+    """All modules of a package called ragbench in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        found = sorted((root / "ragbench").rglob("*.py"))
+        self.modules = [Module(path, root) for path in found if "migrations" not in path.parts]
+        self.folders: dict[Path, list[Module]] = defaultdict(list)
+        for module in self.modules:
+            if module.path.stem != "__init__":
+                self.folders[module.path.parent.relative_to(root / "ragbench")].append(module)
+
+
+@functools.cache
+def this_house() -> House:
+    return House(PACKAGE.parent)
