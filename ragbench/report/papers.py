@@ -13,7 +13,7 @@ from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.language import MINUS
 from ragbench.core.names import meant
 from ragbench.core.parts import Styled, Table, Value
-from ragbench.core.parts.latex import Latex, breakable, continued, stacked
+from ragbench.core.parts.latex import CAPTION, Latex, breakable, continued, decimal_mark, stacked
 from ragbench.core.parts.latex import latex as escaped
 from ragbench.core.parts.markdown import Markdown
 from ragbench.core.parts.markdown import markdown as markdown_of
@@ -36,8 +36,6 @@ ROOM, SMALL, GAP, NAME, HEIGHT = 68, 79, 2.4, 24, 52
 """Signs of a line of text in LaTeX's article class, of one in `footnotesize`, of the space between two columns, and of
 systems' names at most; such lines of a page."""
 _WIDE, _NARROW = re.compile(r"[mwMWшщжюмыфШЩЖЮМЫФ@—]|[A-ZА-Я]"), re.compile(r"[ijlfrt.,:;()\[\]' -]")
-LONGEST = 300
-"""Signs of a caption: three lines of a paper's text."""
 _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
 
 
@@ -154,7 +152,7 @@ def latex(
     """See `ragbench.Page.latex`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
     style = _Siunitx(page.material.text)
-    mark = r"\sisetup{output-decimal-marker={,}}" if page.material.text.number(0.5, 1) == "0,5" else ""
+    mark = decimal_mark(page.material.text)
     aside = rf">{{\raggedright\arraybackslash}}p{{{NAME / 2:g}em}}" if made.named == NAME else "l"
     size = r"\footnotesize\setlength{\tabcolsep}{4pt}" if made.is_small else ""
     tabular, wide, fill, tables = "tabular", "", "", list[str]()
@@ -323,7 +321,7 @@ def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[
     caveat = " ".join(filter(None, [*map(clean, gaps.raised_warnings(material.facts, _)), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))
-        if len(text) <= LONGEST:
+        if len(text) <= CAPTION:
             break
     return text
 

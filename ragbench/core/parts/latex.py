@@ -57,6 +57,11 @@ def stacked(first: str, second: str, side: str = "r") -> str:
     return rf"\begin{{tabular}}[t]{{@{{}}{side}@{{}}}}{first}\\{{}}{second}\end{{tabular}}"
 
 
+def decimal_mark(_: Translator) -> str:
+    """What sets the mark of a table's numbers, where it is a comma."""
+    return r"\sisetup{output-decimal-marker={,}}" if _.number(0.5, 1) == "0,5" else ""
+
+
 def continued(_: Translator) -> str:
     """The caption of a table's next page, under the table's own number."""
     return rf"  \addtocounter{{table}}{{-1}}\caption{{{latex(_('Continued.'))}}}" + "\n"
@@ -167,7 +172,7 @@ class Latex(Spoken):
             caption = f"{caption} {notes.pop(0)}".strip()
         below = rf"  \par\smallskip\raggedright {latex(' '.join(notes))}" if notes else ""
         label = name if ":" in name else f"tab:{re.sub('[^A-Za-z0-9-]', '-', name)}"
-        mark = r"\sisetup{output-decimal-marker={,}}" if self._.number(0.5, 1) == "0,5" else ""
+        mark = decimal_mark(self._)
         pages = self._pages(grid, len(below) / LINE)
         lines = [r"% needs \usepackage{booktabs,tabularx,siunitx}"]
         for page, body in enumerate(pages):
