@@ -91,3 +91,22 @@ def test_labels_count_by_how_much_their_chances_make_the_estimate_vary() -> None
     known, weight = np.repeat([0.0, 1.0], [few, many]), np.repeat([2.0, 4.0], [few, many])
     expected = predictions._expected(known, np.zeros(few + many), weight, 0)
     np.testing.assert_allclose(expected, 12 / 14, atol=0.02)
+
+
+def test_how_many_labels_there_came_to_be_moves_no_estimate() -> None:
+    """With equal chances the weights say nothing: chances half as large make all twice as heavy, and add up to 2 N."""
+    y = np.where(np.arange(90) % 3 == 0, np.arange(90) / 90, np.nan)
+    whole, half = (stats.active_estimate(y, np.zeros(90), np.full(90, pi)) for pi in (0.6, 0.3))
+    assert whole.value == pytest.approx(half.value, abs=1e-12)
+    assert (whole.low, whole.high) == (pytest.approx(half.low), pytest.approx(half.high))
+
+
+def test_the_interval_reaches_further_where_rare_labels_may_be_missing() -> None:
+    y = np.full(200, np.nan)
+    y[:40] = np.arange(40) % 13 == 0  # four of forty
+    rare, common = (stats.active_estimate(own, np.zeros(200), np.full(200, 0.2)) for own in (y, 1 - y))
+    for made, sign in ((rare, 1), (common, -1)):
+        assert made.low is not None
+        assert made.high is not None
+        beyond = sign * ((made.high - made.value) - (made.value - made.low))
+        assert beyond > 0.1 * (made.high - made.low), "Johnson's term"
