@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
 
 from ragbench import stats
-from ragbench.stats.coefficients import order_tau
+from ragbench.stats.coefficients import order_tau, tau_ends
 from tests.stats.random_tables import on_random_tables
 
 FAST = {"resamples": 100}
@@ -563,3 +563,11 @@ def test_the_order_of_means_has_ties_where_they_differ_by_rounding_alone() -> No
     assert order_tau(np.array([0.3, 0.9, 0.1 + 0.2]), people) == pytest.approx(0.0)
     assert order_tau(np.array([0.5, math.nan, 0.9]), people) == 1.0
     assert math.isnan(order_tau(np.array([0.3, 0.1 + 0.2, 0.3]), people))
+
+
+def test_the_interval_of_an_order_is_of_the_draws_that_have_one() -> None:
+    """Of three in order, one swap, two and all turned round τ is 1, ⅓, −⅓ and −1: quarters by hand, ties left out."""
+    orders, tied = ([1, 2, 3], [2, 1, 3], [3, 1, 2], [3, 2, 1]), [2, 2, 2]
+    draws = [(np.array([1.0, 2.0, 3.0]), np.array(order, dtype=float)) for order in (*orders, tied)]
+    assert tau_ends(draws, 0.5) == (pytest.approx(-0.5), pytest.approx(0.5))
+    assert tau_ends(draws[-1:], 0.5) == (None, None)
