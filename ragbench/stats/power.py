@@ -198,7 +198,7 @@ def _detectable_effect(groups: int, power: float, level: float, joint: bool) -> 
 
     def lacking(effect: float) -> float:
         reached = power_of_mean(effect, groups, level=level) if joint else _power_of_flips(effect, groups, level)
-        return reached - power
+        return (reached - power) or 1e-12  # counted power rises by steps: the smallest effect is where one begins
 
     high = 3 / math.sqrt(groups)
     while lacking(high) < 0:

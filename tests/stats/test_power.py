@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, multinomial
 from statsmodels.stats.power import TTestPower
@@ -46,6 +46,7 @@ def test_detectable_difference_agrees_with_statsmodels(seed: int) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.01, 2), st.floats(0.1, 5), st.sampled_from([0.5, 0.8, 0.95]))
+@example(1.73628, 1.0, 0.95)  # the power of seven that is counted stands still there
 def test_the_sample_size_is_the_smallest_that_suffices(difference: float, deviation: float, power: float) -> None:
     n = stats.sample_size(difference, deviation, power=power)
     assert n is not None
@@ -54,7 +55,7 @@ def test_the_sample_size_is_the_smallest_that_suffices(difference: float, deviat
     assert n >= 6, "fewer signs have no p of .05"
     detectable = stats.minimum_detectable_difference(deviation, n, power=power)
     assert detectable is not None
-    assert detectable <= difference * (1 + (1e-9 if n >= 14 else 5e-3)), "power that is counted rises by steps"
+    assert detectable <= difference * (1 + 1e-9)
 
 
 def test_large_samples_join_the_normal_without_a_step() -> None:

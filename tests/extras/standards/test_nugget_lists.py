@@ -153,6 +153,11 @@ class TestAgreement:
         assert wide.high is not None
         assert wide.low < 0 < wide.high
 
+    def test_answers_to_one_topic_are_drawn_together(self) -> None:
+        people = {(f"s{s}", f"t{t}"): float(s + t) for s in range(3) for t in range(6)}
+        found = by_run_and_topic(people, people, resamples=100)["answer"]
+        assert (found.value, found.n, found.clusters) == (1.0, 18, 6)
+
     def test_from_the_command_line(self, bare: Path) -> None:
         for name, values in (("judge", (1, 2, 3, "")), ("people", (1, 2, 3, 4))):
             rows = [f"{place},{value}" for place, value in zip(("x,1", "y,1", "x,2", "y,2"), values, strict=True)]
