@@ -71,9 +71,12 @@ def ways(one: Found) -> list[Callable[[Any], object]]:
     return [lambda text: sum(1 for _ in one.pattern.finditer(text))]
 
 
-def slow(one: Found) -> list[str]:
-    """The beginnings of texts that it is busy with; looked at from small ones on, so that no square is waited for."""
-    for size in (WHOLE // 20, WHOLE):
+def slow(one: Found, *more: int) -> list[str]:
+    """The beginnings of texts that it is busy with; looked at from small ones on, so that no square is waited for.
+
+    more: sizes beyond WHOLE.
+    """
+    for size in (WHOLE // 20, WHOLE, *more):
         for text in texts(one.pattern, size):
             given: Any = text if isinstance(one.pattern.pattern, str) else text.encode()
             if not all(is_linear(way, given) for way in ways(one)):
@@ -90,6 +93,12 @@ def test_no_pattern_of_the_package_is_kept_busy() -> None:
     assert {place.partition(":")[0] for place in made_later} == set(MADE_LATER)
     busy = {one.place: (one.pattern.pattern, bad) for one in patterns if (bad := slow(one))}
     assert not busy
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_nor_by_a_hundred_thousand_characters() -> None:
+    assert {one.place: bad for one in found()[0] if (bad := slow(one, 100_000))} == {}
 
 
 @pytest.mark.parametrize(
