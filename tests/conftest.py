@@ -40,17 +40,19 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
-    if not config.getoption("numprocesses", None):  # this process runs tests, and starts no others that do
+    here = not config.getoption("numprocesses", None)  # this process runs tests, and starts no others that do
+    profile = config.getoption("--hypothesis-profile")
+    if here:
         from ragbench.report.keeping import results
 
         results.notebook_format()  # by its one door, before a test imports nbformat by itself
-
+    if here or profile:  # whoever starts others looks the profile up, too
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
         hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=15)
         hypothesis.settings.register_profile("searching", deadline=None, max_examples=60)  # of `make slow`
-        if not config.getoption("--hypothesis-profile"):
+        if not profile:
             hypothesis.settings.load_profile("unhurried")
 
 
