@@ -278,7 +278,7 @@ def _by_question(given: Any, data: Dataset | None) -> Any:
     known = {question.id for question in data.questions} if data else ()
     rows = []
     for name, said in given.items():
-        asked = {"id" if str(name) in known else "question": str(name)}
+        asked: dict[str, Any] = {"id" if str(name) in known else "question": str(name)}
         if isinstance(said, str):
             rows.append({**asked, "answer": said})
         elif isinstance(said, Mapping) and not all(isinstance(score, Real) for score in said.values()):
