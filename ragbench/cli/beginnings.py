@@ -285,8 +285,8 @@ class Beginning:
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
         read, tool = known.read, _tool(path)
-        which = [f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read]
-        told = "; ".join([", ".join(which), *known.notes()])
+        which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
+        told = "; ".join([which, *known.notes()])
         kind = _kind(row, read, tool)
         if kind == "answers":
             forms = Forms()
@@ -306,7 +306,7 @@ class Beginning:
         elif kind == "ratings":
             self._say(self.ratings, path, f"ratings ({told})")
         elif kind == "passages":
-            self._say([], path, f"passages, a knowledge base ({told})")
+            self._say([], path, f"passages, a knowledge base ({which})")
         elif kind:
             what = f"traces of {tool}" if kind == "traces" else kind
             self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
@@ -523,9 +523,11 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
         return "decisions"
     if "response" in read:
         return "answers"
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
     if "messages" in read or "questions" in read:
-        turns = turns_of(row.get(read.get("messages", ""))) or ()
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
+    if any(turn.answer for turn in turns[-1:]):
+        return "answers"
     if "user_input" in read:
         return "questions"
     if {"rater", "value"} <= read.keys() or sum(field_of(name.rstrip("0123456789_ ")) == "rater" for name in row) > 1:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
+from ragbench.core.segmentation import language_of
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import DatasetError
@@ -106,6 +107,12 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
+def format_of(columns: Iterable[Any]) -> Format | None:
+    """The known layout that rows with these columns are of; None for any other."""
+    there = set(map(key, columns))
+    return next((layout for layout in FORMATS if any(there >= marks for marks in layout.marks)), None)
+
+
 def _of_member(name: str) -> str:
     """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
     head, _, rest = name.partition(".")
@@ -188,7 +195,9 @@ class Columns:
             if inner is None:
                 continue
             members = {str(own): value for own, value in inner.items() if own not in row}
-            inside = {field_of(own) for own, value in members.items() if not missing(value)} & self._only
+            takes = plan.format.takes if plan.format and key(name) in plan.format.opens else {}
+            inside = {takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)}
+            inside &= self._only
             if plan.format is None or key(name) not in plan.format.opens:
                 inside &= {*CONTENT}
             if inside:  # an object in which nothing is called an answer may be one, as a whole
@@ -207,9 +216,13 @@ class Columns:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
-        if not has_answers and self._holds_references(plan, values):  # sets of questions give all right answers so
-            values["reference"] = values.pop("response")
+        if not has_answers and (right := self._right_answers(plan, values)) is not None:  # a set of questions
+            values = {**values, "reference": right}
+            del values["response"]
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
+        for field_name in ("response", "reference"):
+            if isinstance(verdict := values.get(field_name), bool):
+                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not verdict]
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -220,14 +233,19 @@ class Columns:
                 ]
         return values
 
-    def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
-        """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
+    def _right_answers(self, plan: _Plan, values: Mapping[str, Any]) -> Any:
+        """What stands where an answer would, if it is the right ones: a list of texts, what KILT and TriviaQA hold, or
+        true and false, under `answer`, and nothing else is the reference; else None."""
         given = opened(values.get("response"))
-        is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
-        if isinstance(given, Mapping):  # of TriviaQA
-            is_list = any(key(name) == "aliase" for name in given)
-        asked = "user_input" in values and "reference" in self._only - values.keys()
-        return is_list and asked and key(plan.fields["response"][0]) == "answer"
+        if "user_input" not in values or "reference" not in self._only - values.keys():
+            return None
+        parts = given if isinstance(given, list) else []
+        if parts and all(isinstance(part, Mapping) and part.keys() <= _OF_KILT for part in parts):
+            return [part["answer"] for part in parts if part.get("answer")]
+        is_right = isinstance(given, bool | list) and all(isinstance(text, str) for text in parts)
+        if isinstance(given, Mapping):
+            is_right = any(key(name) == "aliase" for name in given)
+        return given if is_right and key(plan.fields["response"][0]) == "answer" else None
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
@@ -279,9 +297,7 @@ class Columns:
     def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
-        told = told or next(
-            (known_format for known_format in FORMATS if any(there >= marks for marks in known_format.marks)), None
-        )
+        told = told or format_of(there)
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         named = self._named(columns, place)
@@ -382,6 +398,9 @@ class Columns:
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
+_OF_KILT = {"answer", "provenance", "meta"}
+YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
+"""What true and false are as answers, in the language of the question."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
@@ -400,9 +419,17 @@ _HINTS = {
 """Parts of names by which a field is guessed, the more particular field first."""
 
 
+_NO_TEXT = re.compile(
+    r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
+)
+"""Parts of names of columns that hold numbers, marks or names."""
+
+
 def _guess(name: str, left: Sequence[str]) -> str:
     plain = key(name)
-    if re.search(r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url", plain):
+    if re.search(
+        r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab", plain
+    ):
         return ""
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
