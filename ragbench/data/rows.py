@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import math
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -68,7 +67,6 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -333,8 +331,8 @@ def rows_in(value: Any) -> list[Any] | None:
             return _named({row: {name: cells[row] for name, cells in value.items()} for row in inner[0]})
         if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
             return _named(value)
-        if not any(map(is_content, value)) and None not in (tables := [rows_in(own) for own in inner]):
-            return [row for table in tables for row in table or ()]  # by the parts of a data set
+        if not any(map(is_content, value)) and None not in (parts := [rows_in(own) for own in inner]):
+            return [row for part in parts for row in part or ()]  # by the parts of a data set
     return None
 
 
@@ -569,37 +567,6 @@ def listed(value: Any) -> Any:
     if value.lstrip().startswith("["):
         raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
-
-
-YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
-GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
-
-
-def mark(value: Any) -> float | None:
-    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
-    None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
-    if not math.isfinite(given):
-        raise ValueError("a finite number is expected")
-    return given
-
-
-def flag(value: Any) -> Any:
-    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-
-
-def decimal(text: str) -> float:
-    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
-    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text.strip()) else text)
 
 
 def rows_of(given: Any) -> Iterator[Any]:

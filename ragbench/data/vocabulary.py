@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import shlex
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
 PARTED = ("contexts", "reference_contexts", "reference")
 """Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
-_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.-]*\d+")
+_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -120,6 +121,20 @@ def _of_member(name: str) -> str:
     if not rest or not side or own not in CONTENT:
         return ""
     return side if side != "user_input" and own in ("response", "reference") else own
+
+
+def _part(name: str) -> str:
+    """The field that a numbered column is a part of: passages, a reference, or what one person gave; else empty."""
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
+        return ""
+    part = _KNOWN.get(key(numbered[1]), "")
+    return part if part in PARTED else "value" if part in ("value", "rater") else ""
+
+
+def raters_of(columns: Iterable[str]) -> list[str]:
+    """The columns that hold what one person gave, by their names: `expert 1`, `Оценка асессора 2`."""
+    return [name for name in columns if _part(name) == "value"]
 
 
 def spoken(field: str) -> str:
@@ -274,7 +289,7 @@ class Columns:
         """What columns that nobody knows could be, among the fields that nothing else is."""
         left = [
             field_name
-            for field_name in CONTENT
+            for field_name in (*CONTENT, "value")
             if field_name not in self.read and field_name in self._only and field_name != "messages"
         ]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
@@ -283,7 +298,7 @@ class Columns:
         for name in unread:
             if not field_of(name) and (guess := _guess(name, left)):
                 left.remove(guess)
-                yield f"is {name} the {spoken(guess)}? --column {spoken(guess)}={name}"
+                yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -308,9 +323,8 @@ class Columns:
         joined: dict[str, int] = {}
         unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
         for name in columns:
-            numbered = _NUMBERED.fullmatch(name)
-            part = _KNOWN.get(key(numbered[1]), "") if numbered and keys[name] not in _KNOWN else ""
-            plainly = _KNOWN.get(keys[name]) or (part if part in PARTED else "") or _of_member(name)
+            part = _part(name)
+            plainly = _KNOWN.get(keys[name]) or part or _of_member(name)
             field_name = takes.get(keys[name], plainly)
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
@@ -423,13 +437,15 @@ _NO_TEXT = re.compile(
     r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
 )
 """Parts of names of columns that hold numbers, marks or names."""
+_ASKED = re.compile(r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)")
+"""What a form asks those who label: `Is the answer correct?`, `Полезность (1-5)`."""
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
     plain = key(name)
-    if re.search(
-        r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab", plain
-    ):
+    if _ASKED.search(name):
+        return "value" if "value" in left else ""
+    if _NO_TEXT.search(plain):
         return ""
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
