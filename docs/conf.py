@@ -35,7 +35,7 @@ project_copyright = author
 version = release = ragbench.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 source_suffix = {".md": "myst-nb"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "*.ru.md"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -22,13 +22,15 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
-NAMES = ("licences", "differences", "reference/traces", "reference/python")
+NAMES = ("licences", "reference/python")
 """Tables of the names of packages and licences: about these there are sentences alone to be translated."""
 TRANSLATED = tuple(
     page for path in sorted(DOCS.rglob("*.md"))
     if not path.name.endswith(".ru.md") and not path.with_suffix(".ru.md").exists() and "_build" not in path.parts
     and not (page := path.relative_to(DOCS).with_suffix("").as_posix()).startswith(("metrics", *NAMES))
 )  # fmt: skip
+BESIDE = re.compile(r"\[(?:По-русски|In English)\]\([\w.-]+\)\n\n")
+"""A link from a page to itself in the other language, which is at the head of every page of the site."""
 EVIDENCE = "Held by"
 CELL = re.compile(r"(?<=\| )[-−]?\d*\.\d+(?: [\[(][-\d., ]+[\])])?(?= \|)")
 """A number, perhaps with its interval, in a table."""
@@ -37,8 +39,9 @@ COUNTED = re.compile(r"(?<=[|;] )([^|;]+?)(?= \(\d+\)(?:;| \|))")
 
 
 def read_in(app: Any, page: str, source: list[str]) -> None:
-    """What Sphinx calls with the source of a page: what holds a statement stands below it, in words of the language;
-    in Russian, numbers have commas, and what was tried is translated whatever was counted."""
+    """What Sphinx calls with the source of a page: links stay within the language, and what holds a statement stands
+    below it; in Russian, numbers have commas, and what was tried is translated whatever was counted."""
+    source[0] = BESIDE.sub("", source[0]).replace(".ru.md)", ".md)")
     if page == "statistics":
         source[0] = re.sub(rf"\n(?=\*{EVIDENCE}\*)", "\n\n", source[0])
     if app.config.language == "ru" and page not in NAMES:
@@ -53,7 +56,8 @@ def _evidence(text: str) -> str:
     known = _known("statistics")
 
     def cells(listed: re.Match[str]) -> str:
-        return re.sub(r"`([^`]+)(?=, \d+`)", lambda cell: f"`{known.get(cell[1], cell[1])}", listed[0])
+        named = " ".join(listed[0].split())
+        return re.sub(r"`([^`]+)(?=, \d+`)", lambda cell: f"`{known.get(cell[1], cell[1])}", named)
 
     text = re.sub(r"\*Counted in\*.*?(?=\n\n)", cells, text, flags=re.DOTALL)
     return text.replace(f"*{EVIDENCE}*", "*Проверяют*").replace("*Counted in*", "*Посчитано в строках*")

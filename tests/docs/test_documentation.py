@@ -303,6 +303,16 @@ def test_every_work_that_is_cited_stands_in_the_table_with_where_it_is() -> None
     )
 
 
+def test_the_source_of_every_metric_leads_to_it_unless_it_is_no_work_of_others() -> None:
+    own = re.compile(r"the specification\b|the project's own|context_preservation over|cache hits")
+    sources = {name: one.source for name, one in catalogue().items() if not own.match(one.source)}
+    assert len(sources) > 50
+    assert [name for name, source in sources.items() if "](https://" not in works.linked(source)] == []
+    assert works.linked("aspect critic of RAGAS").endswith(
+        "[RAGAS](https://docs.ragas.io/en/stable/concepts/metrics/available_metrics/)"
+    )
+
+
 def test_docstrings_become_lists_of_arguments() -> None:
     text = "What it is.\n\nk: how *many*,\n    from 1.\nname, other: `a_b` of it_\nRaises ValueError for others."
     assert list(docstrings.pieces(text)) == [
