@@ -31,7 +31,7 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.marks import marked
+from ragbench.data.opinions import marked
 from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of

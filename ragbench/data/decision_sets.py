@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.marks import flag
+from ragbench.data.opinions import flag
 from ragbench.data.question_sets import Name, Text
 from ragbench.data.records import Decision
 from ragbench.data.rows import checked, cut, read_rows

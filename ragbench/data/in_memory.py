@@ -14,7 +14,7 @@ from ragbench.data.brought import Brought
 from ragbench.data.cells import held, several
 from ragbench.data.files import DatasetError
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
-from ragbench.data.marks import flag
+from ragbench.data.opinions import flag
 from ragbench.data.payloads import passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
 from ragbench.data.rows import checked, cut, cut_list, rows_of

@@ -13,7 +13,7 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.cells import opened, plain, several
 from ragbench.data.files import DatasetError, LeftOut
-from ragbench.data.marks import flag
+from ragbench.data.opinions import flag
 from ragbench.data.payloads import question_of
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.data.rows import checked, cut, cut_list, listed, read_rows
