@@ -31,11 +31,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.opinions import marked
 from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
 from ragbench.store.errors import StoreError

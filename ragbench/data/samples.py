@@ -15,12 +15,11 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
-from ragbench.data.opinions import flag, mark
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.data.cells import plain
 from ragbench.data.files import PACKINGS, DatasetError
-from ragbench.data.opinions import NO, YES, decimal
 from ragbench.data.rows import TABLES, cut, cut_list, read_rows
-from ragbench.data.vocabulary import field_of, raters_of
+from ragbench.data.vocabulary import NO, YES, decimal, field_of, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array
