@@ -279,6 +279,14 @@ def test_what_metrics_embed_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert settings.load().metric_embedder == expected
 
 
+def test_a_model_without_a_kind_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "[embedders.e5]\nbase_url = 'http://x/v1'\nmodel = 'e5'\n", monkeypatch)
+    with pytest.raises(
+        ConfigurationError, match=r"model = 'e5' is of an embedder of kind 'openai' or .*: write kind ="
+    ):
+        settings.load()
+
+
 def test_an_embedder_of_metrics_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAGBENCH_EMBEDDER")
     write(tmp_path, "embedder = 'hasing'\n", monkeypatch)
