@@ -101,7 +101,7 @@ def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
         (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
         (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
         (trec.read_run, '{"q1": {', "is no JSON that can be read"),
-        (trec.read_run, "[1, 2]", "or rows with the fields query_id, doc_id, score"),
+        (trec.read_run, "[1, 2]", r"columns like query_id, doc_id, score, or an object like \{query: \{document"),
         (trec.read_qrels, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n", "line 3: query q and document a were"),
     ],
 )  # fmt: skip

@@ -90,8 +90,8 @@ def test_too_much_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def in_columns(found: lines.Columns | None) -> Any:
     if found is None:
         return None
-    texts = {name: column.to_pylist() for name, column in found.texts.items()}
-    return dict(found.queries), texts, {name: one.tolist() for name, one in found.numbers.items()}, dict(found.words)
+    ranks = None if found.ranks is None else found.ranks.tolist()
+    return dict(found.queries), found.documents.to_pylist(), found.numbers.tolist(), ranks, found.tag
 
 
 @pytest.mark.parametrize("text", [RUN, RUN.replace(" ", "\t"), RUN.replace("\n", "\r\n"), RUN.replace("a", "ё")])
