@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -135,3 +137,15 @@ def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
         "documents and not slow",
     ]
     subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)
+
+
+def test_what_the_makefile_tests_with_begins() -> None:
+    """As to what is on demand, nobody would see before it is asked for that pytest refuses its options."""
+    command = subprocess.run(["make", "-n", "slow"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    options = shlex.split(command.splitlines()[-1])[1:]
+    assert options[:2] == ["-m", "pytest"]
+    here = str(Path(__file__).with_name("test_licences.py"))
+    done = subprocess.run(
+        [sys.executable, *options, "--collect-only", "-q", here], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 5, done.stdout + done.stderr  # begun, and nothing slow is in that file
