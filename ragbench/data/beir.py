@@ -41,7 +41,7 @@ def read(
             left_out.add(f"line of {queries.name} {_again(texts[identifier][1] == text)}", place)
     try:
         judged = trec.read_qrels(qrels)
-    except trec.TrecError as error:
+    except DatasetError as error:
         raise DatasetError(str(error).replace(str(qrels), qrels.name)) from None
     for name in sorted(set(judged) - set(texts)):
         left_out.add("judged question that is not among the queries")

@@ -1,6 +1,6 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
-Lines are split at white space. Plain or gzipped (by content, whatever the name), UTF-8 with or without a byte-order
+Lines are split at white space. Plain or packed (by content, whatever the name), UTF-8 with or without a byte-order
 mark, LF or CRLF; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files
 have some). Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or
 score, either under a header of names, as JSON and as Parquet. Anything else that does
@@ -22,16 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.data.files import DatasetError
+from ragbench.data.files import PACKINGS, DatasetError, unpacked
 from ragbench.data.rows import parquet_rows
 from ragbench.data.trec.lines import (
     Columns,
     Form,
-    TrecError,
     is_finite,
     numbered,
     of_rows,
-    opened,
     read_bounded,
     read_lines,
     split_lines,
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Qrels", "Retrieved", "Run", "TrecError", "distinct_names", "listed_order", "nothing", "read_qrels", "read_run",
+    "Qrels", "Retrieved", "Run", "distinct_names", "listed_order", "nothing", "read_qrels", "read_run",
     "told", "trec_eval_order", "trec_eval_queries",
 ]  # fmt: skip
 
@@ -58,7 +56,7 @@ SHORT = (
 )  # fmt: skip
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 _SUFFIXES = {
-    ".gz", ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
+    *PACKINGS, ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
 }  # fmt: skip
 
 Qrels = dict[str, dict[str, float]]
@@ -98,12 +96,12 @@ class Run:
 def read_qrels(path: Path | str) -> Qrels:
     """Grades by document by query. A pair may be repeated with the same grade, not with another.
 
-    Raises TrecError for a line that does not have the form of the first one, or no file.
+    Raises DatasetError for a line that does not have the form of the first one, or no file.
     """
     path = Path(path)
     columns, form = read(path, QRELS)
     if not columns.queries:
-        raise TrecError(f"{path} holds no judgements; expected lines like {QRELS.line}")
+        raise DatasetError(f"{path} holds no judgements; expected lines like {QRELS.line}")
     documents, grades = columns.documents, columns.numbers.tolist()
     qrels = {
         query: dict(zip(documents[rows].to_pylist(), grades[rows], strict=True))
@@ -115,12 +113,12 @@ def read_qrels(path: Path | str) -> Qrels:
 
 
 def _once(path: Path, form: Form | None, columns: Columns) -> None:
-    """Raises TrecError for the first pair that is judged in two ways."""
+    """Raises DatasetError for the first pair that is judged in two ways."""
     before: Qrels = {}
     for place, query, document, grade in _judged(path, form, columns):
         known = before.setdefault(query, {}).setdefault(document, grade)
         if known != grade:
-            raise TrecError(
+            raise DatasetError(
                 f"{path}{place}: query {query} and document {document} were judged {known:g} before and "
                 f"{grade:g} here; keep one grade a pair"
             )
@@ -143,7 +141,7 @@ def read_run(path: Path | str) -> Run:
 
     What stands behind the tag is ignored, as trec_eval ignores it; such a line needs a number as its rank, because a
     blank in a document's name moves the columns. Without scores the ranks are the order, and without ranks equal
-    scores go by the document's name. Raises TrecError for a line that does not have the form of the first one, or no
+    scores go by the document's name. Raises DatasetError for a line that does not have the form of the first one, or no
     file.
     """
     path = Path(path)
@@ -186,13 +184,13 @@ def listed_order(retrieved: Retrieved) -> Retrieved:
 def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
     """Documents as trec_eval orders them: scores as 32-bit numbers, highest first, equal ones by document, last first.
 
-    where: how to name the query and its file in the TrecError for a document that is there twice, which trec_eval
+    where: how to name the query and its file in the DatasetError for a document that is there twice, which trec_eval
     refuses too.
     """
     if len(retrieved.documents.unique()) < len(retrieved.documents):
         names = retrieved.documents.to_pylist()
         twice = next(each for each in names if names.count(each) > 1)
-        raise TrecError(
+        raise DatasetError(
             f"{where or 'the query'}: document {twice} is there twice, which trec_eval refuses; "
             "without --compatible the first place counts"
         )
@@ -216,7 +214,7 @@ def distinct_names(runs: Sequence[Run]) -> list[str]:
     named = [run.name if names.count(run.name) == 1 else str(run.path) for run in runs]
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
-        raise TrecError(f"the run {twice} is given twice; name each file once")
+        raise DatasetError(f"the run {twice} is given twice; name each file once")
     return named
 
 
@@ -232,13 +230,13 @@ PARQUET = b"PAR1"
 
 def _is_structured(path: Path) -> bytes:
     """How a file begins that is no text of lines: Parquet's mark, or a bracket of JSON; else empty."""
-    with opened(path) as file:
+    with unpacked(path) as file:
         start = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
     return PARQUET if start.startswith(PARQUET) else start[:1] if start[:1] in (b"{", b"[") else b""
 
 
 def read(path: Path, usual: Form) -> tuple[Columns, Form | None]:
-    """The columns of a file, and the form of its lines; None for one that has none. Raises TrecError."""
+    """The columns of a file, and the form of its lines; None for one that has none. Raises DatasetError."""
     with understood(path, usual):
         if start := _is_structured(path):
             return (_from_table if start == PARQUET else _from_json)(path, usual), None
@@ -254,7 +252,7 @@ def told(path: Path) -> Literal["", "run", "qrels"]:
     """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades."""
     name = path.name.casefold()
     for usual in (RUN, QRELS):
-        with suppress(TrecError, DatasetError, OSError):
+        with suppress(DatasetError, OSError):
             form, queries, numbers, is_whole = _begins(path, usual)
             if usual is QRELS:
                 return "qrels"
@@ -268,19 +266,19 @@ def told(path: Path) -> Literal["", "run", "qrels"]:
 
 def _begins(path: Path, usual: Form) -> tuple[Form, list[str], list[float], bool]:
     """The form of a file's lines, with queries and numbers of the first ones, and whether these are written as whole
-    ones. Raises TrecError."""
+    ones. Raises DatasetError."""
     if path.stat().st_size > MOST_LOOKED_AT or not _is_structured(path):
         form = _form(path, usual)
         rows = [words for _, words in itertools.islice(numbered(path, form), LOOKED_AT)]
         numbers = [words[form.number] for words in rows]
         if not rows or not all(map(is_finite, numbers)):
-            raise TrecError(f"{path}: expected {form.line}")
+            raise DatasetError(f"{path}: expected {form.line}")
         is_whole = all(word.lstrip("+-").isdigit() for word in numbers)
         return form, [words[form.places["QUERY"]] for words in rows], list(map(float, numbers)), is_whole
     columns, _ = read(path, usual)
     given = columns.numbers.tolist()
     if not given:
-        raise TrecError(f"{path}: holds nothing")
+        raise DatasetError(f"{path}: holds nothing")
     queries = [query for query, rows in columns.queries.items() for _ in range(rows.stop - rows.start)]
     return replace(usual, line=""), queries, given, all(number.is_integer() for number in given)
 
@@ -342,7 +340,7 @@ def _from_json(path: Path, usual: Form) -> Columns:
         try:
             content = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
-            raise TrecError(f"{path} is no JSON that can be read: {error}") from None
+            raise DatasetError(f"{path} is no JSON that can be read: {error}") from None
     if isinstance(content, dict) and _headed(list(content), usual) is None:
         return _from_items(path, _of_queries(path, content, value), Form(f"QUERY DOCUMENT {value.upper()}"))
     return _of_mappings(path, iter(content if isinstance(content, list) else [content]), "item", usual)
@@ -354,7 +352,7 @@ def _of_mappings(path: Path, rows: Iterator[Any], what: str, usual: Form) -> Col
     names = list(first) if isinstance(first, Mapping) else []
     form = _headed(names, usual) if names or what == "item" else usual  # Parquet without a row
     if form is None:
-        raise TrecError(
+        raise DatasetError(
             f"{path} has the columns {', '.join(names) or 'of no row'}; expected columns like query_id, doc_id, "
             f"{usual.value}, or an object like {{query: {{document: {usual.value}}}}}"
         )
@@ -374,7 +372,7 @@ def _of_queries(path: Path, content: Mapping[str, Any], value: str) -> Iterator[
         elif isinstance(documents, list) and all(isinstance(name, list) and len(name) == 2 for name in documents):
             pairs = ((name, number) for name, number in documents)
         else:
-            raise TrecError(f"{path}, {place}: expected {{document: {value}}}")
+            raise DatasetError(f"{path}, {place}: expected {{document: {value}}}")
         yield from ((place, (query, document, number)) for document, number in pairs)
 
 
@@ -386,10 +384,10 @@ def _from_items(path: Path, items: Iterable[tuple[str, Sequence[Any]]], form: Fo
             for role in ("QUERY", "DOCUMENT"):
                 name = row[form.places[role]]
                 if isinstance(name, bool) or not isinstance(name, str | int):
-                    raise TrecError(f"{path}, {place}: the {role.lower()} {name!r} is no name; expected a text")
+                    raise DatasetError(f"{path}, {place}: the {role.lower()} {name!r} is no name; expected a text")
             number, rank = row[form.number], None if form.rank is None else row[form.rank]
             if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-                raise TrecError(f"{path}, {place}: {number!r} is not a {form.value}, a finite number")
+                raise DatasetError(f"{path}, {place}: {number!r} is not a {form.value}, a finite number")
             yield row, number, rank if isinstance(rank, int | float) and not math.isnan(rank) else math.inf
 
     return of_rows(form, checked())

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import math
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragbench.data.files import DAMAGED, DatasetError, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,10 +30,6 @@ BLOCK = 1 << 25
 STRANGE = (b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 """White space that is neither a blank, a tab nor the end of a line."""
 MARK = b"\xef\xbb\xbf"
-
-
-class TrecError(ValueError):
-    """A TREC file that cannot be read: the message names file, line and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ class Columns:
 
 
 def read_lines(path: Path, form: Form) -> Columns:
-    """The columns of a file. Raises TrecError for a line that does not fit, no file, and one that is too large."""
+    """The columns of a file. Raises DatasetError for a line that does not fit, no file, and one that is too large."""
     with understood(path, form):
         columns = _plain(path, form)
     return _checked(path, form) if columns is None else columns
@@ -233,7 +228,7 @@ def _together(
 
 
 def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their numbers, split into words and checked for how many these are. Raises TrecError."""
+    """Lines with their numbers, split into words and checked for how many these are. Raises DatasetError."""
     wanted, header = form.words, form.header
     for number, line in split_lines(path, form):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -243,7 +238,7 @@ def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
             continue
         words = _words(line, form.separator)
         if len(words) < wanted or (len(words) > wanted and not form.more):
-            raise TrecError(f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}")
+            raise DatasetError(f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}")
         yield number, words
 
 
@@ -256,23 +251,25 @@ def _words(line: str, separator: str | None) -> list[str]:
 
 
 def split_lines(path: Path, form: Form) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, as texts. Raises TrecError for one that is too long, or no text."""
+    """Lines with their numbers, as texts. Raises DatasetError for one that is too long, or no text."""
     size = 0
-    with opened(path) as file:
+    with unpacked(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
             size += len(line)
             _bounded(path, size)
             if len(line) == LONGEST_LINE:
-                raise TrecError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
+                raise DatasetError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
             try:
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}") from error
+                raise DatasetError(
+                    f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}"
+                ) from error
 
 
 def read_bounded(path: Path) -> bytes:
-    """All of a file, unpacked. Raises TrecError for one that is too large."""
-    with opened(path) as file:
+    """All of a file, unpacked. Raises DatasetError for one that is too large."""
+    with unpacked(path) as file:
         content = file.read(MOST_BYTES + 1)
     _bounded(path, len(content))
     return content
@@ -281,7 +278,7 @@ def read_bounded(path: Path) -> bytes:
 def _blocks(path: Path) -> Iterator[bytes]:
     """Whole lines, about so many bytes at a time, without a byte-order mark."""
     rest, size = b"", 0
-    with opened(path) as file:
+    with unpacked(path) as file:
         while block := file.read(BLOCK):
             _bounded(path, size + len(block))
             block = block if size else block.removeprefix(MARK)
@@ -295,7 +292,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _bounded(path: Path, size: int) -> None:
     if size > MOST_BYTES:
-        raise TrecError(
+        raise DatasetError(
             f"{path} holds more than {MOST_BYTES / 1e9:.3g} GB of text, half of this machine's memory; split it by "
             "query"
         )
@@ -312,7 +309,9 @@ def is_finite(text: str) -> bool:
 def _number(words: Sequence[str], path: Path, line: int, form: Form) -> float:
     text = words[form.number]
     if not is_finite(text):
-        raise TrecError(f"{path}, line {line}: {text!r} is not a {form.value}, a finite number; expected {form.line}")
+        raise DatasetError(
+            f"{path}, line {line}: {text!r} is not a {form.value}, a finite number; expected {form.line}"
+        )
     return float(text)
 
 
@@ -327,7 +326,7 @@ def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
         value = math.inf
     value = math.inf if math.isnan(value) else value
     if len(words) > form.words and math.isinf(value):
-        raise TrecError(
+        raise DatasetError(
             f"{path}, line {line}: more than {form.words} columns, and {text!r} is not a rank; is there a blank in a "
             f"name? expected {form.line}"
         )
@@ -336,19 +335,8 @@ def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
 
 @contextmanager
 def understood(path: Path, form: Form) -> Iterator[None]:
-    """What a file system, or gzip, says, in our words."""
+    """What a file system, or what unpacks, says, in our words."""
     try:
         yield
-    except FileNotFoundError:
-        raise TrecError(f"{path}: there is no such file; expected lines like {form.line}") from None
-    except IsADirectoryError:
-        raise TrecError(f"{path} is a folder; expected a file with lines like {form.line}") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise TrecError(f"{path} is a broken gzip file: {error}") from error
-
-
-def opened(path: Path) -> BufferedIOBase:
-    """The file to be read, unpacked where its first bytes are those of gzip."""
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if zipped else path.open("rb")
+    except DAMAGED as error:
+        raise DatasetError(f"{path}: cannot be read: {error}; expected lines like {form.line}") from None
