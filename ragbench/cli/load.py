@@ -306,7 +306,7 @@ def squad(
     """
     from ragbench import data
 
-    return _brought(data.squad.read(file)), None
+    return data.squad.read(file), None
 
 
 @brings("beir")
@@ -340,7 +340,7 @@ def beir(
 
     pattern = options.pattern(clusters, "--clusters")
     corpus, asked, judged = data.beir.files(folder, None if qrels else split)
-    return _brought(data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern)), None
+    return data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern), None
 
 
 def _named(source: Path | Sequence[Path]) -> str:
@@ -365,15 +365,6 @@ def base_of(name: str) -> Mapping[str, Any] | None:
 def _record(value: Any, model: Any) -> Any:
     """What a data set holds as a line of its file, unchecked: it was checked when it was read."""
     return model.model_construct(**{name: getattr(value, name) for name in model.model_fields})
-
-
-def _brought(tables: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
-    from collections import Counter
-
-    from ragbench.data import Brought
-
-    chunks, questions, left_out = tables
-    return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
 
 
 def _bring(brought: Brought, logged: Logged | None, about: About) -> None:

@@ -3,7 +3,6 @@ the sentence in it that holds the answer."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragbench.core import segmentation
+from ragbench.data.brought import Brought
 from ragbench.data.cells import several
 from ragbench.data.files import DatasetError, parse_json, read_text
 from ragbench.data.records import ChunkRecord, QuestionRecord
@@ -47,7 +47,7 @@ class _File(_Lenient):
     data: list[_Article]
 
 
-def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]]:
+def read(path: Path) -> Brought:
     """Chunks and questions of a SQuAD file, plain or gzipped, and what was left out, counted by reason.
 
     A question's only relevant chunk is its own paragraph; one marked impossible has none and is unanswerable. The first
@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
         raise DatasetError(f"{path.name}: {fault(error)}; {expected}") from None
     chunks: dict[tuple[str, str], ChunkRecord] = {}
     questions: dict[str, QuestionRecord] = {}
-    left_out = Counter[str]()
+    brought = Brought()
     for number, article in enumerate(document.data):
         title, before = article.title, len(chunks)
         about = {"url": f"squad:{quote(title)}", "title": title.replace("_", " ")}
@@ -72,7 +72,7 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
             if not key[1]:
                 raise DatasetError(f"{path.name}, article {title!r}: a paragraph's context is empty")
             if key in chunks:
-                left_out["paragraph with a repeated text"] += 1
+                brought.left_out["paragraph with a repeated text"] += 1
             else:
                 made = {"id": f"{number:04d}-{len(chunks) - before:03d}", "text": key[1], **about}
                 chunks[key] = checked(ChunkRecord, made, f"{path.name}, article {number + 1}")
@@ -82,15 +82,16 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
                     raise DatasetError(f"{place}: the id stands there twice")
                 answers = [answer for answer in item.answers if answer.text.strip()]
                 if not item.question.strip():
-                    left_out["empty question"] += 1
+                    brought.left_out["empty question"] += 1
                 elif not answers and not item.is_impossible:
-                    left_out["answerable question without an answer"] += 1
+                    brought.left_out["answerable question without an answer"] += 1
                 else:
                     fields = _of_question(item, answers, chunks[key], paragraph.context)
                     questions[item.id] = checked(QuestionRecord, fields, place)
     if not questions:
         raise DatasetError(f"{path.name}: holds no questions")
-    return list(chunks.values()), list(questions.values()), dict(left_out)
+    brought.chunks, brought.questions = list(chunks.values()), list(questions.values())
+    return brought
 
 
 def _of_question(item: _Question, answers: list[_Answer], chunk: ChunkRecord, context: str) -> dict[str, Any]:
