@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
@@ -30,8 +28,6 @@ application = typer.Typer(
     help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
     no_args_is_help=True,
 )
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""A key that TOML takes without quotation marks."""
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
 Lang = Annotated[
     str,
@@ -242,17 +238,25 @@ TABLES = (
         Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
         """),
 )  # fmt: skip
+
+
+def _offer(table: Table) -> None:
+    """The command that brings a table of this kind in."""
+    file = Annotated[Path, typer.Argument(parser=options.source, metavar="FILE", help=table.file)]
+    words: dict[str, tuple[Any, Any]] = {"file": (file, inspect.Parameter.empty)}
+    words |= {"chunks_from": (Base, "")} if table.has_base else {}
+    words["column"] = (options.Columns, None)
+    read = functools.partial(table.read)
+    read.__doc__ = inspect.cleandoc(table.about)
+    read.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in words.items()
+    )
+    brings(table.command, spared=() if table.is_added else ["add"])(read)
+
+
 for _table in TABLES:
-    _file = Annotated[Path, typer.Argument(parser=options.source, metavar="FILE", help=_table.file)]
-    _words = {"file": _file, **({"chunks_from": Base} if _table.has_base else {}), "column": options.Columns}
-    _read = functools.partial(_table.read)
-    _read.__doc__ = inspect.cleandoc(_table.about)
-    _read.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind,
-                          default={"chunks_from": "", "column": None}.get(name, inspect.Parameter.empty))
-        for name, kind in _words.items()
-    ])  # fmt: skip
-    brings(_table.command, spared=() if _table.is_added else ["add"])(_read)
+    _offer(_table)
 
 
 @application.command("database")
@@ -371,6 +375,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
     from ragbench.core import settings, trust
+    from ragbench.data.writing import toml_key
 
     folder = trust.folder_of("data_folder")
     if not about.add:
@@ -410,8 +415,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
-        terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
+        terminal.say(f'to measure it, add to ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
