@@ -56,7 +56,7 @@ SHORT = (
 )  # fmt: skip
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 _SUFFIXES = {
-    *PACKINGS, ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
+    *PACKINGS[1:], ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
 }  # fmt: skip
 
 Qrels = dict[str, dict[str, float]]
@@ -348,7 +348,7 @@ def _from_json(path: Path, usual: Form) -> Columns:
 
 def _of_mappings(path: Path, rows: Iterator[Any], what: str, usual: Form) -> Columns:
     """Of rows that name their columns; the first one's names are those of all."""
-    first = next(rows, {})
+    first: Any = next(rows, {})
     names = list(first) if isinstance(first, Mapping) else []
     form = _headed(names, usual) if names or what == "item" else usual  # Parquet without a row
     if form is None:
