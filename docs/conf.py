@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent))
 import ragbench  # noqa: E402
 from docs import docstrings, gallery, works  # noqa: E402
 from ragbench.report.keeping.results import notebook_format  # noqa: E402
-from tests.docs import metrics_page  # noqa: E402
+from tests.docs import metrics_page, russian_pages  # noqa: E402
 
 notebook_format()
 from docutils import nodes  # noqa: E402
@@ -35,7 +35,7 @@ project_copyright = author
 version = release = ragbench.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 source_suffix = {".md": "myst-nb"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "*.ru.md"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -70,7 +70,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": [], "tutorial": []}
+html_sidebars = {"index": [], "tutorial": [], "explanation/reviewers": []}  # reviewers have two screens
 html_theme_options = {
     "navbar_start": ["navbar-logo"],
     "navbar_align": "left",
@@ -132,6 +132,7 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", _prepare)
     app.connect("source-read", gallery.place)
     app.connect("source-read", metrics_page.russian)
+    app.connect("source-read", russian_pages.read_in)
     app.connect("doctree-read", _without_folder)
     app.connect("doctree-resolved", lambda app, tree, _name: works.link(app, tree))
 

@@ -41,6 +41,12 @@ def works() -> dict[tuple[str, str], Work]:
     return made
 
 
+@functools.cache
+def programs() -> dict[str, str]:
+    """The page about metrics of every program that has them, by its name."""
+    return dict(tomllib.loads(TABLE.read_text(encoding="utf-8"))["programs"])
+
+
 def pieces(text: str) -> Iterator[tuple[str, str]]:
     """A text in pieces, each with the address of the work that it cites; "" for all between."""
     done = 0
@@ -63,8 +69,13 @@ def cited_by(match: re.Match[str]) -> Work | None:
 
 
 def linked(text: str) -> str:
-    """The text with its citations as links of Markdown."""
-    return "".join(f"[{piece}]({address})" if address else piece for piece, address in pieces(text))
+    """The text with its citations as links of Markdown, and without any the program that it names."""
+    text = "".join(f"[{piece}]({address})" if address else piece for piece, address in pieces(text))
+    text = re.sub(r"(?<![\w/])arXiv:(\d{4}\.\d{5})", r"[arXiv:\1](https://arxiv.org/abs/\1)", text)
+    for name, address in programs().items():
+        if "https://" not in text:
+            text = re.sub(rf"(?<!Spring AI )\b{name}\b", f"[{name}]({address})", text, count=1)
+    return text
 
 
 def link(app: Any, tree: Any) -> None:

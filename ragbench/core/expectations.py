@@ -8,6 +8,7 @@ import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "true or false"),
-    (int, "a whole number"),
-    (float, "a number"),
+    (Integral, "a whole number"),
+    (Real, "a number"),
     (str, "a text"),
     (Mapping, "an object"),
     ((list, tuple, set, frozenset), "a list"),

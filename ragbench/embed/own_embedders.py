@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from ragbench.core.settings import ChunkTable, QuestionTable, Settings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Embedder, EmbeddingError, TextKind, Vectors
 from ragbench.data import normalise
+from ragbench.llm.client import run
 from ragbench.store import Source
 
 Encoder = Callable[[Source], Embedder]
@@ -169,12 +171,16 @@ class ObjectEmbedder:
         way = self._queries if kind == "query" else self._passages
         assert way is not None, "refused when it was made"
         try:
-            parts = [way(list(texts[start : start + self._batch])) for start in range(0, len(texts), self._batch)]
+            parts = [_rows(way(list(texts[at : at + self._batch]))) for at in range(0, len(texts), self._batch)]
             vectors = np.asarray(
                 [np.asarray(vector, dtype=np.float32) for part in parts for vector in part], dtype=np.float32
             )
         except Exception as error:
-            raise EmbeddingError(f"embedders {self.name}: {type(error).__name__}: {error}", dead=True) from error
+            raise EmbeddingError(
+                f"embedders {self.name}: {type(error).__name__}: {error}; it is called with a list of texts, and a "
+                "vector of numbers is expected for each",
+                dead=True,
+            ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1] or not np.isfinite(vectors).all():
             raise EmbeddingError(
                 f"embedders {self.name}: {len(texts)} texts gave an array of shape {vectors.shape}; a vector of finite "
@@ -185,6 +191,18 @@ class ObjectEmbedder:
 
 
 Way = Callable[[list[str]], Any]
+
+
+def _rows(vectors: Any) -> Any:
+    """What an embedder gave, awaited where it is a coroutine's; of a sparse matrix and a data frame the numbers."""
+    if inspect.isawaitable(vectors):
+        vectors = run(_awaited(vectors))
+    dense = getattr(vectors, "toarray", None) or getattr(vectors, "to_numpy", None)
+    return vectors if dense is None else dense()
+
+
+async def _awaited(vectors: Awaitable[Any]) -> Any:
+    return await vectors
 
 
 def _ways(given: Any) -> tuple[Way | None, Way | None]:

@@ -49,7 +49,7 @@ def _weights(
 
 
 @metric(
-    source="the specification, metrics of answers, AnswerCorrectness",
+    source="the specification, metrics of answers, AnswerCorrectness; after RAGAS",
     bounds=(-1.0, 1.0),
     fields=FIELDS,
     prompts=(CLAIMS, ENTAILMENT),

@@ -285,7 +285,7 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
 
 
 @metric(
-    source="the specification, metrics of retrieval, ContextEntityRecall",
+    source="the specification, metrics of retrieval, ContextEntityRecall; after RAGAS",
     fields=ENTITY_FIELDS,
     prompts=(ENTITIES,),
     formula="|entities of the reference ∩ entities of the contexts| / |entities of the reference|",

@@ -19,7 +19,7 @@ Mode = Literal["relevant", "irrelevant"]
 
 
 @metric(
-    source="the specification, metrics of retrieval, NoiseSensitivity",
+    source="the specification, metrics of retrieval, NoiseSensitivity; after RAGChecker, Ru et al. 2024",
     better="lower",
     fields=FIELDS,
     prompts=(CLAIMS, ENTAILMENT),

@@ -229,7 +229,7 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array
 
 
 @metric(
-    source="Cleverdon 1960, The Cranfield tests on index language devices",
+    source="Cleverdon 1967, The Cranfield tests on index language devices",
     cutoffs=(1, 3, 5, 10),
     formula="relevant passages among the first k / all relevant passages",
     edges=_RANK_EDGE,
@@ -255,7 +255,7 @@ def recall(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Ar
 
 
 @metric(
-    source="Cleverdon 1960, The Cranfield tests on index language devices",
+    source="Cleverdon 1967, The Cranfield tests on index language devices",
     cutoffs=(1, 3, 5, 10),
     formula="relevant passages among the first k / k",
     edges=_RANK_EDGE,

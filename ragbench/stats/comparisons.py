@@ -185,8 +185,14 @@ def hypotheses(
     _check_test(test, clusters)
     check_better(better)
     shared = [name for name in baseline if name in challenger]
-    differences = {name: _difference(baseline[name], challenger[name], name, names) for name in shared}
-    scales = {name: scale_of_pair(name, baseline[name], challenger[name], bounds) for name in shared}
+    differences: dict[str, Array] = {}
+    scales: dict[str, Bounds | None] = {}
+    binary: dict[str, bool] = {}
+    for name in shared:
+        pair = as_values(baseline[name], names[0]), as_values(challenger[name], names[1])
+        differences[name] = _difference(*pair, name, names)
+        scales[name] = scale_of_pair(name, *pair, bounds)
+        binary[name] = all(map(is_binary, pair))
     if len({len(column) for column in differences.values()}) > 1:
         raise ValueError("every metric needs one value a question; their lengths differ")
     codes = as_codes(clusters, len(next(iter(differences.values()), ())))
@@ -196,19 +202,17 @@ def hypotheses(
         limit = margin.get(name) if isinstance(margin, Mapping) else margin
         present, none = ~np.isnan(differences[name]), (void or {}).get(name)
         lacking = ~present if none is None else ~present & ~none
-        own, dropped = np.flatnonzero(present), int(lacking.sum())
-        column = np.sort(differences[name][own])  # no number depends on the order of the rows
-        if codes is not None:
-            own = own[np.argsort(differences[name][own], kind="stable")]
-        if not len(column):
+        dropped = int(lacking.sum())
+        if not present.any():
             by_metric[name] = Hypothesis(
                 _nothing(names, direction, level, dropped, scales[name], seed), differences[name]
             )
             continue
-        units = units_of(column[:, None], None if codes is None else codes[own])
+        units = units_at(differences[name], codes)
+        column = np.sort(differences[name][present]) if units.clustered else units.sums[:, 0]  # in whatever order given
         spread = _differ(units, column)
         mean = mean_of(units.column(0), spread, resamples, seed, spread)
-        flags = all(is_binary(as_values(each[name])) for each in (baseline, challenger))
+        flags = binary[name]
         p, used = tested(units, resamples, seed)
         if flags and used == EXACT and not units.clustered:
             used = MCNEMAR_EXACT if np.all(column != 0) else MCNEMAR
@@ -280,8 +284,7 @@ def _check_test(test: str, clusters: Labels | None) -> None:
         warn_of_ranks(test)
 
 
-def _difference(baseline: ArrayLike, challenger: ArrayLike, name: str, names: tuple[str, str]) -> Array:
-    first, second = as_values(baseline, names[0]), as_values(challenger, names[1])
+def _difference(first: Array, second: Array, name: str, names: tuple[str, str]) -> Array:
     if len(first) != len(second):
         raise ValueError(
             f"{name}: {names[0]} has {len(first)} values and {names[1]} {len(second)}: "

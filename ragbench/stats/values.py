@@ -28,7 +28,7 @@ def as_values(values: ArrayLike | Iterable[float | None], name: str = "values") 
     """A vector of floats; None becomes NaN (unmeasured). Infinities, text and matrices are a ValueError."""
     raw = values if isinstance(values, np.ndarray) else list(values)  # type: ignore[arg-type]
     try:
-        array = np.asarray(raw, dtype=np.float64)
+        array = np.asarray(raw, dtype=np.float64, order="C")  # of a matrix's column each pass would read the matrix
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers (None or NaN where nothing was measured): {error}") from error
     if array.ndim != 1:
@@ -158,8 +158,10 @@ class Units:
 
     def gathered(self) -> Units:
         """Equal units as one row with a count, in the order of their content: draws cost by rows, not by units."""
-        rows, counts = gathered(np.column_stack([self.sums, self.sizes]), self.counts)
-        return Units(rows[:, :-1], rows[:, -1], counts, self.clustered, self.deviations)
+        rows = np.column_stack([self.sums, self.sizes]) if self.clustered else self.sums
+        rows, counts = gathered(rows, self.counts)
+        sums, sizes = (rows[:, :-1], rows[:, -1]) if self.clustered else (rows, np.ones(len(rows)))
+        return Units(sums, sizes, counts, self.clustered, self.deviations)
 
     def variances(self, *, unbiased: bool = True) -> Array:
         """(metrics,) squared standard error of the mean; with clusters the C / (C − 1) sandwich.
@@ -231,9 +233,10 @@ def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) ->
 
 
 def _deviations(column: Array, counts: Codes) -> float:
-    order = np.argsort(column, kind="stable")
-    ordered, weight = column[order], counts[order]
-    return float(weighted_sum(weight, (ordered - weighted_sum(weight, ordered) / max(float(weight.sum()), 1.0)) ** 2))
+    if (column[1:] < column[:-1]).any():
+        order = np.argsort(column, kind="stable")
+        column, counts = column[order], counts[order]
+    return float(weighted_sum(counts, (column - weighted_sum(counts, column) / max(float(counts.sum()), 1.0)) ** 2))
 
 
 class Paired(NamedTuple):
@@ -306,8 +309,10 @@ def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.
     ordered = rows[order] + 0.0
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in ordered.T])
+    if new.all():
+        return ordered, counts[order]
     starts = np.flatnonzero(new)
-    return ordered[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts[order]
+    return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 def weighted_sum(counts: NDArray[Any], rows: NDArray[Any]) -> Array:
@@ -315,7 +320,9 @@ def weighted_sum(counts: NDArray[Any], rows: NDArray[Any]) -> Array:
 
     Not as a product of matrices, whose last digits depend on how many threads a process has.
     """
-    added: Array = np.multiply(counts, rows.T, order="C").sum(axis=-1)
+    once = len(counts) and counts.min() == counts.max() == 1
+    each: Array = np.ascontiguousarray(rows.T) if once else np.multiply(counts, rows.T, order="C")
+    added: Array = each.sum(axis=-1)
     return added
 
 

@@ -1,9 +1,6 @@
-"""Users' own functions and objects of frameworks: found, called with a limit on their time, replies read.
+"""Users' own functions and objects of frameworks: found, and called with a limit on their time.
 
 Retrievers and generators are made of them; they run in a thread that is left behind with what hangs in it.
-
-They are told by the modules of their classes and by their methods; nothing of these packages is imported here. How many
-passages they retrieve is their own: k does not reach them.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import count
@@ -33,222 +30,11 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.rows import cut_list
-from ragbench.data.vocabulary import FIELDS, key
 from ragbench.llm.client import run
+from ragbench.systems.frameworks import ALONE, OWN, Streamed, adapted, adapted_writer, texts_of, understood, written
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
-from ragbench.systems.passages import ItemReader, Passages
+from ragbench.systems.passages import How, ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
-
-QUESTIONS = ("question", "query", "input", "text")
-"""What inputs are called that take the question."""
-ANSWERS = ("answer", "result", "output", "output_text", "response", "text")
-PASSAGES = ("context", "contexts", "documents", "source_documents")
-"""What fields of an object are called that hold the answer, and what it was written from."""
-IDS = ("chunk_id", "id")
-"""Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
-OWN = ("retrieve", "search")
-"""Methods of an object of the user's own that cannot be called itself."""
-ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
-"""Methods of a framework's objects that are asked by the question alone."""
-SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
-"""Of a passage's metadata or of itself, what holds the id of that which a splitter cut it from."""
-ADDRESSES = ("url", "source")
-
-
-def adapted(given: Any) -> Any:
-    """A function of (question, k) that asks an object of a framework; anything else as it is.
-
-    The function returns what `FunctionSystem` reads, and raises ValueError for a reply that cannot be read.
-    """
-    packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
-    if inspect.ismethod(given) and given.__name__ in ONE_VALUE and adapted(given.__self__) is not given.__self__:
-        return lambda question, k: given(question)  # what else it takes is no k
-    if {"langchain", "langchain_core"} & packages and hasattr(given, "invoke"):
-        return lambda question, k: _of_langchain(given.invoke(_input(given, question)))
-    if {"langchain", "langchain_core"} & packages and hasattr(given, "similarity_search"):
-        return lambda question, k: given.similarity_search(question, k=k)
-    if "llama_index" in packages and hasattr(given, "as_retriever"):
-        return lambda question, k: given.as_retriever(similarity_top_k=k).retrieve(question)
-    if "llama_index" in packages and hasattr(given, "chat"):
-        return lambda question, k: given.chat(question)
-    if "llama_index" in packages and hasattr(given, "query"):
-        return lambda question, k: _of_llama_index(given.query(question))
-    if "llama_index" in packages and hasattr(given, "retrieve"):
-        return lambda question, k: _passages(given.retrieve(question))
-    if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
-        return _haystack(given)
-    if "haystack" in packages and "query" in (taken := _parameters(getattr(given, "run", None))):
-        return lambda question, k: given.run(query=question, **({"top_k": k} if "top_k" in taken else {}))
-    if callable(given) or given is None:
-        return given
-    return next((method for name in OWN if callable(method := getattr(given, name, None))), given)
-
-
-def understood(reply: Any) -> Any:
-    """What a user's function returned, with a framework's documents, nodes, messages and responses as `ItemReader`
-    takes them; anything else as it is."""
-    if hasattr(reply, "source_nodes"):
-        return _of_llama_index(reply)
-    if isinstance(reply, Mapping) and "retrieved" not in reply and isinstance(reply.get("documents"), list):
-        return _of_langchain(reply)
-    if isinstance(reply, Mapping):
-        reply = _by_our_names(reply)
-        told = {"answer": _text(reply["answer"])} if "answer" in reply else {}
-        found = reply.get("retrieved")
-        return {**reply, **told, **({"retrieved": _passages(found)} if isinstance(found, list | tuple) else {})}
-    return _passages(reply) if isinstance(reply, list | tuple) else reply
-
-
-def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """An answer and passages that go by names which tables of answers have for them; of scores by id, all as it is."""
-    names = {key(str(name)): name for name, value in reply.items() if not isinstance(value, int | float)}
-    ours = {"answer": FIELDS["response"], "retrieved": FIELDS["contexts"]}
-    theirs = {
-        names[alias]: name
-        for name, aliases in ours.items()
-        if name not in reply and (alias := next((alias for alias in map(key, aliases) if alias in names), None))
-    }
-    return {theirs.get(name, name): value for name, value in reply.items()}
-
-
-def adapted_writer(runnable: Any) -> Any:
-    """A function of (question, texts of contexts) that asks a runnable of LangChain; anything else as it is."""
-    packages = {kind.__module__.partition(".")[0] for kind in type(runnable).__mro__}
-    if not {"langchain", "langchain_core"} & packages or not hasattr(runnable, "invoke"):
-        return runnable
-
-    def write(question: str, contexts: Sequence[str]) -> Any:
-        schema = runnable.get_input_jsonschema()
-        names = list(schema.get("properties") or ())
-        place = next((name for name in PASSAGES if name in names), None)
-        given = {name: question for name in QUESTIONS if name in names}
-        if place is None or not given:
-            raise ValueError(
-                f"it takes {', '.join(names) or 'a text'}; {', '.join(QUESTIONS[:2])} and context are asked"
-            )
-        said = runnable.invoke({**given, place: "\n\n".join(contexts)})
-        return {"answer": _text(said)} if not isinstance(said, Mapping) else _of_langchain(said)
-
-    return write
-
-
-def _input(runnable: Any, question: str) -> Any:
-    """What a runnable takes: the question, or an object with it where its schema asks for one."""
-    schema = runnable.get_input_jsonschema()
-    names = list(schema.get("required") or schema.get("properties") or ())
-    if schema.get("type") != "object" or not names:
-        return question
-    name = next((name for name in QUESTIONS if name in names), names[0])
-    if others := [other for other in schema.get("required", ()) if other != name]:
-        raise ValueError(f"it takes {', '.join(names)}; besides {name} nothing is known of {', '.join(others)}")
-    return {name: question}
-
-
-def _of_langchain(reply: Any) -> Any:
-    """Of a text or a message the answer, of documents the passages, of an object both."""
-    if not isinstance(reply, Mapping):
-        return _passages(reply) if isinstance(reply, list | tuple) else {"answer": _text(reply)}
-    answer = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
-    passages = next((reply[name] for name in PASSAGES if isinstance(reply.get(name), list | tuple)), None)
-    if answer is None and passages is None:
-        legal = ", ".join((*ANSWERS, *PASSAGES))
-        raise ValueError(f"an object with one of {legal} is expected; got one with {', '.join(map(str, reply))}")
-    if answer is None:
-        return _passages(passages or ())
-    return {"answer": _text(answer), **({} if passages is None else {"retrieved": _passages(passages)})}
-
-
-def _of_llama_index(reply: Any) -> dict[str, Any]:
-    """A response with what it was written from; one that streams is read to its end."""
-    whole = reply.get_response() if hasattr(reply, "response_gen") and hasattr(reply, "get_response") else reply
-    answer = None if whole.response is None else str(whole.response)
-    return {"answer": answer, "retrieved": _passages(whole.source_nodes or ())}
-
-
-def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
-    order = [name for name, _ in pipeline.walk()]
-    given = pipeline.outputs(include_components_with_connected_outputs=True)
-    searching = [name for name in order if "documents" in given.get(name, ())]
-
-    def ask(question: str, k: int) -> Any:
-        """What the last component gives that gives documents, and the first answer or reply."""
-        reply = pipeline.run(_open_inputs(pipeline.inputs(), question), include_outputs_from=set(searching))
-        passages = next((reply[name]["documents"] for name in reversed(searching) if name in reply), None)
-        parts = [reply[name] for name in reversed(order) if name in reply]
-        answers = next((part[name] for part in parts for name in ("answers", "replies") if part.get(name)), None)
-        if answers is None:
-            if passages is None:
-                raise ValueError(f"answers, replies or documents are expected; got {', '.join(reply) or 'nothing'}")
-            return _passages(passages)
-        first = answers[0]
-        passages = getattr(first, "documents", None) if passages is None else passages
-        told = {} if passages is None else {"retrieved": _passages(passages)}
-        return {"answer": _text(getattr(first, "data", first)), **told}
-
-    return ask
-
-
-def _open_inputs(inputs: Mapping[str, Mapping[str, Any]], question: str) -> dict[str, dict[str, str]]:
-    """The question for every input that nothing is connected to and that takes it by its name.
-
-    Raises ValueError for one that is mandatory and takes something else.
-    """
-    by_component: dict[str, dict[str, str]] = {}
-    for component, sockets in inputs.items():
-        mandatory = {name for name, socket in sockets.items() if socket.get("is_mandatory")}
-        taken = {name for name in sockets if name in QUESTIONS[:2] or (name in mandatory and name in QUESTIONS)}
-        if others := mandatory - taken:
-            raise ValueError(f"the component {component} takes {', '.join(sorted(others))}, which nothing gives it")
-        if taken:
-            by_component[component] = dict.fromkeys(sorted(taken), question)
-    return by_component
-
-
-def _passages(items: Iterable[Any]) -> list[Any]:
-    return [passage(item) for item in items]
-
-
-def passage(item: Any) -> Any:
-    """A document or a node, alone or with its score, as `ItemReader` takes it; what is none of these, as it is."""
-    if isinstance(item, tuple) and len(item) == 2:
-        made = passage(item[0])
-        return {**made, "score": item[1]} if isinstance(made, dict) else item
-    node = getattr(item, "node", item)
-    about = _first(node, ("metadata", "meta")) or {}
-    text = node.get_content() if hasattr(node, "get_content") else _first(node, ("page_content", "content"))
-    if not isinstance(text, str):
-        return item
-    given, stored = _of(about, IDS), _first(node, ("node_id", "id"))
-    made = {
-        "id": stored if given is None else given,
-        "stored_id": None if given is None or given == stored else stored,
-        "source_id": _of(about, SOURCES) or _first(node, SOURCES),
-        "text": text,
-        "score": getattr(item, "score", None),
-        "url": _of(about, ADDRESSES),
-        "title": about.get("title"),
-    }
-    return {name: value for name, value in made.items() if value is not None}
-
-
-def _of(about: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((about[name] for name in names if about.get(name) is not None), None)
-
-
-def _first(thing: Any, names: Sequence[str]) -> Any:
-    return next((value for name in names if (value := getattr(thing, name, None)) is not None), None)
-
-
-def _text(said: Any) -> Any:
-    """The text of a message, whose content may come in blocks; what is no message as it is."""
-    content = said if isinstance(said, str) else getattr(said, "content", None)
-    if content is None:  # a message of Haystack
-        return getattr(said, "text", said)
-    if isinstance(content, list):
-        blocks = (block if isinstance(block, str) else block.get("text", "") for block in content)
-        return "".join(blocks)
-    return content
-
 
 SHOWN_CHARACTERS = 300
 IN_A_ROW = 5
@@ -284,12 +70,16 @@ def limited(
     """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
     function = adapt(function)
     if not callable(function):
-        raise ValueError(f"that is {kind(function)}, not a function of {parameters}")
+        methods = f", nor has its {type(function).__qualname__} a method {', '.join((*OWN, *ALONE))}"
+        raise ValueError(f"that is {kind(function)}, not a function of {parameters}{methods}")
     if not _takes(function, parameters.count(",") + 1):
         raise ValueError(f"it takes {inspect.signature(function)}, and is called with {parameters}")
 
     late = 0
     over = f"no answer within {seconds:g} s; look what it waits for, or raise {limit}"
+
+    async def collected(stream: AsyncIterable[Any]) -> list[Any]:
+        return [part async for part in stream]
 
     async def awaited(answer: Awaitable[Any]) -> Any:
         try:
@@ -308,7 +98,11 @@ def limited(
 
         def work() -> Any:
             answer = function(*arguments)
-            return run(awaited(answer), hands.loop) if inspect.isawaitable(answer) else answer
+            if inspect.isawaitable(answer):
+                answer = run(awaited(answer), hands.loop)
+            if hasattr(answer, "__aiter__"):
+                return Streamed(run(awaited(collected(answer)), hands.loop))
+            return Streamed(answer) if isinstance(answer, Iterator) else answer
 
         try:
             answer = hands.do(work, seconds, over)
@@ -388,14 +182,6 @@ def tell_missing() -> None:
     write(Path(sys.argv[1]), json.dumps(missing))
 
 
-def _parameters(function: Any) -> Collection[str]:
-    """The names of what a function takes; none of what does not tell."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return ()
-
-
 def _takes(function: Callable[..., Any], number: int) -> bool:
     """Whether it can be called with so many values; True where it does not tell."""
     try:
@@ -416,7 +202,7 @@ def told(raised: Exception) -> str:
 
 class FunctionSystem:
     """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine, and
-    an object of a framework is asked in its own way (`ragbench.systems.callables`).
+    an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
     The module is one of an installed package, or lies beside ragbench.toml, unless the object itself is given. A
@@ -450,7 +236,7 @@ class FunctionSystem:
         for place, question in enumerate(questions):
             begun = time.perf_counter()
             try:
-                answer = understood(self._function(question.text, k))
+                answer = self._read(self._function(question.text, k), question)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
                 if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
                     if strange := answer.keys() - {"answer", "retrieved"}:
@@ -472,6 +258,18 @@ class FunctionSystem:
         return Retrieval(
             hits, search_ms=milliseconds, errors=errors, untold=frozenset(untold), facts=facts, answers=answers
         )
+
+    def _read(self, reply: Any, question: Question) -> Any:
+        """What came piece by piece is a ranking where any of it is a passage of the base, else the parts of an
+        answer; an id by itself is no answer."""
+        if isinstance(reply, str) and self._passages.named([reply]):
+            return reply
+        if isinstance(reply, Streamed) and self._passages.chunks and isinstance(answer := written(reply), str):
+            trial = ItemReader(self._passages)
+            trial.hits(texts_of(reply), len(reply), question.relevant)
+            if trial.known.keys() == {How.UNKNOWN}:
+                return {"answer": answer}
+        return understood(reply)
 
 
 Result = TypeVar("Result")
@@ -578,8 +376,7 @@ class FunctionGenerator(BaseGenerator):
                 raised += 1
                 generations.append(Generation.failed(Status.MISSING_FIELD, told(error)))
             else:
-                text = said.get("answer") if isinstance(said, Mapping) else said
-                generations.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
+                generations.append(Generation.of(written(said), self.path, seconds=time.perf_counter() - begun))
             if progress is not None:
                 progress(1)
         if tasks and raised == len(tasks):

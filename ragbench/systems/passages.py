@@ -13,7 +13,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -439,8 +439,9 @@ class ItemReader:
         if isinstance(items, Mapping):
             scored = [(name, _score(score)) for name, score in items.items()]
             items = sorted(scored, key=lambda pair: -pair[1])
-        if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-            raise RetrievalError(f"a list is expected (or {{id: score}}), each item {LEGAL}; got {kind(items)}")
+        if isinstance(items, str | bytes | Set) or not isinstance(items, Iterable):
+            got = "a set, which has no order" if isinstance(items, Set) else kind(items)
+            raise RetrievalError(f"a list is expected (or {{id: score}}), each item {LEGAL}; got {got}")
         distinct: dict[str, Hit] = {}
         for item in items:
             hit, how = self._hit(item, wanted)

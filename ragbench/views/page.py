@@ -162,8 +162,8 @@ class Page:
     def scores(self) -> pd.DataFrame:
         """Every value: `question` (its id), `system`, `metric`, `value` (NaN where it was not measured), `status`,
         `reason`, `judge`. `to_pandas()` has the texts beside them."""
-        known = self.measurement.scores.rename(columns={"sample": "question"})
-        return known[["question", *(name for name in known if name != "question")]].reset_index(drop=True)
+        known = chosen.said(self.material).rename(columns={"sample": "question"})
+        return known[["question", *(name for name in known if name != "question")]]
 
     @property
     def estimates(self) -> pd.DataFrame:

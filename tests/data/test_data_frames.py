@@ -62,6 +62,13 @@ def test_values_of_a_page_name_question_system_metric_and_why(page: Any) -> None
     assert {"questions", "retrieved"} <= page.tables.keys()
 
 
+def test_reasons_are_said_in_the_language_of_the_page() -> None:
+    answers = [{"question": "When?", "answer": "At 8:00.", "reference": text} for text in ("At 8:00.", None)]
+    page = rb.score(answers, ["answer_accuracy"], resamples=200).page("ru")
+    for reasons in (page.scores["reason"], page.to_pandas()["reason"]):
+        assert reasons.tolist()[1] == "у примера нет поля reference"
+
+
 def test_figures_are_plotlys_and_their_numbers_frames(page: Any) -> None:
     figure = page.figure("intervals")
     assert type(figure).__module__.startswith("plotly.graph_objs")

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 import pytest
 
-from ragbench.systems.callables import FunctionSystem, adapted, asked, understood
+from ragbench.systems.callables import FunctionSystem, asked
+from ragbench.systems.frameworks import adapted, understood
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
+
+
+class Reply(NamedTuple):
+    answer: str
+    contexts: list[str]
+
+
+@dataclass
+class Found:
+    doc_id: str
+    score: float
 
 
 def of(module: str, **methods: Any) -> Any:
@@ -169,7 +183,17 @@ def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> N
         ({"documents": [document("one")]}, [{"text": "one"}]),
         ({"response": "yes", "contexts": ["one"]}, {"answer": "yes", "retrieved": ["one"]}),
         ({"c1": 0.5}, {"c1": 0.5}),
-        ("c1", "c1"),
+        ("At 8:00.", {"answer": "At 8:00."}),
+        (("At 8:00.", ["one"]), {"answer": "At 8:00.", "retrieved": ["one"]}),
+        (Reply("At 8:00.", ["one"]), {"answer": "At 8:00.", "retrieved": ["one"]}),
+        (SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content="yes"))]), {"answer": "yes"}),
+        ({"choices": [{"message": {"content": "yes"}}]}, {"answer": "yes"}),
+        (pd.DataFrame({"doc_id": ["a", "b"], "score": [2.0, 1.0]}),
+         [{"doc_id": "a", "score": 2.0}, {"doc_id": "b", "score": 1.0}]),
+        ({"results": [{"id": "a", "score": 1.0}]}, [{"id": "a", "score": 1.0}]),
+        ({"hits": {"hits": [{"_id": "a", "_score": 2.0}]}}, [{"id": "a", "score": 2.0}]),
+        ({"ids": [["a"]], "documents": [["one"]]}, ["one"]),
+        ([Found("a", 0.5)], [{"id": "a", "score": 0.5}]),
     ],
 )  # fmt: skip
 def test_a_function_may_return_what_a_framework_does(reply: Any, expected: Any) -> None:
@@ -184,8 +208,30 @@ def test_a_passage_may_be_called_whatever_the_vocabulary_knows(tmp_path: Path) -
     assert hits[0].similarity == 0.5
 
 
+def test_an_object_of_ones_own_is_asked_by_its_method_and_a_stream_is_read_to_its_end(tmp_path: Path) -> None:
+    data = dataset_of(CHUNKS, QUESTIONS)
+
+    def system(given: Any) -> FunctionSystem:
+        return FunctionSystem("x", "m:f", data, 5, given)
+
+    async def told(question: str) -> Any:
+        for part in ("At ", SimpleNamespace(content="8:00."), None):
+            yield part
+
+    engine = type("Engine", (), {"query": lambda self, question, mode=None: [CHUNKS[1].id] if mode is None else []})()
+    assert ids(system(engine).retrieve(QUESTIONS[:1], 2)) == [[CHUNKS[1].id]]
+    ranking = system(lambda question: (chunk.text for chunk in CHUNKS[:2])).retrieve(QUESTIONS[:1], 2)
+    assert ids(ranking) == [[CHUNKS[0].id, CHUNKS[1].id]]
+    assert ranking.answers == {}
+    streamed = system(told).retrieve(QUESTIONS[:1], 2)
+    assert [answer.answer for answer in streamed.answers[QUESTIONS[0].id]] == ["At 8:00."]
+    assert streamed.untold == {QUESTIONS[0].id}
+    unordered = system(lambda question: {CHUNKS[0].id} if question == QUESTIONS[0].text else [CHUNKS[0].id])
+    assert "a set, which has no order" in unordered.retrieve(QUESTIONS[:2], 2).errors[QUESTIONS[0].id]
+
+
 def test_anything_else_stays_what_it_is() -> None:
-    for thing in (len, of("my_langchain", invoke=len), of("haystack", run=len), SimpleNamespace(query=len), runnable):
+    for thing in (len, of("my_langchain", run=len), of("haystack", run=len), SimpleNamespace(other=len), runnable):
         assert adapted(thing) is thing
 
 

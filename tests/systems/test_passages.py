@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ragbench.core.settings import ChunkerSettings
 from ragbench.core.types import Chunk, Piece
 from ragbench.data import load
-from ragbench.systems.callables import adapted
+from ragbench.systems.frameworks import adapted
 from ragbench.systems.parts.pre_retrieval import cut
 from ragbench.systems.passages import How, ItemReader, Passages, letters
 

@@ -19,7 +19,7 @@ from ragbench.cli.load import application
 from ragbench.data import ChunkRecord, Dialogue, PastQuestion, QuestionRecord
 from ragbench.tiers.data import copies, dataset, persons
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.dataset import Examination, Oddity, examine, forms, found_first, pleasantry, tongue
+from ragbench.tiers.data.dataset import Examination, Oddity, examine, forms, found_first, pleasantry
 from ragbench.views import Page
 from tests.small_project import write_lines
 
@@ -137,21 +137,6 @@ def test_a_template_is_told_from_what_people_ask() -> None:
 )  # fmt: skip
 def test_what_asks_nothing(text: str, expected: str) -> None:
     assert pleasantry(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected", "told"),
-    [
-        ("Where can I renew my library card this week?", "en", "en"),
-        ("Как мне продлить читательский билет в библиотеке?", "en", "ru"),
-        ("Wie kann ich meinen Bibliotheksausweis verlängern?", "en", "de"),
-        ("wen to sned teh form for exrta mony for reserch", "en", ""),
-        ("What are malum prohibitum considerations?", "en", ""),
-        ("Moodle", "ru", ""),
-    ],
-)
-def test_a_language_is_told_where_there_is_enough_of_it(text: str, expected: str, told: str) -> None:
-    assert tongue(text, expected) == told
 
 
 @pytest.mark.parametrize(

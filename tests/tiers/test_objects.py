@@ -78,7 +78,10 @@ def tables(folder: Path) -> dict[str, Any]:
     (folder / "lists.json").write_text(json.dumps(lists), encoding="utf-8")
     return {
         **{name.replace(".", " "): folder / name for name in (*files, "lists.json")},
-        "wide": wide, "alone": alone, "scored": scored, "rows": rows,
+        "wide": wide, "alone": alone, "scored": scored, "rows": rows, "mapping": RANKED, "by id": lists,
+        "series": pd.Series(RANKED), "columns": wide.to_dict("list"),
+        "each text": pd.DataFrame({"Question": alone["question"], "Doc": [PASSAGES[one] for one in alone["doc_id"]],
+                                   "Rank": alone["rank"]}),
         "file": write_lines(folder / "results.jsonl", rows), "named": str(folder / "results.jsonl"),
     }  # fmt: skip
 
@@ -157,18 +160,22 @@ def test_tables_of_answers_and_systems_that_answer_are_scored_alike(place: Path)
     said = [PASSAGES[found[0]] for found in RANKED.values()]
     contexts = [[PASSAGES[one] for one in found] for found in RANKED.values()]
     table = pd.DataFrame({"question": ASKED, "answer": said, "contexts": contexts})
+    by_question = {row["question"]: row for row in table.to_dict("records")}
     how: dict[str, Any] = {"metrics": "faithfulness", "resamples": 200}
     asked_now = rb.rag_metrics({"a": answering}, QUESTIONS, documents=PASSAGES, **how).measurement
-    by_system = rb.rag_metrics({"a": table, "b": table.assign(answer="Nothing of it.")}, **how).measurement
+    by_system = rb.rag_metrics({"a": table, "b": by_question}, **how).measurement
     in_a_column = tiers.rag_metrics(answers=table.assign(system="a"), **how)
     values = [one.estimates[0].estimate.value for one in (asked_now, by_system, in_a_column)]
     assert values == [1.0, 1.0, 1.0], "each answer is a passage of its contexts"
-    assert [one.system for one in by_system.estimates] == ["a", "b"]
+    assert [(one.system, one.estimate.value) for one in by_system.estimates] == [("a", 1.0), ("b", 1.0)]
 
 
 def test_embedders_are_told_by_what_they_give(place: Path) -> None:
     def letters(texts: list[str]) -> Any:
         return np.array([[len(text), text.count("e") + 1.0, text.count("a") + 1.0] for text in texts])
+
+    async def later(texts: list[str]) -> Any:
+        return pd.DataFrame(letters(texts))
 
     langchain = SimpleNamespace(embed_documents=letters, embed_query=lambda text: letters([text])[0])
     sentences = SimpleNamespace(encode=letters)
@@ -177,13 +184,18 @@ def test_embedders_are_told_by_what_they_give(place: Path) -> None:
         for question in ASKED
         for user in (1, 2)
     ]
-    page = rb.ux({"function": letters, "langchain": langchain, "sentences": sentences}, log, resamples=200)
+    page = rb.ux({"function": letters, "langchain": langchain, "sentences": sentences, "later": later}, log,
+                 resamples=200)  # fmt: skip
     rates = {one.system: one.estimate.value for one in page.measurement.estimates if one.metric == "cache_hit_rate"}
-    assert rates == {"function": 1.0, "langchain": 1.0, "sentences": 1.0}, "each question was asked before, or will be"
+    assert rates == dict.fromkeys(("function", "langchain", "sentences", "later"), 1.0), (
+        "each question was asked before, or will be"
+    )
     identities = {one["embedder_identity"].rpartition(" ")[2] for one in page.measurement.facts["systems"]}
     assert len(identities) == 1, "the same vectors, told by their bits"
     with pytest.raises(ValueError, match="is no embedder: a function of a list of texts is expected"):
         rb.ux({"none": SimpleNamespace(embed=3)}, log)
+    with pytest.raises(ValueError, match="it is called with a list of texts, and a vector of numbers is expected"):
+        rb.ux({"texts": lambda texts: texts}, log)
 
 
 def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: Path) -> None:
@@ -247,6 +259,7 @@ def test_what_is_no_data_is_refused(given: dict[str, Any], said: str) -> None:
         ({"v1": "bm52"}, r"v1 = 'bm52': that is neither a file of results nor one of .*did you mean 'bm25'"),
         ({"v1": lambda: 1}, r"v1: it takes \(\), and is called with \(question, k\)"),
         ({"v1": 5}, "v1: that is a whole number, not a function"),
+        ({"v1": [[0], [1], [2]]}, "v1: a list of a list each does not tell of which question; a mapping from question"),
         ({"a,b": asked}, "the name 'a,b' holds a comma"),
         ({}, "nothing is given"),
         ({"v1": [{"id": "0", "score": 1}]}, "row 1: it says neither what was retrieved nor what was answered"),

@@ -72,3 +72,8 @@ def test_of_very_many_differences_all_but_the_first_metric_are_folded(systems: i
     html = str(views.comparison.forest(Page(made)).html())
     assert html.count("<details") == folded
     assert html.count("rb-reach") == 3 * (systems - 1)
+
+
+def test_the_long_name_of_a_metric_breaks_behind_its_signs_and_not_within_a_word() -> None:
+    made = measurement(("a", "b"), ("factual_correctness(mode=precision)", "mrr"), 10)
+    assert "factual_<wbr>correctness(<wbr>mode=<wbr>precision)" in str(views.comparison.forest(Page(made)).html())

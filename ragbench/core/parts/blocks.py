@@ -124,10 +124,10 @@ class System(Piece):
 
 @dataclass(frozen=True)
 class Name(Piece):
-    """A long name without spaces, such as a metric's: a line may break behind the sign `at` in it."""
+    """A long name without spaces, such as a metric's: a line may break behind the signs `at` in it."""
 
     name: str
-    at: str = "_"
+    at: str = "_(=,"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from ragbench.extras.testsets.kinds import KINDS, Spread, Task
 from ragbench.extras.testsets.prompts import Quote, Ruling
 from ragbench.llm import Journal
 from ragbench.tiers.data.copies import groups
-from ragbench.tiers.data.dataset import by_words, tongue
+from ragbench.tiers.data.dataset import by_words
+from ragbench.tiers.data.tongues import tongues
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -128,7 +129,7 @@ class Drafting:
             own = own.model_copy(update={"first": (drafted.first_question, drafted.first_answer)})
         if self.rehearsed:
             return own
-        code = tongue(drafted.question, self.filters.language)
+        [code] = tongues([drafted.question], self.filters.language)
         if code not in ("", self.filters.language):
             return _dropped(own, "language", code)
         if KINDS[task.kind].answerable:
@@ -240,7 +241,7 @@ def longest_run(words: Sequence[str], passage: str) -> int:
 
 def require_language(passages: Sequence[ChunkRecord], language: str) -> None:
     """Raises DatasetError where most passages are surely of another language than the prompts'."""
-    codes = Counter(code for passage in passages[:LOOKED_AT] if (code := tongue(passage.text, language)))
+    codes = Counter(filter(None, tongues([passage.text for passage in passages[:LOOKED_AT]], language)))
     code, number = codes.most_common(1)[0] if codes else (language, 0)
     if code != language and number > codes.total() / 2:
         legal = ", ".join(sorted(prompts.ANSWERED.texts))

@@ -9,21 +9,23 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from ragbench.core import names, trust
 from ragbench.core import settings as configuration
+from ragbench.core.expectations import kind
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.settings.endpoints import GeneratorSettings
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
-from ragbench.data.rows import read_rows
+from ragbench.data.rows import read_rows, rows_in, rows_of
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.data.vocabulary import FIELDS, key
+from ragbench.data.vocabulary import FIELDS, is_content, key
 from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder
-from ragbench.systems import callables
+from ragbench.systems import callables, frameworks
 from ragbench.tiers.basics.choices import BenchError, Reads
 
 ANSWERS = ("answers", *FIELDS["response"])
@@ -32,10 +34,12 @@ ONE_EACH = ("doc_id", "docno", "document_id", "chunk_id", "docid", "passage_id")
 """Columns of a table of one row a retrieved passage."""
 IDS = (*FIELDS["id"], "qid", "query_id")
 EMBED = (*PASSAGES, *PLAIN)
-ORDER = ("rank", "score", "similarity")
+UPWARDS, DOWNWARDS = ("rank", "position", "distance"), ("score", "similarity")
 ASKED = {"judges": ("judges", "providers"), "embedder": ("embedders",), "embedders": ("embedders",),
          "metrics": ("metrics",)}  # fmt: skip
 """Tables of a project that a parameter names something of."""
+PARTS = {"retriever", "generator"}
+"""Of a system that is put together here."""
 _lock = threading.RLock()
 
 
@@ -77,7 +81,7 @@ def _is_held(value: Any) -> bool:
         return False
     if isinstance(value, list | tuple):
         return any(_is_held(part) for part in value)
-    ways = ("columns", "invoke", "query", "retrieve", "walk", "embed", *EMBED)
+    ways = ("columns", "walk", "embed", *frameworks.OWN, *frameworks.ALONE, *EMBED)
     return (
         isinstance(value, Mapping | Path | Dataset | Sample | Question)
         or callable(value)
@@ -134,6 +138,7 @@ class _Made:
         if self.reads == "embedders":
             self.take_embedders(systems, "systems")
             return
+        systems = {name: _by_question(system, self.data) for name, system in systems.items()}
         tables = {name: system for name, system in systems.items() if self.reads == "answers" and _is_table(system)}
         if tables:
             if tables.keys() != systems.keys():
@@ -175,10 +180,15 @@ class _Made:
     def _system(self, name: str, given: Any) -> SystemSettings:
         if isinstance(given, str | Path):
             return self._of_text(name, given)
-        if isinstance(given, Mapping) and given.keys() <= {"retriever", "generator"} and "retriever" in given:
+        if isinstance(given, Mapping) and given.keys() <= PARTS and "retriever" in given:
             made = self._system(name, given["retriever"])
             return made.model_copy(update={"generator": self._writer(name, given["generator"])}).standing_for(
                 made.given
+            )
+        if isinstance(given, list) and given and not isinstance(given[0], Mapping | Sample):
+            raise BenchError(
+                f"systems: {name}: a list of {kind(given[0])} each does not tell of which question; a mapping from "
+                "question to what was retrieved or answered is expected, a data frame, or a list of mappings"
             )
         if isinstance(given, list) or hasattr(given, "columns"):
             rows = list(logged(given, name, {q.text: q.id for q in self.data.questions} if self.data else {}))
@@ -256,6 +266,28 @@ def _by_name(given: Any) -> dict[str, Any]:
     return by_name
 
 
+def _by_question(given: Any, data: Dataset | None) -> Any:
+    """Rows of a mapping (or a series) from questions, or their ids, to what was retrieved or answered, and of one from
+    columns to their cells; anything else as it is."""
+    if hasattr(given, "to_dict") and not hasattr(given, "columns"):
+        given = given.to_dict()
+    if not isinstance(given, Mapping) or given.keys() & PARTS:
+        return given
+    if any(map(is_content, given)):
+        return rows_in(given) or [given]
+    known = {question.id for question in data.questions} if data else ()
+    rows = []
+    for name, said in given.items():
+        asked: dict[str, Any] = {"id" if str(name) in known else "question": str(name)}
+        if isinstance(said, str):
+            rows.append({**asked, "answer": said})
+        elif isinstance(said, Mapping) and not all(isinstance(score, Real) for score in said.values()):
+            rows.append({**said, **asked})
+        else:
+            rows.append({**asked, "retrieved": rows_of(said) if hasattr(said, "columns") else said})
+    return rows
+
+
 def _is_table(given: Any) -> bool:
     if isinstance(given, str | Path):
         return str(given).lower().endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz"))
@@ -268,7 +300,7 @@ def _documents(given: Any) -> Any:
     """Documents of a framework as mappings; everything else as it is."""
     if hasattr(given, "columns") or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         return given
-    return [document if isinstance(document, str) else callables.passage(document) for document in given]
+    return [document if isinstance(document, str) else frameworks.passage(document) for document in given]
 
 
 def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -283,10 +315,11 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
         identifier = asked.get(str(text), index) if own is None else str(own)
         if own is None and text is not None and known and str(text) not in asked:
             raise BenchError(f"{where}: no question of the data set reads {str(text)[:60]!r}; give it an id")
-        retrieved, answer, single = _first(row, RETRIEVED), _first(row, ANSWERS), _first(row, ONE_EACH)
-        if retrieved is None and answer is None and single is not None:
-            order = next((row[key] for key in ORDER if key in row), 0.0)
-            lists.setdefault(identifier, []).append((float(order) * (1 if "rank" in row else -1), str(single)))
+        retrieved, answer, single = _listed(_first(row, RETRIEVED)), _first(row, ANSWERS), _first(row, ONE_EACH)
+        if answer is None and (retrieved is None or isinstance(retrieved, str)) and (retrieved or single is not None):
+            order, first = _first(row, UPWARDS), _first(row, DOWNWARDS)
+            rank = float(order) if order is not None else 0.0 if first is None else -float(first)
+            lists.setdefault(identifier, []).append((rank, retrieved if single is None else str(single)))
             continue
         if retrieved is None and answer is None and "error" not in row:
             legal = ", ".join((*RETRIEVED[:3], "answer", *ONE_EACH[:2]))
@@ -294,7 +327,7 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
         more = {key: value for key, value in row.items() if key in ("latency_ms", "search_ms", "generate_ms", "error",
                 "shown", "model", "input_tokens", "output_tokens")}  # fmt: skip
         if retrieved is not None:
-            more["retrieved"] = _listed(retrieved)
+            more["retrieved"] = [retrieved] if isinstance(retrieved, str) else retrieved
         if answer is not None:
             more["answers" if isinstance(answer, list) else "answer"] = answer
         yield {"id": identifier, **more}
@@ -310,8 +343,6 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def _listed(given: Any) -> Any:
     given = cells.opened(given)
-    if isinstance(given, str):
-        return [given]
     return (
         [str(passage) if isinstance(passage, int) else passage for passage in given]
         if isinstance(given, list | tuple)

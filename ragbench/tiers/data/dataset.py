@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
@@ -27,10 +26,10 @@ from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, vers
 from ragbench.tiers.data import persons
 from ragbench.tiers.data.copies import groups
 from ragbench.tiers.data.persons import Masker
+from ragbench.tiers.data.tongues import tongues
 
 if TYPE_CHECKING:
     import pandas as pd
-    from py3langid.langid import LanguageIdentifier
 
 
 class OddityRow(TypedDict):
@@ -245,7 +244,11 @@ def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 30
     drawing = _Drawing(sampled, np.random.default_rng(seed))
     tables = _tables(data)
     some = _Drawing(MOST_TOLD, np.random.default_rng(seed))
-    told = {name: [(row, tongue(row[1], language)) for row in some(rows)] for name, rows in tables.items()}
+    drawn = {name: some(rows) for name, rows in tables.items()}
+    told = {
+        name: list(zip(rows, tongues([text for _, text in rows], language), strict=True))
+        for name, rows in drawn.items()
+    }
     made = [
         *_leaks(data, drawing),
         *_alike(data),
@@ -566,33 +569,3 @@ def forms(texts: Sequence[str]) -> list[Form]:
         if len({tuple(split[place]) for place in places}) >= least
     ]
     return sorted(shared, key=lambda form: (-len(form.places), form.text))
-
-
-FEWEST_WORDS_TO_TELL = 5  # shorter texts are taken for a wrong language too often
-EXPECTED, OTHER = 0.5, 0.9
-"""How sure the model is of the language that is expected, and of another one: this would be news."""
-NEVER = frozenset({"la", "pcm"})
-"""Latin, which terms of science and law are read as, and Nigerian Pidgin, which misspelt English is read as."""
-GLANCE, BEGINNING = 100, 300
-"""Characters of a text that are read: the first where they surely are of the language that is expected, as nine in ten
-texts of a hundred characters and more are; beyond the second more tell nothing new."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
-
-
-def tongue(text: str, expected: str) -> str:
-    """The ISO 639-1 code of a text's language; "" for fewer than FEWEST_WORDS_TO_TELL words, and where none is sure."""
-    beginning = text[:BEGINNING]
-    if len(_WORD.findall(beginning)) < FEWEST_WORDS_TO_TELL:
-        return ""
-    code, sure = _identifier().classify(beginning[:GLANCE])
-    if len(beginning) > GLANCE and not (code == expected and sure >= OTHER):
-        code, sure = _identifier().classify(beginning)
-    told = sure >= EXPECTED if code == expected else sure >= OTHER and code not in NEVER
-    return str(code) if told else ""
-
-
-@lru_cache(maxsize=1)
-def _identifier() -> LanguageIdentifier:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

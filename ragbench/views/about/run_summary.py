@@ -20,6 +20,7 @@ from ragbench.core.parts import (
     Lines,
     Link,
     Mark,
+    Name,
     Phrase,
     Section,
     Styled,
@@ -297,9 +298,8 @@ def differences(material: Material, present: frozenset[str]) -> Content:
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
         name = f"{overview.short(page)} · {metric}"
-        named = Lines(
-            (name, Styled(", ".join(filter(None, [against, of, lower, overview.judged_by(page, metric)])), "small"))
-        )
+        under = ", ".join(filter(None, [against, of, lower, overview.judged_by(page, metric)]))
+        named = Lines((Name(name), Styled(under, "small")))
         digits = overview.digits(page, metric)
         panels.append(Panel(named, metric, digits, rows, href(page), name))
     return drawn(material, panels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -139,7 +140,8 @@ class Web(Spoken):
     def piece(self, piece: Piece, digits: int, signed: bool) -> str:
         """A piece of a phrase."""
         if isinstance(piece, Name):
-            return self.text(piece.name.strip()).replace(piece.at, escape(piece.at) + Markup("<wbr>"))
+            parts = re.split(f"(?<=[{re.escape(piece.at)}])", piece.name.strip())
+            return Markup("<wbr>").join(map(self.text, parts))
         return super().piece(piece, digits, signed)
 
     def lines(self, lines: Sequence[str]) -> Markup:

@@ -14,6 +14,7 @@ from ragbench.core.parts import (
     Figure,
     Group,
     Link,
+    Name,
     Number,
     Part,
     Phrase,
@@ -223,7 +224,7 @@ def forest(material: Material, present: frozenset[str]) -> list[Part]:
     for metric in material.key_metrics:
         rows = tuple(c for name in material.challengers if (c := material.comparison(name, metric)) is not None)
         lower = material.text("lower is better") if material.lower_is_better(metric) else ""
-        panels.append(Panel((shown(metric), small(lower)), metric, material.digits(metric), rows))
+        panels.append(Panel((Name(shown(metric)), small(lower)), metric, material.digits(metric), rows))
     panels = [panel for panel in panels if panel.rows]
     if not panels:
         return []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core import terminal
 from ragbench.core.names import meant, nearest
+from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics.verdict_tables import statuses
 from ragbench.views.basics.marks import kind_of, named
 from ragbench.views.basics.material import Material
@@ -113,10 +114,16 @@ def _values(table: pd.DataFrame, condition: str) -> str:
 QUESTION = ("text", "kind", "language", "source", "cluster", "answerable", "reference")
 
 
+def said(material: Material) -> pd.DataFrame:
+    """The values of single questions, with their reasons in the page's language."""
+    scores = material.measurement.scores.reset_index(drop=True)
+    words = {reason: reason_in(reason, material.text) for reason in scores["reason"].unique()}
+    return scores.assign(reason=scores["reason"].map(words))
+
+
 def long(material: Material) -> pd.DataFrame:
     """One row a system, metric and question, as `Page.to_pandas` has it."""
-    scores = material.measurement.scores.reset_index(drop=True)
-    scores = scores.join(_questions(material), on="sample")
+    scores = said(material).join(_questions(material), on="sample")
     answers = _answers(material)
     if answers is None:
         return scores.assign(answer=None)

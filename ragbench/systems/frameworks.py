@@ -1,0 +1,320 @@
+"""Objects of frameworks and of the user's own classes as functions, and what any of them replies, as it is read.
+
+They are told by the modules of their classes and by their methods; nothing of these packages is imported here. How many
+passages they retrieve is their own, where they take no k.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from numbers import Real
+from typing import Any
+
+from ragbench.core.types import Chunk, Hit
+from ragbench.data import in_memory
+from ragbench.data.payloads import Passage, passage_of, passages_of
+from ragbench.data.vocabulary import FIELDS, PARTS, key
+
+QUESTIONS = ("question", "query", "input", "text")
+"""What inputs are called that take the question."""
+ANSWERS = ("answer", "result", "output", "output_text", "response", "text")
+PASSAGES = ("context", "contexts", "documents", "source_documents")
+"""What fields of an object are called that hold the answer, and what it was written from."""
+IDS = ("chunk_id", "id")
+"""Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
+OWN = ("retrieve", "search", "similarity_search")
+"""Methods of an object of the user's own that cannot be called itself: of the question, and of k where they take it."""
+ALONE = ("query", "invoke", "get_relevant_documents", "ask", "answer", "chat")
+"""Further such methods, of the question alone: what else they take is no k."""
+ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
+"""Methods of a framework's objects that are asked by the question alone."""
+SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
+"""Of a passage's metadata or of itself, what holds the id of that which a splitter cut it from."""
+ADDRESSES = ("url", "source")
+
+
+def adapted(given: Any) -> Any:
+    """A function of (question, k) that asks an object of a framework; anything else as it is.
+
+    The function returns what `FunctionSystem` reads, and raises ValueError for a reply that cannot be read.
+    """
+    packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
+    if inspect.ismethod(given) and given.__name__ in ONE_VALUE and adapted(given.__self__) is not given.__self__:
+        return _alone(given)
+    if {"langchain", "langchain_core"} & packages and hasattr(given, "invoke"):
+        return lambda question, k: _of_langchain(given.invoke(_input(given, question)))
+    if {"langchain", "langchain_core"} & packages and hasattr(given, "similarity_search"):
+        return lambda question, k: given.similarity_search(question, k=k)
+    if "llama_index" in packages and hasattr(given, "as_retriever"):
+        return lambda question, k: given.as_retriever(similarity_top_k=k).retrieve(question)
+    if "llama_index" in packages and hasattr(given, "chat"):
+        return lambda question, k: given.chat(question)
+    if "llama_index" in packages and hasattr(given, "query"):
+        return lambda question, k: _of_llama_index(given.query(question))
+    if "llama_index" in packages and hasattr(given, "retrieve"):
+        return lambda question, k: _passages(given.retrieve(question))
+    if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
+        return _haystack(given)
+    if "haystack" in packages and "query" in (taken := _parameters(getattr(given, "run", None))):
+        return lambda question, k: given.run(query=question, **({"top_k": k} if "top_k" in taken else {}))
+    if callable(given) or given is None:
+        return given
+    for name in (*OWN, *ALONE):
+        if callable(method := getattr(given, name, None)):
+            return method if name in OWN else _alone(method)
+    return given
+
+
+class Streamed(list[Any]):
+    """What came piece by piece: passages, or the parts of one answer."""
+
+
+def understood(reply: Any) -> Any:
+    """What a user's function returned, with a framework's documents, nodes, messages and responses as `ItemReader`
+    takes them, a data frame as its rows, and a text, alone or before what it was written from, as an answer; anything
+    else as it is."""
+    if hasattr(reply, "columns"):
+        return [row for _, _, row in in_memory.rows(reply, "the data frame")]
+    if isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str) and isinstance(reply[1], list):
+        reply = {"answer": reply[0], "retrieved": reply[1]}
+    if isinstance(reply, list | tuple) and not hasattr(reply, "_fields"):
+        return _passages(reply)
+    reply = _of_object(reply)
+    if not isinstance(reply, Mapping):
+        return reply
+    named = _by_our_names(reply)
+    answer, listed = named.get("answer"), named.get("retrieved")
+    if isinstance(listed, list) and listed and isinstance(listed[0], list):  # for a batch of one question
+        listed = listed[0]
+    if "answer" not in named and isinstance(listed, list | tuple):
+        return _passages(listed)
+    if not named.keys() & {"answer", "retrieved"} and not _is_scored(named):
+        if isinstance(text := _text(reply), str):
+            return {"answer": text}
+        if (passages := passages_of(dict(reply))) is not None:  # of a vector store or an engine
+            return [_told(each) for each in passages]
+    told = {} if answer is None else {"answer": _text(answer)}
+    return {**named, **told, **({"retrieved": _passages(listed)} if isinstance(listed, list | tuple) else {})}
+
+
+def written(reply: Any) -> Any:
+    """The answer in what a writer returned: a text, a stream of its parts, a message, an object with it; else as it
+    is."""
+    if isinstance(reply, Streamed):
+        texts = texts_of(reply)
+        return "".join(texts) if all(isinstance(text, str) for text in texts) else reply
+    read = understood(reply)
+    return read.get("answer") if isinstance(read, Mapping) else reply
+
+
+def texts_of(parts: Streamed) -> list[Any]:
+    """Those that are not empty; what is no text as it is."""
+    return [text for part in parts if (text := _text(part)) not in (None, "")]
+
+
+def _of_object(reply: Any) -> Any:
+    """Of a text, a message or a model's reply the answer, of an object of a class of the user's own the answer and the
+    passages among its attributes; anything else as it is."""
+    if hasattr(reply, "source_nodes"):
+        return _of_llama_index(reply)
+    is_value = reply is None or isinstance(reply, Mapping)
+    if is_value or (isinstance(reply, Iterable) and not isinstance(reply, str) and not _has_fields(reply)):
+        return reply
+    texts = (_text(getattr(reply, name, None)) for name in ANSWERS)
+    answer = next((text for text in texts if isinstance(text, str)), _text(reply))
+    found = (getattr(reply, name, None) for name in ("retrieved", *PASSAGES, *PARTS.lists))
+    listed = next((held for held in found if isinstance(held, list | tuple)), None)
+    told = {"answer": answer if isinstance(answer, str) else None, "retrieved": listed}
+    return {name: value for name, value in told.items() if value is not None} or reply
+
+
+def _has_fields(reply: Any) -> bool:
+    return hasattr(type(reply), "_fields") or hasattr(type(reply), "model_fields")
+
+
+def _is_scored(reply: Mapping[Any, Any]) -> bool:
+    return all(isinstance(value, Real) for value in reply.values())
+
+
+def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """An answer and passages that go by names which tables of answers have for them; of scores by id, all as it is."""
+    names = {key(str(name)): name for name, value in reply.items() if not isinstance(value, Real)}
+    texts = {alias: name for alias, name in names.items() if not isinstance(reply[name], list | tuple)}
+    ours = {"answer": (FIELDS["response"], texts), "retrieved": (FIELDS["contexts"] + FIELDS["context_ids"], names)}
+    theirs = {
+        there[alias]: name
+        for name, (aliases, there) in ours.items()
+        if name not in reply and (alias := next((alias for alias in map(key, aliases) if alias in there), None))
+    }
+    return {theirs.get(name, name): value for name, value in reply.items()}
+
+
+def _alone(method: Callable[[Any], Any]) -> Callable[[str, int], Any]:
+    return lambda question, k: method(question)
+
+
+def adapted_writer(runnable: Any) -> Any:
+    """A function of (question, texts of contexts) that asks a runnable of LangChain; anything else as it is."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(runnable).__mro__}
+    if not {"langchain", "langchain_core"} & packages or not hasattr(runnable, "invoke"):
+        return runnable
+
+    def write(question: str, contexts: Sequence[str]) -> Any:
+        schema = runnable.get_input_jsonschema()
+        names = list(schema.get("properties") or ())
+        place = next((name for name in PASSAGES if name in names), None)
+        given = {name: question for name in QUESTIONS if name in names}
+        if place is None or not given:
+            raise ValueError(
+                f"it takes {', '.join(names) or 'a text'}; {', '.join(QUESTIONS[:2])} and context are asked"
+            )
+        said = runnable.invoke({**given, place: "\n\n".join(contexts)})
+        return {"answer": _text(said)} if not isinstance(said, Mapping) else _of_langchain(said)
+
+    return write
+
+
+def _input(runnable: Any, question: str) -> Any:
+    """What a runnable takes: the question, or an object with it where its schema asks for one."""
+    schema = runnable.get_input_jsonschema()
+    names = list(schema.get("required") or schema.get("properties") or ())
+    if schema.get("type") != "object" or not names:
+        return question
+    name = next((name for name in QUESTIONS if name in names), names[0])
+    if others := [other for other in schema.get("required", ()) if other != name]:
+        raise ValueError(f"it takes {', '.join(names)}; besides {name} nothing is known of {', '.join(others)}")
+    return {name: question}
+
+
+def _of_langchain(reply: Any) -> Any:
+    """Of a text or a message the answer, of documents the passages, of an object both."""
+    if not isinstance(reply, Mapping):
+        return _passages(reply) if isinstance(reply, list | tuple) else {"answer": _text(reply)}
+    answer = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
+    if answer is None and isinstance(reply.get("messages"), list) and reply["messages"]:  # of a graph
+        answer = reply["messages"][-1]
+    passages = next((reply[name] for name in PASSAGES if isinstance(reply.get(name), list | tuple)), None)
+    if answer is None and passages is None:
+        legal = ", ".join((*ANSWERS, *PASSAGES))
+        raise ValueError(f"an object with one of {legal} is expected; got one with {', '.join(map(str, reply))}")
+    if answer is None:
+        return _passages(passages or ())
+    return {"answer": _text(answer), **({} if passages is None else {"retrieved": _passages(passages)})}
+
+
+def _of_llama_index(reply: Any) -> dict[str, Any]:
+    """A response with what it was written from; one that streams is read to its end."""
+    whole = reply.get_response() if hasattr(reply, "response_gen") and hasattr(reply, "get_response") else reply
+    answer = None if whole.response is None else str(whole.response)
+    return {"answer": answer, "retrieved": _passages(whole.source_nodes or ())}
+
+
+def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
+    order = [name for name, _ in pipeline.walk()]
+    given = pipeline.outputs(include_components_with_connected_outputs=True)
+    searching = [name for name in order if "documents" in given.get(name, ())]
+
+    def ask(question: str, k: int) -> Any:
+        """What the last component gives that gives documents, and the first answer or reply."""
+        reply = pipeline.run(_open_inputs(pipeline.inputs(), question), include_outputs_from=set(searching))
+        passages = next((reply[name]["documents"] for name in reversed(searching) if name in reply), None)
+        parts = [reply[name] for name in reversed(order) if name in reply]
+        answers = next((part[name] for part in parts for name in ("answers", "replies") if part.get(name)), None)
+        if answers is None:
+            if passages is None:
+                raise ValueError(f"answers, replies or documents are expected; got {', '.join(reply) or 'nothing'}")
+            return _passages(passages)
+        first = answers[0]
+        passages = getattr(first, "documents", None) if passages is None else passages
+        told = {} if passages is None else {"retrieved": _passages(passages)}
+        return {"answer": _text(getattr(first, "data", first)), **told}
+
+    return ask
+
+
+def _open_inputs(inputs: Mapping[str, Mapping[str, Any]], question: str) -> dict[str, dict[str, str]]:
+    """The question for every input that nothing is connected to and that takes it by its name.
+
+    Raises ValueError for one that is mandatory and takes something else.
+    """
+    by_component: dict[str, dict[str, str]] = {}
+    for component, sockets in inputs.items():
+        mandatory = {name for name, socket in sockets.items() if socket.get("is_mandatory")}
+        taken = {name for name in sockets if name in QUESTIONS[:2] or (name in mandatory and name in QUESTIONS)}
+        if others := mandatory - taken:
+            raise ValueError(f"the component {component} takes {', '.join(sorted(others))}, which nothing gives it")
+        if taken:
+            by_component[component] = dict.fromkeys(sorted(taken), question)
+    return by_component
+
+
+def _passages(items: Iterable[Any]) -> list[Any]:
+    return [passage(item) for item in items]
+
+
+def passage(item: Any) -> Any:
+    """A document or a node, alone or with its score, as `ItemReader` takes it; what is none of these, as it is."""
+    if isinstance(item, tuple) and len(item) == 2:
+        made = passage(item[0])
+        return {**made, "score": item[1]} if isinstance(made, dict) else item
+    node = getattr(item, "node", item)
+    about = _first(node, ("metadata", "meta")) or {}
+    text = node.get_content() if hasattr(node, "get_content") else _first(node, ("page_content", "content"))
+    if isinstance(item, Hit | Chunk):
+        return item
+    if not isinstance(text, str):
+        known = None if isinstance(item, str | Mapping | Sequence) else passage_of(item)
+        return item if known is None else _told(known)
+    given, stored = _of(about, IDS), _first(node, ("node_id", "id"))
+    made = {
+        "id": stored if given is None else given,
+        "stored_id": None if given is None or given == stored else stored,
+        "source_id": _of(about, SOURCES) or _first(node, SOURCES),
+        "text": text,
+        "score": getattr(item, "score", None),
+        "url": _of(about, ADDRESSES),
+        "title": about.get("title"),
+    }
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _told(known: Passage) -> dict[str, Any]:
+    return {name: value for name, value in asdict(known).items() if value is not None}
+
+
+def _of(about: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((about[name] for name in names if about.get(name) is not None), None)
+
+
+def _first(thing: Any, names: Sequence[str]) -> Any:
+    return next((value for name in names if (value := getattr(thing, name, None)) is not None), None)
+
+
+def _member(thing: Any, *names: str) -> Any:
+    """The first of these attributes that there is; of a mapping, of these names."""
+    return _of(thing, names) if isinstance(thing, Mapping) else _first(thing, names)
+
+
+def _text(said: Any) -> Any:
+    """The text of a message, whose content may come in blocks, or of a model's reply; what is none of these as it
+    is."""
+    if isinstance(said, str) or said is None:
+        return said
+    inner = choices[0] if (choices := _member(said, "choices")) else _member(said, "message", "delta")
+    if inner is not None:
+        return _text(inner)
+    content = _member(said, "content", "text")
+    if isinstance(content, list):
+        blocks = (block if isinstance(block, str) else _member(block, "text") or "" for block in content)
+        return "".join(blocks)
+    return said if content is None else content
+
+
+def _parameters(function: Any) -> Collection[str]:
+    """The names of what a function takes; none of what does not tell."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
