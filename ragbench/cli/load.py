@@ -248,10 +248,10 @@ def _offer(table: Table) -> None:
     words["column"] = (options.Columns, None)
     read = functools.partial(table.read)
     read.__doc__ = inspect.cleandoc(table.about)
-    read.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    read.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in words.items()
-    )
+    ])  # fmt: skip
     brings(table.command, spared=() if table.is_added else ["add"])(read)
 
 
