@@ -28,9 +28,9 @@ from ragbench.data.payloads import (
     question_of,
     quoted,
 )
-from ragbench.data.rows import cut_list, mark
+from ragbench.data.rows import cut_list
 from ragbench.data.samples import SAID, samples_of
-from ragbench.data.vocabulary import field_of, key
+from ragbench.data.vocabulary import field_of, key, mark
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
