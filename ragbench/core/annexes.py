@@ -21,10 +21,20 @@ Seam = Literal[
 """commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
 of the data set and `parts` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
 metrics: modules whose metrics belong to the catalogue, and are measured where they are named. notebooks: what measures
-for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can be done with a page, and
-with scores, besides looking at them. pool: what the setting `cluster` needs. published: what there is to publish
+for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what later rooms do with a page,
+and with scores. pool: what the setting `cluster` needs. published: what there is to publish
 besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of ragbench.toml, which the
 annex reads itself. views: by name."""
+
+
+ROOMS: Mapping[Seam, Mapping[str, str]] = {
+    "page": {
+        "save": "ragbench.report.pages.sheets:save",
+        **{name: f"ragbench.report.papers:{name}" for name in ("latex", "markdown", "typst")},
+    },
+    "scores": {"page": "ragbench.report.pages.sheets:page_of", "said": "ragbench.views.sentences.conclusions:said"},
+}
+"""What rooms offer to those before them, which may not import them: it is there whatever annexes are."""
 
 
 @functools.cache
@@ -32,7 +42,7 @@ def offered(seam: Seam) -> Mapping[str, str]:
     """What annexes offer there: names, and where each lies: `module:attribute`, or a module."""
     folder = Path(__file__).parents[1] / "extras"
     places = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
-    return {
+    return dict(ROOMS.get(seam, {})) | {
         name: place
         for annex in places
         for name, place in getattr(import_module(f"ragbench.extras.{annex}"), "OFFERS", {}).get(seam, {}).items()

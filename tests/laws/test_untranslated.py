@@ -19,7 +19,7 @@ from ragbench.metrics import catalogue
 from ragbench.report.keeping import kept
 from ragbench.report.pages import drawing
 from ragbench.tiers.judges import items
-from ragbench.views import VIEWS, Page
+from ragbench.views import Page
 from tests.extras.labelling import agreement
 from tests.laws import pseudo
 from tests.report import kept_runs
@@ -71,7 +71,7 @@ def known(*measurements: Measurement) -> frozenset[str]:
 def untranslated(made: Measurement, words: frozenset[str] = frozenset()) -> list[str]:
     """What the views of a measurement leave in English. words: more that its data are made of."""
     page, data, names = Page(made, language="ru"), data_of([made]), known(made) | words
-    drawn = {name: pseudo.left(view(page).html(), names, data) for name, view in VIEWS.items()}
+    drawn = {name: pseudo.left(view(page).html(), names, data) for name, view in every_page.every_view().items()}
     return [f"{made.notebook}: {name}: {text}" for name, texts in drawn.items() for text in texts]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from ragbench import tiers
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Status
+from ragbench.views.view import VIEWS, View
 from tests.judge.scripted_judge import Texts
 from tests.llm.chat_server import ChatServer, asked_schema, embeddings, source_of
 from tests.small_project import NOTEBOOKS, write_lines
@@ -20,6 +22,15 @@ from tests.views.every_ending import WAYS
 QUICK: dict[str, Any] = {"resamples": 100}
 PARTS = (("kind", ["plain", 'a "b" <i>[c]</i>', None]), ("source", ["first", "второй"]))
 WHERE = "Where is hall {n}?"
+
+
+def every_view() -> Mapping[str, Callable[..., View]]:
+    """All that there are, those of the annexes that are there too, whatever else was imported before."""
+    extras = Path(tiers.__file__).parents[1] / "extras"
+    for path in sorted(extras.rglob("*.py")):
+        if "@view(" in path.read_text(encoding="utf-8"):
+            importlib.import_module(".".join(("ragbench", "extras", *path.relative_to(extras).with_suffix("").parts)))
+    return VIEWS
 
 
 def text(n: int, way: str) -> str:

@@ -27,7 +27,6 @@ from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import Page
 from ragbench.views.items import parts
 from ragbench.views.sentences.conclusions import finding
-from ragbench.views.view import VIEWS
 from tests.views import every_ending, every_page
 
 METRICS = (
@@ -44,16 +43,16 @@ def deaths(made: Measurement, count: int = 2) -> list[str]:
 
     count: of answers whose verdicts are shown.
     """
-    found = []
+    found, every = [], frozenset(every_page.every_view())
     for language in LANGUAGES:
         page = Page(made, language=language)
         judged = made.extra.get("judgements", pd.DataFrame(columns=["metric"]))["metric"]
-        calls: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in VIEWS]
+        calls: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in every]
         calls += [("verdicts", {"count": count, "metric": name}) for name in set(judged) if language == LANGUAGES[0]]
         for name, options in calls:
             try:
                 view = page.view(name, **options)
-                assert view.html(frozenset(VIEWS)) is not None
+                assert view.html(every) is not None
                 json.dumps(view.figure, allow_nan=False)
             except Exception as error:  # each is named, not the first
                 found.append(f"{name} {options}, {language}: {error!r}")

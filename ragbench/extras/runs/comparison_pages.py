@@ -72,7 +72,7 @@ def draw(folder: Path, language: str) -> None:
     runs, rest = run_facts(whole.facts)["runs"], Page(whole, language=language)
     over = _("Runs against run {letter}", letter=runs[0]["letter"])
     blocks = [Block(sheets.views(rest, "runs", "refused"))]
-    for row in rows_of(PageRow, whole.extra["pages"]):
+    for row in rows_of(PageRow, whole.extra["compared_pages"]):
         name = row["page"]
         known = Measurement.load(folder / "parts" / name)
         page = Page(known, language=language)
@@ -159,7 +159,7 @@ def overall(comparison: RunComparison) -> Measurement:
         notebook=OVERALL,
         facts=known,
         extra={
-            "pages": pd.DataFrame(_listed(comparison), columns=columns(PageRow)),
+            "compared_pages": pd.DataFrame(_listed(comparison), columns=columns(PageRow)),
             "summarized": pd.DataFrame(summaries(comparison), columns=columns(SummaryRow)),
             "settings": pd.DataFrame(told, columns=columns(SettingRow)),
             "refused": pd.DataFrame(refused, columns=columns(RefusedRow)),

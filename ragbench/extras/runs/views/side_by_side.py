@@ -99,7 +99,7 @@ def alike(material: Material, present: frozenset[str]) -> Content:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [page for page in rows_of(PageRow, material.kept("pages")) if page["equal"]]
+    known = [page for page in rows_of(PageRow, material.kept("compared_pages")) if page["equal"]]
     return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
