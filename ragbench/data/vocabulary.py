@@ -458,6 +458,10 @@ def _guess(name: str, left: Sequence[str]) -> str:
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Field → column, or columns. Raises AmbiguousError for a field that there is not."""
+    if not isinstance(given, Mapping):
+        raise AmbiguousError(
+            f"columns = {shown(given)}: fields with their columns are expected: {{'answer': 'bot_answer'}}"
+        )
     by_field = {}
     for name, columns in given.items():
         field_name = field_of(name) or _RARE.get(key(name), "")

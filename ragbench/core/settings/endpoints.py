@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ragbench.core.language import Language
 from ragbench.core.settings.tables import SLOT, Table, refuse_open_secrets
-from ragbench.core.settings.urls import refuse_metadata, without_credentials
+from ragbench.core.settings.urls import check_host, without_credentials
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Models that think refuse max_tokens and a temperature or top_p of another value than 1, each in a sentence of its
@@ -107,7 +107,7 @@ def _web_address(value: str | None) -> str | None:
             "base_url holds a user, a password or a query: name the key's variable in `key_variable`, and write the "
             "rest in `query`"
         )
-    refuse_metadata("base_url", value)
+    check_host("base_url", value)
     return _PATHS.sub("", value).rstrip("/")
 
 

@@ -63,6 +63,9 @@ def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[embedders.a]\nkind = 'openai'\nmodel = 'm'\n", "needs `base_url`"),
         ("database_url = 'postgresql://u:p@h/d'\n", "RAGBENCH_DATABASE_URL instead"),
         ("dataset = \n", "not a TOML file"),
+        (f"a{'.a' * 400_000} = 1\n", "line 1 has a name of more than 200 parts"),
+        (f"[x]\n\"=\" . 'b'{' .a' * 400} = 1\n", "line 2 has a name of more than 200 parts"),
+        (f"[judges.a]\nmodel = 'm'\nfamily = '{'One sentence. ' * 300}'\n", "judges.a"),
     ],
 )
 def test_a_fault_names_the_key_and_what_is_legal(
