@@ -11,24 +11,33 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.judge.model_judge import ModelJudge
     from ragbench.judge.opening import (
         OFFLINE_JUDGES,
+        DryRunJudges,
         OpenJudges,
         OwnJudge,
         PlanningJudge,
-        Rehearsed,
         asks_nobody,
         legal_names,
         open_judges,
         own_judge,
     )
     from ragbench.judge.pairwise import Again, Asking, Choice, Duel, Overheard, Reworded, compare
-    from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
+    from ragbench.judge.panel import (
+        AGGREGATES,
+        CoveredBy,
+        Influence,
+        JudgeCoverage,
+        Panel,
+        Rule,
+        judge_coverage,
+        leave_one_out,
+    )
 
 _PLACES = {
     "AGGREGATES": "panel",
     "Again": "pairwise",
     "Asking": "pairwise",
-    "Attendance": "panel",
-    "Attended": "panel",
+    "JudgeCoverage": "panel",
+    "CoveredBy": "panel",
     "Choice": "pairwise",
     "Duel": "pairwise",
     "Influence": "panel",
@@ -40,12 +49,12 @@ _PLACES = {
     "OwnJudge": "opening",
     "Panel": "panel",
     "PlanningJudge": "opening",
-    "Rehearsed": "opening",
+    "DryRunJudges": "opening",
     "Reworded": "pairwise",
     "Rule": "panel",
     "WordReader": "lexical",
     "asks_nobody": "opening",
-    "attendance": "panel",
+    "judge_coverage": "panel",
     "compare": "pairwise",
     "leave_one_out": "panel",
     "legal_names": "opening",

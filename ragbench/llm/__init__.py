@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         RepliesUnusable,
     )
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
-    from ragbench.llm.planning import Experience, Outlook, Plan, Rehearsal, experience
+    from ragbench.llm.planning import DryRun, Experience, Outlook, Plan, experience
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
 _PLACES = {
@@ -41,7 +41,7 @@ _PLACES = {
     "ProviderRefused": "errors",
     "ProviderUnreachable": "errors",
     "Received": "endpoint",
-    "Rehearsal": "planning",
+    "DryRun": "planning",
     "Replies": "budget",
     "RepliesUnusable": "errors",
     "Request": "request",
