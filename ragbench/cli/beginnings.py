@@ -31,10 +31,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.payloads import number, passage_of
+from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, Columns, field_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
 from ragbench.store.errors import StoreError
@@ -92,7 +92,7 @@ class Beginning:
     answers: list[Path] = field(default_factory=list)
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
-    ratings: list[Path] = field(default_factory=list)
+    ratings: dict[Path, str] = field(default_factory=dict)
     brought: list[tuple[str, Path, str]] = field(default_factory=list)
     labelled: bool = True
     documents: Path | None = None
@@ -199,7 +199,8 @@ class Beginning:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         if self.answers:
             commands.append(" ".join(["ragbench score", *map(self._word, self.answers)]))
-        commands += [f"ragbench agree {self._word(path)}" for path in self.ratings]
+        for path, raters in self.ratings.items():
+            commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         base = ""
         if self.documents:
             base = _named(self.documents)
@@ -277,25 +278,24 @@ class Beginning:
     def _take_trec(self, path: Path) -> bool:
         """Whether a file is a run or judgements, which it is taken for then."""
         kinds = {"run": (self.runs, "a run of TREC"), "qrels": (self.qrels, "judgements of TREC (qrels)")}
-        kind = kinds.get(trec.told(path))
-        if kind is not None:
+        if kind := kinds.get(trec.told(path)):
             self._say(kind[0], path, kind[1])
         return kind is not None
 
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
         read, tool = known.read, _tool(path)
-        which = [f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read]
-        told = "; ".join([", ".join(which), *known.notes()])
+        which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
+        told = "; ".join([which, *known.notes()])
         kind = _kind(row, read, tool)
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
-            said = f"{counted(len(samples), 'answer')}{of}"
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
-            self._say(self.answers, path, f"{said} ({f'{forms.format}, ' if forms.format else ''}{told}{left_out})")
+            read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
+            self._say(self.answers, path, f"{counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
             brought = datasets.question_sets.read(path, base=base)
@@ -304,18 +304,16 @@ class Beginning:
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
             self._take(kind, path, f"{path.name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self._say(self.ratings, path, f"ratings ({told})")
+            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(row) or marked(row))
+            self._say([], path, f"ratings ({', '.join(filter(None, row))})")
         elif kind == "passages":
-            self._say([], path, f"passages, a knowledge base ({told})")
+            self._say([], path, f"passages, a knowledge base ({which})")
         elif kind:
             what = f"traces of {tool}" if kind == "traces" else kind
             self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
             guesses = "; ".join(known.guesses(known.unread))
-            numbers = [name for name in row if name not in read.values() and number(row[name]) is not None]
             how = f"ragbench score {path.name} --column question=COLUMN --column answer=COLUMN says which is which"
-            if len(numbers) > 1:
-                how = f"raters' numbers are compared by ragbench agree {path.name} --raters {','.join(numbers[:2])}"
             raise ValueError(
                 f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
                 f"{cut_list(row)}{f' ({guesses})' if guesses else f'; {how}'}"
@@ -523,12 +521,14 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
         return "decisions"
     if "response" in read:
         return "answers"
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
     if "messages" in read or "questions" in read:
-        turns = turns_of(row.get(read.get("messages", ""))) or ()
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
+    if any(turn.answer for turn in turns[-1:]):
+        return "answers"
     if "user_input" in read:
         return "questions"
-    if {"rater", "value"} <= read.keys() or sum(field_of(name.rstrip("0123456789_ ")) == "rater" for name in row) > 1:
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or marked(row):
         return "ratings"
     passage = passage_of(row)
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""

@@ -14,8 +14,10 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
 import shutil
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -42,6 +44,10 @@ MOST_BYTES = 2**25
 BLOCK = 2**16
 MOST_CODE = 2**21
 """Of a Python file that is parsed: its tree takes some three hundred times as much."""
+MOST_PARTS = 200
+"""Of one name in a file of TOML."""
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DOTTED = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux
 
 
@@ -71,6 +77,17 @@ def read(file: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
 def text(path: Path, most: int = MOST_BYTES, *, errors: str = "strict") -> str:
     """The text of a file in UTF-8, with LF line ends. Raises what `content` does, and UnicodeDecodeError."""
     return io.TextIOWrapper(io.BytesIO(content(path, most)), encoding="utf-8", errors=errors).read()
+
+
+def toml(written: str) -> dict[str, Any]:
+    """What a text in TOML says. Raises ValueError and RecursionError for one that is none, and for a name of more parts
+    than anybody writes: the parser takes their square in time."""
+    for number, line in enumerate(written.split("\n"), 1):
+        if line.count(".") > MOST_PARTS and any(
+            len(re.findall(_PART, name[0])) > MOST_PARTS for name in _DOTTED.finditer(line)
+        ):
+            raise ValueError(f"line {number} has a name of more than {MOST_PARTS} parts")
+    return tomllib.loads(written)
 
 
 def last_lines(path: Path, most: int = 2**20) -> list[str]:

@@ -245,7 +245,11 @@ def _forget(package: str) -> None:
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
 HUB = "huggingface.co"
-PATHS = ("data_folder", "reports_folder", "results", "prompt")
+FOLDERS = ("data_folder", "reports_folder", "notebooks_folder")
+"""Settings that lead somewhere though nobody names them: what lies at their place may be a link."""
+PATHS = (*FOLDERS, "results", "prompt")
+DEEP = 3
+"""Levels of folders in which links are looked for: of a data set, or of a run and its parts."""
 MOST_BYTES = 2**24
 """Of a notebook that may be one of ragbench's; theirs have no outputs."""
 
@@ -273,16 +277,15 @@ def named(*keys: str) -> tuple[Item, ...]:
     known = settings.load()
     given = {f"systems.{name}" for name, system in known.systems.items() if system.is_given}
     given |= {f"generators.{name}" for name, generator in known.generators.items() if generator.is_given}
-    told = known.model_dump(mode="json", exclude_unset=True)
+    told = {key: str(getattr(known, key)) for key in FOLDERS} | known.model_dump(mode="json", exclude_unset=True)
     told["providers"] = {
         name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
     }
     every = _of_table(told, settings.of_environment())
     actions = [action for action in every if action.name.rpartition(".")[0] not in given]
-    data = _place(known.data_folder)
-    there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
-    out = [link for link in there if link.is_symlink() and not _is_inside(link)]
-    actions += [Item("folder", "data_folder", f"{_shown(link)} leads to {link.resolve()}") for link in out]
+    for key in FOLDERS:
+        out = _links_out(_place(told[key]))
+        actions += [Item("folder", key, f"{_shown(link)} leads to {link.resolve()}") for link in out]
     meant = (action for action in actions if not keys or any(f"{action.name}.".startswith(f"{key}.") for key in keys))
     return tuple(sorted(meant))
 
@@ -329,8 +332,10 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
         elif name in ("dataset", "reports") and urls.is_url(setting):
             says = f"reads {setting}, as you" if name == "dataset" else f"sends every run to {setting}, as you"
             yield item("storage", name, says, _host(setting))
+        elif key == "notebooks_folder" and _place(setting).resolve() == annexes.NOTEBOOKS:
+            continue
         elif (key in PATHS or is_prompt) and not re.search("[\\n{]", setting) and not _is_inside(_place(setting)):
-            does = "writes to" if key == "reports_folder" else "reads"  # with a slot or a second line it is a prompt
+            does = "writes to" if key in FOLDERS[1:] else "reads"  # with a slot or a second line it is a prompt
             yield item("folder", name, f"{does} {_place(setting).resolve()}")
 
 
@@ -376,6 +381,18 @@ def _place(path: Path | str) -> Path:
 
 def _is_inside(path: Path) -> bool:
     return path.resolve().is_relative_to(settings.project_folder())
+
+
+def _links_out(folder: Path, deep: int = DEEP) -> Iterator[Path]:
+    """The links in a folder of the project's that lead out of the project."""
+    if not _is_inside(folder) or not folder.is_dir():
+        return
+    with os.scandir(folder) as there:
+        for entry in sorted(there, key=lambda entry: entry.name):
+            if entry.is_symlink() and not _is_inside(Path(entry)):
+                yield Path(entry)
+            elif deep > 1 and entry.is_dir(follow_symlinks=False):
+                yield from _links_out(Path(entry), deep - 1)
 
 
 def _shown(path: Path) -> str:

@@ -13,10 +13,10 @@ from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.question_sets import Name, Text
 from ragbench.data.records import Decision
-from ragbench.data.rows import checked, cut, flag, read_rows
+from ragbench.data.rows import checked, cut, read_rows
 from ragbench.data.samples import Given, contexts_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import Columns, flag
 
 
 def _shown(value: Any) -> bool:

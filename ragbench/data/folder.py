@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
+from ragbench.core import folders
 from ragbench.core.expectations import expectation, shown
 from ragbench.core.language import LANGUAGES
 from ragbench.core.listings import Listing
@@ -283,9 +283,10 @@ class _About:
 
 def _described(place: Path) -> _About:
     path = place / "dataset.toml"
+    written = read_text(path)
     try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+        table = folders.toml(written)
+    except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path.name} of {place.name}: not TOML: {error}") from None
     title = table.get("title", place.name)
     languages = table.get("languages")

@@ -16,9 +16,9 @@ from ragbench.data.files import DatasetError
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.payloads import passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
-from ragbench.data.rows import checked, cut, cut_list, flag, rows_of
+from ragbench.data.rows import checked, cut, cut_list, rows_of
 from ragbench.data.samples import references_in, turns_of
-from ragbench.data.vocabulary import Columns, missing
+from ragbench.data.vocabulary import Columns, flag, missing
 
 NAME = "given"
 """What a data set is called that has no name of its own."""

@@ -15,10 +15,10 @@ from ragbench.data.cells import opened, plain, several
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.payloads import question_of
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
-from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
+from ragbench.data.rows import checked, cut, cut_list, listed, read_rows
 from ragbench.data.samples import Given, contexts_of, items_of, references_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import AmbiguousError, Columns
+from ragbench.data.vocabulary import AmbiguousError, Columns, flag
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 MAX_CHARACTERS = 1_000_000
@@ -51,6 +51,14 @@ def names(value: Any) -> Any:
     return [named for part in parts if (named := name(part)) is not None]
 
 
+def sort(value: Any) -> str | None:
+    """What questions are sorted by: a name, or several as one; nothing else sorts them."""
+    try:
+        return ", ".join(names(value if isinstance(value, list | tuple) else [value])) or None
+    except ValueError:
+        return None
+
+
 def text(value: Any) -> Any:
     """A text; one of blanks alone is none."""
     if value is not None and not isinstance(value, str):
@@ -63,6 +71,7 @@ def text(value: Any) -> Any:
 _Name = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Flag = Annotated[bool | None, BeforeValidator(flag)]
 Name = Annotated[_Name | None, BeforeValidator(name)]
+Sort = Annotated[_Name | None, BeforeValidator(sort)]
 Page = Annotated[Url | None, BeforeValidator(name)]
 Pages = Annotated[list[Url], BeforeValidator(names)]
 Names = Annotated[list[_Name], BeforeValidator(names)]
@@ -75,9 +84,9 @@ class Item(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     id: Name = None
-    source: Name = None
-    question_source: Name = None
-    category: Name = None
+    source: Sort = None
+    question_source: Sort = None
+    category: Sort = None
     question: Text
     ground_truth_answer: Text = None
     references: tuple[str, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import math
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +45,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.vocabulary import TABLE, field_of, is_content
+from ragbench.data.vocabulary import TABLE, field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -68,7 +67,6 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -167,6 +165,13 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
     """The objects of the lines; one that is alone may hold a whole table."""
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
+    if first and first[0][1].keys() == {"spec"}:  # of OpenAI evals: each event tells a part of what became of a sample
+        samples: dict[str, dict[str, Any]] = {}
+        for place, item in itertools.chain(first, lines):
+            if isinstance(told := item.get("data"), dict) and "sample_id" in item:
+                samples.setdefault(str(item["sample_id"]), {"place": place, "id": item["sample_id"]}).update(told)
+        yield from ((sample.pop("place"), sample) for sample in samples.values())
+        return
     if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
         return
@@ -301,6 +306,8 @@ def rows_in(value: Any) -> list[Any] | None:
     if len(tables := list(_tables(value, 0))) == 1:
         return tables[0]
     inner = list(value.values())
+    if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
+        return rows_in(given)
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
         passages = {name: {"id": name, "text": text} for name, text in texts.items()}
         named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
@@ -319,22 +326,29 @@ def rows_in(value: Any) -> list[Any] | None:
         and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
     ):
         return columns_to_rows(value)
-    if (
-        all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0
-    ):  # pandas, orient="columns" or "index"
+    if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
         if any(map(is_content, value)) and all(cells.keys() == inner[0].keys() for cells in inner):
-            return [{name: cells.get(row) for name, cells in value.items()} for row in inner[0]]
+            return _named({row: {name: cells[row] for name, cells in value.items()} for row in inner[0]})
         if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
-            named = not all(name.isdigit() for name in value)
-            return [{**({"id": name} if named else {}), **row} for name, row in value.items()]
+            return _named(value)
+        if not any(map(is_content, value)) and None not in (parts := [rows_in(own) for own in inner]):
+            return [row for part in parts for row in part or ()]  # by the parts of a data set
     return None
+
+
+def _named(rows: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows that an object holds under their names, which are their ids where they are more than numbers: of pandas,
+    orient="columns" or "index"."""
+    ids = not all(str(name).isdigit() for name in rows)
+    return [{**({"id": name} if ids else {}), **row} for name, row in rows.items()]
 
 
 def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a mapping from column to its cells; columns called `questions` and `answers` lose their plural."""
-    plural = any(field_of(name) == "questions" for name in value)
-    names = [name[:-1] if plural and field_of(name) in ("questions", "reference") and name[-1] == "s" else name
-             for name in value]  # fmt: skip
+    fields = {name: field_of(name) for name in value}
+    singular = {"questions", *(() if "response" in fields.values() else ("reference",))}
+    plural = "questions" in fields.values()
+    names = [name[:-1] if plural and field in singular and name[-1] == "s" else name for name, field in fields.items()]
     return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
 
 
@@ -553,37 +567,6 @@ def listed(value: Any) -> Any:
     if value.lstrip().startswith("["):
         raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
-
-
-YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
-GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
-
-
-def mark(value: Any) -> float | None:
-    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
-    None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
-    if not math.isfinite(given):
-        raise ValueError("a finite number is expected")
-    return given
-
-
-def flag(value: Any) -> Any:
-    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-
-
-def decimal(text: str) -> float:
-    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
-    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text.strip()) else text)
 
 
 def rows_of(given: Any) -> Iterator[Any]:

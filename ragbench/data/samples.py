@@ -17,9 +17,9 @@ from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import cut, cut_list, flag, mark, read_rows, rows_in, rows_of
+from ragbench.data.rows import cut, cut_list, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -402,12 +402,12 @@ def references_in(value: Any, place: str) -> list[str]:
     """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
     if isinstance(value, str) and not isinstance(inside := opened(value), str) and _is_of_answers(inside):
         value = inside
-    if isinstance(value, Mapping):  # of SQuAD, and of TriviaQA
+    if isinstance(value, Mapping):  # of SQuAD, TriviaQA and MKQA
         own = {str(name).casefold(): answers for name, answers in value.items()}
         if isinstance(tags := own.get("tags"), list) and "correct" not in tags:  # of HELM: one of the wrong choices
             return []
-        aliases = own.get("text", own.get("normalized_aliases", own.get("aliases")))
-        value = own.get("value", value) if aliases is None else [own["value"], *aliases] if "value" in own else aliases
+        first, more = own.get("value", own.get("text")), own.get("normalized_aliases", own.get("aliases"))
+        value = value if first is more is None else [*([] if first is None else [first]), *(more or ())]
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
@@ -518,6 +518,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
     texts = list(value)
+    if all(isinstance(group, list) and all(isinstance(text, str) for text in group) for group in texts):
+        texts = [text for group in texts for text in group]  # several texts a fact
     if forms is not None:
         forms.add(place.rsplit(", ", 1)[1], form, len(texts))
     return texts

@@ -1,10 +1,11 @@
-"""What people call the fields of their tables, in English and Russian: one vocabulary for every reader."""
+"""What people call the fields of their tables, and yes and no in them, in English and Russian: one for every reader."""
 
 from __future__ import annotations
 
 import difflib
 import math
 import re
+import shlex
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
+from ragbench.core.segmentation import language_of
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import fields_of, opened
 from ragbench.data.files import DatasetError
@@ -49,7 +51,7 @@ PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
 PARTED = ("contexts", "reference_contexts", "reference")
 """Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
-_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.-]*\d+")
+_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -106,6 +108,12 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
+def format_of(columns: Iterable[Any]) -> Format | None:
+    """The known layout that rows with these columns are of; None for any other."""
+    there = set(map(key, columns))
+    return next((layout for layout in FORMATS if any(there >= marks for marks in layout.marks)), None)
+
+
 def _of_member(name: str) -> str:
     """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
     head, _, rest = name.partition(".")
@@ -113,6 +121,20 @@ def _of_member(name: str) -> str:
     if not rest or not side or own not in CONTENT:
         return ""
     return side if side != "user_input" and own in ("response", "reference") else own
+
+
+def _part(name: str) -> str:
+    """The field that a numbered column is a part of: passages, a reference, or what one person gave; else empty."""
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
+        return ""
+    part = _KNOWN.get(key(numbered[1]), "")
+    return part if part in PARTED else "value" if part in ("value", "rater") else ""
+
+
+def raters_of(columns: Iterable[str]) -> list[str]:
+    """The columns that hold what one person gave, by their names: `expert 1`, `Оценка асессора 2`."""
+    return [name for name in columns if _part(name) == "value"]
 
 
 def spoken(field: str) -> str:
@@ -188,7 +210,9 @@ class Columns:
             if inner is None:
                 continue
             members = {str(own): value for own, value in inner.items() if own not in row}
-            inside = {field_of(own) for own, value in members.items() if not missing(value)} & self._only
+            takes = plan.format.takes if plan.format and key(name) in plan.format.opens else {}
+            inside = {takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)}
+            inside &= self._only
             if plan.format is None or key(name) not in plan.format.opens:
                 inside &= {*CONTENT}
             if inside:  # an object in which nothing is called an answer may be one, as a whole
@@ -207,9 +231,13 @@ class Columns:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
-        if not has_answers and self._holds_references(plan, values):  # sets of questions give all right answers so
-            values["reference"] = values.pop("response")
+        if not has_answers and (right := self._right_answers(plan, values)) is not None:  # a set of questions
+            values = {**values, "reference": right}
+            del values["response"]
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
+        for field_name in ("response", "reference"):
+            if isinstance(verdict := values.get(field_name), bool):
+                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not verdict]
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -220,14 +248,19 @@ class Columns:
                 ]
         return values
 
-    def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
-        """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
+    def _right_answers(self, plan: _Plan, values: Mapping[str, Any]) -> Any:
+        """What stands where an answer would, if it is the right ones: a list of texts, what KILT and TriviaQA hold, or
+        true and false, under `answer`, and nothing else is the reference; else None."""
         given = opened(values.get("response"))
-        is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
-        if isinstance(given, Mapping):  # of TriviaQA
-            is_list = any(key(name) == "aliase" for name in given)
-        asked = "user_input" in values and "reference" in self._only - values.keys()
-        return is_list and asked and key(plan.fields["response"][0]) == "answer"
+        if "user_input" not in values or "reference" not in self._only - values.keys():
+            return None
+        parts = given if isinstance(given, list) else []
+        if parts and all(isinstance(part, Mapping) and part.keys() <= _OF_KILT for part in parts):
+            return [part["answer"] for part in parts if part.get("answer")]
+        is_right = isinstance(given, bool | list) and all(isinstance(text, str) for text in parts)
+        if isinstance(given, Mapping):
+            is_right = any(key(name) == "aliase" for name in given)
+        return given if is_right and key(plan.fields["response"][0]) == "answer" else None
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
@@ -256,7 +289,7 @@ class Columns:
         """What columns that nobody knows could be, among the fields that nothing else is."""
         left = [
             field_name
-            for field_name in CONTENT
+            for field_name in (*CONTENT, "value")
             if field_name not in self.read and field_name in self._only and field_name != "messages"
         ]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
@@ -265,7 +298,7 @@ class Columns:
         for name in unread:
             if not field_of(name) and (guess := _guess(name, left)):
                 left.remove(guess)
-                yield f"is {name} the {spoken(guess)}? --column {spoken(guess)}={name}"
+                yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -279,9 +312,7 @@ class Columns:
     def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
-        told = told or next(
-            (known_format for known_format in FORMATS if any(there >= marks for marks in known_format.marks)), None
-        )
+        told = told or format_of(there)
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         named = self._named(columns, place)
@@ -292,9 +323,8 @@ class Columns:
         joined: dict[str, int] = {}
         unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
         for name in columns:
-            numbered = _NUMBERED.fullmatch(name)
-            part = _KNOWN.get(key(numbered[1]), "") if numbered and keys[name] not in _KNOWN else ""
-            plainly = _KNOWN.get(keys[name]) or (part if part in PARTED else "") or _of_member(name)
+            part = _part(name)
+            plainly = _KNOWN.get(keys[name]) or part or _of_member(name)
             field_name = takes.get(keys[name], plainly)
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
@@ -382,6 +412,9 @@ class Columns:
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
+_OF_KILT = {"answer", "provenance", "meta"}
+YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
+"""What true and false are as answers, in the language of the question."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
@@ -400,9 +433,19 @@ _HINTS = {
 """Parts of names by which a field is guessed, the more particular field first."""
 
 
+_NO_TEXT = re.compile(
+    r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
+)
+"""Parts of names of columns that hold numbers, marks or names."""
+_ASKED = re.compile(r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)")
+"""What a form asks those who label: `Is the answer correct?`, `Полезность (1-5)`."""
+
+
 def _guess(name: str, left: Sequence[str]) -> str:
     plain = key(name)
-    if re.search(r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url", plain):
+    if _ASKED.search(name):
+        return "value" if "value" in left else ""
+    if _NO_TEXT.search(plain):
         return ""
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
@@ -476,3 +519,47 @@ def _listed(columns: Sequence[str], most: int = 12) -> str:
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
+GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
+
+
+def mark(value: Any) -> float | None:
+    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
+    None for an empty cell. Raises ValueError for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    word = str(value).strip().casefold()
+    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
+    if not math.isfinite(given):
+        raise ValueError("a finite number is expected")
+    return given
+
+
+def is_mark(value: Any) -> bool:
+    """Whether a cell holds what `mark` reads."""
+    try:
+        return mark(value) is not None
+    except ValueError:
+        return False
+
+
+def marked(row: Mapping[str, Any]) -> list[str]:
+    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
+    others = [name for name in row if name and field_of(name) != "id"]
+    return others if len(others) > 1 and all(is_mark(row[name]) for name in others) else []
+
+
+def flag(value: Any) -> Any:
+    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    word = str(value).strip().casefold()
+    if word in YES or word in NO:
+        return word in YES
+    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+
+
+def decimal(text: str) -> float:
+    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
+    return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)

@@ -16,8 +16,8 @@ from pydantic import SecretStr
 
 from ragbench.core import trust
 from ragbench.core.expectations import kind
-from ragbench.core.settings import WebSettings, project_folder
-from ragbench.core.settings.secrets import Mask, value_of
+from ragbench.core.settings import ConfigurationError, WebSettings, project_folder
+from ragbench.core.settings.secrets import Mask, excerpt, value_of
 from ragbench.core.settings.tables import filled
 from ragbench.core.types.reason import Reason
 from ragbench.llm.errors import Fault, Response, late
@@ -70,7 +70,10 @@ def client(settings: WebSettings, key: SecretStr | None, send: Send) -> openai.A
             transport=Wire(send, unsent), headers={"Accept-Encoding": "identity"}, trust_env=False
         ),
     }
-    made = _azure(settings, given) if settings.api_version else openai.AsyncOpenAI(**given)
+    try:
+        made = _azure(settings, given) if settings.api_version else openai.AsyncOpenAI(**given)
+    except httpx2.InvalidURL as error:
+        raise ConfigurationError(f"base_url = {settings.base_url!r}: {excerpt(error, 200)}") from None
     if urlsplit(str(settings.base_url)).hostname != OWN_HOST:
         made.organization, made.project = settings.organization, settings.project
         made._custom_headers = headers  # without those of OPENAI_CUSTOM_HEADERS

@@ -111,6 +111,10 @@ class Transport:
         self._client, self._own = client, client is not None
         if self._own:
             return
+        if web is not None:
+            from ragbench.llm import official
+
+            self._client = official.client(web, key, self.whole)
         import aiohttp
 
         self._within = partial(
@@ -126,10 +130,6 @@ class Transport:
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # a part of a packed response can be of any size once unpacked
         )  # fmt: skip
-        if web is not None:
-            from ragbench.llm import official
-
-            self._client = official.client(web, key, self.whole)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
         """The body of a good response to what is posted to a path of the endpoint, by its client. Raises Fault."""

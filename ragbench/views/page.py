@@ -288,9 +288,11 @@ Raises BenchError for what is no system, DatasetError for what is no data, each 
 SYSTEMS = {
     "retrievers": [
         "systems: by name a function of (question, k) or of the question alone, an object of LangChain, LlamaIndex or",
-        'Haystack, results as a data frame, a list or a file, {"retriever": …, "generator": …}, or a name, such as',
-        '"bm25". The first is the baseline. What a function returns in rank order: ids, texts, pairs of either with a',
-        'score, mappings, or {"answer": …, "retrieved": …} of a system that answers by itself.',
+        "Haystack, or with a method retrieve, search or query; results as a data frame, a list, a file, or a mapping",
+        'from question to them; {"retriever": …, "generator": …}, or a name, such as "bm25". The first is the',
+        "baseline. What a function returns or yields in rank order: ids, texts, pairs of either with a score, mappings",
+        "or a data frame; or, of a system that answers by itself, a text, a stream of its parts, or",
+        '{"answer": …, "retrieved": …}.',
     ],
     "writers": [
         "systems: by name a function of (question, texts of the contexts) that returns the answer, a runnable of",

@@ -49,6 +49,10 @@ SAID: dict[str, list[tuple[str, int, tuple[str, ...]]]] = {
         ("score r.jsonl -m exact_match", 3, ("answer and output differ", "--column answer=output")),
         ("score r.jsonl -m exact_match --column answer=output", 0, ("exact_match  0.0000",)),
     ],
+    "agree_wide": [
+        ("init", 0, ("w.csv: ratings (id, human, judge)", "Next: ragbench agree w.csv --raters human,judge")),
+        ("agree w.csv --raters human,judge", 0, ("accuracy           0.8000", "cohen_kappa        0.6000")),
+    ],
     "beir_int_ids": [
         ("load beir b --name x --dry-run", 0, ("2 passages, 1 question (0 without a relevant passage)",)),
         ("init", 0, ("Next: ragbench load beir b --name b",)),

@@ -346,6 +346,15 @@ def test_two_columns_of_a_table_are_two_raters(tmp_path: Path, more: tuple[str, 
     assert found["statistics"]["cohen_kappa"]["value"] == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize("names", [("Оценка асессора 1", "Оценка асессора 2"), ("human_label", "llm_label")])
+def test_raters_beside_answers_are_told_from_them(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Neither short questions nor answers are classes; of numbered columns it is the name that tells."""
+    rows = "".join(f"{n},Is it?,It is.,{n % 2},{n % 2 if n else 1}\n" for n in range(4))
+    (tmp_path / "w.csv").write_text(f"id,question,answer,{','.join(names)}\n{rows}", encoding="utf-8")
+    found = json.loads(command_line.invoke("agree", tmp_path / "w.csv", "--json").stdout)
+    assert (found["raters"], found["statistics"]["accuracy"]["value"]) == ([*names], 0.75)
+
+
 def test_which_columns_were_taken_is_said_where_nobody_named_them(tmp_path: Path) -> None:
     path = tmp_path / "w.csv"
     path.write_text(WIDE)

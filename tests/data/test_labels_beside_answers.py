@@ -54,9 +54,12 @@ def test_a_column_of_labels_tries_a_judge_without_a_second_file(project: Path, m
     assert answers["people"].tolist() == [float(n % 3 > 0) for n in range(N)]
 
 
-@pytest.mark.parametrize("form", ["rows", "columns"])
+@pytest.mark.parametrize(
+    "form", ["rows", "columns", "Оценка асессора {}", "Expert {}", "rater_{}", "Балл эксперта №{}"]
+)
 def test_each_of_several_people_is_a_rater(bare: Path, form: str) -> None:
-    """One row a label, with the person's name; or one column a person, which the command names."""
+    """One row a label, with the person's name; or one column a person, which the command or a number names."""
+    names = {"anna": "anna", "boris": "boris"}
     if form == "rows":
         rows = [{"id": f"q{n}", "question": "When?", "answer": "At 8.", "rating": 1 + (n + who) % 5, "annotator": name}
                 for n in range(6) for who, name in enumerate(("anna", "boris")) if n or not who]  # fmt: skip
@@ -66,13 +69,15 @@ def test_each_of_several_people_is_a_rater(bare: Path, form: str) -> None:
         assert len(read_samples(bare / "t.jsonl", forms)) == 6, "an answer that two people labelled is one answer"
         assert not forms.left_out.counts
     else:
-        rows = [{"id": f"q{n}", "question": "When?", "answer": "At 8.", "anna": 1 + n % 5,
-                 "boris": 1 + (n + 1) % 5 if n else ""} for n in range(6)]  # fmt: skip
+        if form != "columns":
+            names = {name: form.format(number) for number, name in enumerate(names, 1)}
+        rows = [{"id": f"q{n}", "question": "When?", "answer": "At 8.", names["anna"]: 1 + n % 5,
+                 names["boris"]: 1 + (n + 1) % 5 if n else ""} for n in range(6)]  # fmt: skip
         write_lines(bare / "t.jsonl", rows)
-        brought, _ = data.answer_tables.read(bare / "t.jsonl", {"label": "anna,boris"})
+        brought, _ = data.answer_tables.read(bare / "t.jsonl", {"label": "anna,boris"} if form == "columns" else None)
     found = {one.question_id: one.ratings for one in brought.ratings}
-    assert found["q0"] == {"anna": 1.0}
-    assert found["q3"] == {"anna": 4.0, "boris": 5.0}
+    assert found["q0"] == {names["anna"]: 1.0}
+    assert found["q3"] == {names["anna"]: 4.0, names["boris"]: 5.0}
     assert "taken for a scale from 1 to 5" in " ".join(brought.notes)
     assert brought.runs[-1] == "tier_judge", "the scale that is asked for anyway is not said"
 

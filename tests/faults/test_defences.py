@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import py_compile
+import re
 import shutil
 import socket
 import threading
@@ -144,6 +146,30 @@ class TestLinkLocalAddresses:
         add(bare, f'[judges.j]\nmodel = "m"\nbase_url = "http://{host}/v1"\n')
         assert settings.load().judges["j"].base_url == f"http://{host}/v1"
 
+    @pytest.mark.parametrize(
+        "host",
+        [
+            "a.example\\\\.evil",
+            "a.example:80\\\\.evil",
+            "a\\tb",
+            "a b",
+            "a:0",
+            "a:99999",
+            "１２７.0.0.1",
+            "a\\u202eb",
+            "a%2eb",
+        ],
+    )
+    @pytest.mark.parametrize("line", ['[judges.j]\nmodel = "m"\nbase_url', '[systems.s]\nids = "ids"\nurl'])
+    def test_a_host_that_two_readers_may_take_for_two_is_none(self, bare: Path, line: str, host: str) -> None:
+        add(bare, f'{line} = "http://{host}/v1"\n')
+        with pytest.raises(ConfigurationError, match=r"a host, and perhaps its port, is expected|Port out of range"):
+            settings.load()
+
+    def test_what_the_client_takes_for_no_address_is_said(self) -> None:
+        with pytest.raises(ConfigurationError, match=r"base_url = 'http://אa1\.example/v1': Invalid IDNA hostname"):
+            ask("http://אa1.example/v1", ["a"], attempts=1)
+
     @pytest.mark.fault("metadata", tried="names that lead to link-local addresses, and redirects there", count=4)
     @pytest.mark.parametrize("name", ["metadata.google.internal", "rebound.example"])
     def test_a_name_that_leads_there_is_never_asked(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +203,8 @@ class TestLinkLocalAddresses:
         written = [
             *("2852039166", "0xa9fea9fe", "0xA9.254.0251.254", "0251.0376.0251.0376", "169.254.43518", "169.16689662"),
             *("169.254.169.254.", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "fe80::1%eth0"),
-            "[2002:a9fe:a9fe::1]",
+            *("[2002:a9fe:a9fe::1]", "[64:ff9b:1::a9fe:a9fe]", "[2001:0:4136:e378:8000:63bf:5601:5601]", "192.0.0.192"),
+            *("１６９.２５４.１６９.２５４", "169。254。169｡254"),
         ]
         assert [host for host in (*METADATA, *written) if not urls.is_metadata(host)] == []
         others = ["2130706433", "0x7f000001", "08", "0", "a9fe", "1.2.3.4.5", "[2001:db8::a9fe:a9fe]", "9999999999"]
@@ -211,6 +238,27 @@ class TestKeysAndUrls:
         key = "sk/9 x+Q=z&%7"
         monkeypatch.setenv("FAR_API_KEY", key)
         assert secrets.exact_masker()(f"GET /ask?key={written(key)}&k=5") == "GET /ask?key=••••&k=5"
+
+    @pytest.mark.parametrize(
+        "key",
+        ["sk-proj-Ab3dEfGh1jKlMn0pQ", "wJalrXUtnFEMI/K7MDENG+bPxRfi==", "123E4567-E89B-12D3-A456", "pw-9x!7",
+         "a'b\"c&d<e>f%g h1", "ключ-пароль-Ёж-77", "tail\\n\\\\with\\99"],
+    )  # fmt: skip
+    def test_a_key_is_masked_whoever_writes_it(self, key: str) -> None:
+        """As other libraries write it: PHP, Go, .NET and XML escape other signs, or the same ones in another way."""
+        escaped = json.dumps(key)[1:-1]
+        long = len(key) >= secrets.LONG
+        ways = [
+            key, escaped, json.dumps(escaped)[1:-1], escaped.replace("/", "\\/"), repr(key)[1:-1],
+            quote(quote(key, "")),
+            "".join(sign if sign.isalnum() and sign.isascii() else f"&#{ord(sign)};" for sign in key),
+            "".join(sign if sign.isalnum() and sign.isascii() else f"&amp;#x{ord(sign):X};" for sign in key),
+            "".join(sign if sign.isalnum() or sign == "\\" else f"\\u{ord(sign):04X}" for sign in key),
+            re.sub("%..", lambda code: code[0].lower(), quote(key, "")), *((key.lower(), key.upper()) if long else ()),
+        ]  # fmt: skip
+        mask = secrets.masker_of(key)
+        assert [way for way in ways if mask(f"it is <{way}>.") != "it is <••••>."] == []
+        assert mask(words := f"Of {key[: len(key) // 2]} nothing is told.") is words
 
     @pytest.mark.parametrize(
         "url", ["s3://bucket/kb::http://evil.example/x", "file:///data::zip", "https://host/a::b", "memory://a::b/c"]

@@ -273,6 +273,10 @@ def test_an_answer_is_there_exactly_when_its_status_is_ok() -> None:
         ({"kind": "openai", "base_url": "http://x/v1"}, "model"),
         ({"kind": "callable"}, "callable"),
         ({"callable": "a:b"}, "kind 'callable'"),
+        (
+            {"model": "m", "base_url": "http://x/v1"},
+            "model = 'm' is of a generator of kind 'openai': write",
+        ),
         ({"kind": "callable", "callable": "a"}, "module:function"),
         ({"max_context_characters": 0}, "greater than or equal to 1"),
         ({"surprise": 1}, "Extra inputs"),

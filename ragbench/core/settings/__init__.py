@@ -61,7 +61,7 @@ from ragbench.core.settings.tables import (
 )
 
 OFFLINE = "lexical"
-MOST_BYTES = 2**22
+MOST_BYTES = 2**20
 """Of ragbench.toml, which is read whole."""
 """The judge that is meant where none is named or configured: it is always there, and asks no model."""
 PREFIX = "RAGBENCH_"
@@ -578,10 +578,8 @@ def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
 
 
 def _refuse_secrets(path: Path) -> None:
-    import tomllib
-
     try:
-        table = tomllib.loads(folders.text(path, MOST_BYTES))
+        table = folders.toml(folders.text(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ragbench.core.language import Language
 from ragbench.core.settings.tables import SLOT, Table, refuse_open_secrets
-from ragbench.core.settings.urls import refuse_metadata, without_credentials
+from ragbench.core.settings.urls import check_host, without_credentials
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Models that think refuse max_tokens and a temperature or top_p of another value than 1, each in a sentence of its
@@ -107,7 +107,7 @@ def _web_address(value: str | None) -> str | None:
             "base_url holds a user, a password or a query: name the key's variable in `key_variable`, and write the "
             "rest in `query`"
         )
-    refuse_metadata("base_url", value)
+    check_host("base_url", value)
     return _PATHS.sub("", value).rstrip("/")
 
 
@@ -232,6 +232,13 @@ Provider = Annotated[
 ]
 
 
+def _refuse_models(table: Any, what: str, kinds: str) -> None:
+    """Raise ValueError for a model without a `kind`: the stand-in, which is the default, would be measured for it."""
+    for name in ("model", "base_url", "provider", "client"):
+        if "kind" not in table.model_fields_set and (value := getattr(table, name)) is not None:
+            raise ValueError(f"{name} = {str(value)!r} is of {what} of kind {kinds}: write kind = {kinds.split()[0]}")
+
+
 class EmbedderSettings(WebSettings):
     """How texts become vectors. `hashing` is there without a table."""
 
@@ -281,6 +288,7 @@ class EmbedderSettings(WebSettings):
             raise ValueError(
                 f"queries = {self.queries!r} is of embedders of kind 'database', and this is {self.kind!r}"
             )
+        _refuse_models(self, "an embedder", "'openai' or 'sentence_transformers'")
         if self.kind in ("sentence_transformers", "openai") and not self.model:
             raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
         if self.kind == "openai" and [self.base_url, self.provider, self.client].count(None) != 2:
@@ -428,6 +436,7 @@ class GeneratorSettings(EndpointSettings):
     @model_validator(mode="after")
     def _complete(self) -> GeneratorSettings:
         addresses = [self.base_url, self.provider, self.client]
+        _refuse_models(self, "a generator", "'openai'")
         if self.kind == "openai" and (not self.model or addresses.count(None) != 2):
             raise ValueError(
                 "a generator of kind 'openai' needs `model`, and `base_url`, the name of a shared `provider`, or your "

@@ -6,14 +6,13 @@ measurement's `save`, the journal's export, labels and data sets. What an endpoi
 
 from __future__ import annotations
 
-import html
-import json
+import html.entities
 import os
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ragbench.core import settings
 from ragbench.core.settings.urls import MASK, without_passwords
@@ -25,6 +24,8 @@ AT_ONCE = 50_000
 """Cells of a table that are held as Python's texts."""
 SHORTEST = 6
 """Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
+LONG = 16
+"""Characters of a value that is no word: it is masked in small and in capital letters, too."""
 _SECRET_NAME = re.compile(
     r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY|ACCOUNT_?KEY|"
     r"CONNECTION_?STRING)",
@@ -143,25 +144,41 @@ def _passwords(url: str) -> set[str]:
     return {*given, *({password, unquote(password)} if password else ())}
 
 
-def _written(value: str) -> set[str]:
-    """A value as JSON, HTML, URLs and Python write it."""
-    return {
-        value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1],
-        html.escape(value), html.escape(value, quote=False), html.escape(value).replace("&#x27;", "&#39;"),
-        html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"), quote(value), quote(value, safe=""),
-        quote_plus(value),
-    }  # fmt: skip
+def _anyhow(value: str) -> str:
+    """A pattern of a value however it is written: as it is, or as JSON, HTML, URLs and Python write it, once or within
+    each other, by whatever library; of a long one small and capital letters are the same."""
+    pattern = "".join(map(_sign, re.findall(r"\\++|[^\\]", value)))
+    return f"(?i:{pattern})" if len(value) >= LONG else pattern
+
+
+def _sign(sign: str) -> str:
+    """A pattern of one sign of a value, or of as many backslashes as stand there."""
+    if (count := len(sign)) > 1 or sign == "\\":
+        return rf"(?:\\{{{count},{8 * count}}}|(?i:%(?:25)*5c|&(?:amp;)*(?:#0*92|#x0*5c|bsol);){{{count}}})"
+    if sign.isascii() and sign.isalnum():
+        return sign
+    units = sign.encode("utf-16-be", "surrogatepass").hex()
+    escaped = "".join(rf"\\{{1,4}}u{units[start : start + 4]}" for start in range(0, len(units), 4))
+    of_url = "".join(f"%(?:25)*{byte:02x}" for byte in sign.encode("utf-8", "surrogatepass"))
+    code, names = ord(sign), [name for name, there in html.entities.html5.items() if there == sign and name[-1] == ";"]
+    of_html = "|".join((f"#0*{code};", f"#x0*{code:x};", *map(re.escape, names)))
+    byte = rf"|\\{{1,4}}x{code:02x}" if code < 256 else ""
+    space = r"|\+" if sign == " " else ""
+    return rf"(?:\\{{0,4}}{re.escape(sign)}|(?i:{escaped}|{of_url}|&(?:amp;)*(?:{of_html}){byte}){space})"
 
 
 @lru_cache(maxsize=256)
 def _masking(values: frozenset[str]) -> Mask:
-    secrets = sorted((text for value in values for text in _written(value)), key=lambda text: (-len(text), text))
+    secrets = sorted(values, key=lambda value: (-len(value), value))
     if not secrets:
         return str
-    pattern = re.compile("|".join(map(re.escape, secrets)))
+    pattern = re.compile("|".join(map(_anyhow, secrets)))
+    runs = {max(re.findall("[a-z0-9]+", value.lower()), key=len, default="") for value in secrets}
 
     def mask(text: str) -> str:
-        # looked for one by one first: that is a hundred times as fast, and nearly always all there is to do
-        return pattern.sub(MASK, text) if any(secret in text for secret in secrets) else text
+        # what every way of writing leaves as it is is looked for first: that is a hundred times as fast, and nearly
+        # always all there is to do
+        small = text.lower()
+        return pattern.sub(MASK, text) if any(run in small for run in runs) else text
 
     return mask

@@ -23,7 +23,7 @@ from ragbench.core.settings.tables import (
     refuse_open_secrets,
     refuse_unfit,
 )
-from ragbench.core.settings.urls import refuse_metadata, without_credentials
+from ragbench.core.settings.urls import check_host, without_credentials
 
 KINDS = ("embedder", "retriever", "callable", "results", "url")
 EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")
@@ -118,7 +118,7 @@ class SystemSettings(IndexSettings, Patience):
             raise ValueError(
                 f"url = {shown!r} holds a user, a password, a key or a fragment: name its variable in `headers`"
             )
-        refuse_metadata("url", given)
+        check_host("url", given)
         _check_slots("url", given)
         return given
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import unicodedata
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -105,12 +106,15 @@ MASK = "••••"
 METADATA = tuple(
     map(
         ipaddress.ip_network,
-        ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "100.100.100.200/32"),
+        (*("169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "fd20:ce::254"), *("100.100.100.200", "192.0.0.192")),
     )
 )
 """Link-local addresses, and those at which clouds hand out a machine's credentials."""
-CARRIERS = tuple(map(ipaddress.ip_network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+CARRIERS = tuple(
+    map(ipaddress.ip_network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/96"))
+)
 """Networks of IPv6 whose addresses end with one of IPv4 that they lead to."""
+_HOST = re.compile(r"(?:[\w.-]+|\[[\w:.%]+\])(?::\d{1,5})?")
 _FIGURES = re.compile(r"0[xX][0-9a-fA-F]{1,8}|0[0-7]{0,12}|[1-9][0-9]{0,9}")
 _USER = re.compile(r"(?<=[a-z0-9+.-])://[^\s:/@'\"]*+:(?!\d{1,5}/)", re.IGNORECASE)
 """Up to a password, which may have a / in it, unless it begins as a port does."""
@@ -140,8 +144,10 @@ def without_credentials(url: str) -> str:
 
 
 def is_metadata(host: str) -> bool:
-    """Whether an address in figures is one of METADATA, however it is written: as one number, in octal, within IPv6."""
-    bare = host.strip("[]").partition("%")[0].rstrip(".")
+    """Whether an address in figures is one of METADATA, however it is written: as one number, in octal, within IPv6,
+    in wide figures, which a resolver takes for the same."""
+    plain = unicodedata.normalize("NFKC", host).replace("\N{IDEOGRAPHIC FULL STOP}", ".")
+    bare = plain.strip("[]").partition("%")[0].rstrip(".")
     try:
         address = ipaddress.ip_address(bare)
     except ValueError:
@@ -156,16 +162,21 @@ def is_metadata(host: str) -> bool:
     inner = [address]
     if isinstance(address, ipaddress.IPv6Address) and any(address in network for network in CARRIERS):
         inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    if isinstance(address, ipaddress.IPv6Address) and address.sixtofour is not None:
-        inner.append(address.sixtofour)
+    if isinstance(address, ipaddress.IPv6Address):
+        inner += filter(None, (address.sixtofour, *(address.teredo or ())))
     return any(
         candidate in network for candidate in inner for network in METADATA if candidate.version == network.version
     )
 
 
-def refuse_metadata(key: str, url: str) -> None:
-    """Raises ValueError for an address that is never asked, whoever trusts the project."""
-    if is_metadata(urlsplit(url).hostname or ""):
+def check_host(key: str, url: str) -> None:
+    """Raises ValueError for an address without a host that all readers take for the same one, and for one that is never
+    asked, whoever trusts the project."""
+    parts = urlsplit(url)
+    is_plain = url.isprintable() and unicodedata.is_normalized("NFKC", parts.netloc)
+    if not is_plain or not _HOST.fullmatch(parts.netloc) or parts.port == 0:
+        raise ValueError(f"{key} = {without_credentials(url)!r}: a host, and perhaps its port, is expected behind ://")
+    if is_metadata(parts.hostname or ""):
         raise ValueError(
             f"{key} = {without_credentials(url)!r} is link-local, where clouds keep a machine's credentials: it is "
             "never asked"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.data.cells import plain
 from ragbench.data.files import PACKINGS, DatasetError
-from ragbench.data.rows import NO, TABLES, YES, cut, cut_list, decimal, read_rows
-from ragbench.data.vocabulary import field_of
+from ragbench.data.rows import TABLES, cut, cut_list, read_rows
+from ragbench.data.vocabulary import NO, YES, decimal, field_of, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array
@@ -150,17 +150,21 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     is_long = table.called("rater") in table.columns
     if columns.value == Columns.value in table.columns or is_long or columns.metric:
         return ()
+    if columns.value == Columns.value and len(people := raters_of(table.columns)) > 1:
+        return people
     own = {columns.item or _item(table), columns.cluster}
-    held = {name: classes for name in table.columns if name not in own and (classes := _few(table, name))}
+    others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater")]
+    held = {name: classes for name in others if (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
     alike = [name for name in held if named is None or held[name] & held[named]]
     if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
         return sorted(alike, key=lambda name: name != named)
     value = columns.value if columns.value in table.columns else table.called("value")
     if not set(table.columns) >= {_item(table), value}:
+        named_so = ",".join([*held][:2]) if len(held) > 1 else "COLUMN,COLUMN"
         raise DatasetError(
             f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
-            "and value; of a table with a column a rater name these, --raters COLUMN,COLUMN"
+            f"and value; of a table with a column a rater name these, --raters {named_so}"
         )
     return ()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -95,7 +94,7 @@ def sweep(name: str, known: Settings) -> SweepSettings:
     """
     path = settings.read_path()
     try:
-        given: Any = tomllib.loads(folders.text(path, MOST_BYTES)).get("sweeps", {})
+        given: Any = folders.toml(folders.text(path, MOST_BYTES)).get("sweeps", {})
         tables = _Tables.model_validate({"sweeps": given}).sweeps
     except ValidationError as error:
         said = (mistakes.explain(fault, _Tables) for fault in error.errors())
@@ -130,7 +129,7 @@ def _strange(name: str, table: SweepSettings, known: Settings) -> list[str]:
 def only() -> str:
     """The name of the one sweep that there is. Raises ConfigurationError where there is none, or several."""
     path = settings.read_path()
-    there = tomllib.loads(folders.text(path, MOST_BYTES)).get("sweeps", {})
+    there = folders.toml(folders.text(path, MOST_BYTES)).get("sweeps", {})
     if len(there) != 1:
         said = f"there are {', '.join(there)}: name one" if there else "there is none: write a table [sweeps.NAME]"
         raise ConfigurationError(f"{path.name}: which sweep? {said}")

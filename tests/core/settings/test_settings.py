@@ -63,6 +63,9 @@ def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[embedders.a]\nkind = 'openai'\nmodel = 'm'\n", "needs `base_url`"),
         ("database_url = 'postgresql://u:p@h/d'\n", "RAGBENCH_DATABASE_URL instead"),
         ("dataset = \n", "not a TOML file"),
+        (f"a{'.a' * 400_000} = 1\n", "line 1 has a name of more than 200 parts"),
+        (f"[x]\n\"=\" . 'b'{' .a' * 400} = 1\n", "line 2 has a name of more than 200 parts"),
+        (f"[judges.a]\nmodel = 'm'\nfamily = '{'One sentence. ' * 300}'\n", "judges.a"),
     ],
 )
 def test_a_fault_names_the_key_and_what_is_legal(
@@ -274,6 +277,14 @@ def test_what_metrics_embed_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("RAGBENCH_EMBEDDER")
     write(tmp_path, text, monkeypatch)
     assert settings.load().metric_embedder == expected
+
+
+def test_a_model_without_a_kind_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "[embedders.e5]\nbase_url = 'http://x/v1'\nmodel = 'e5'\n", monkeypatch)
+    with pytest.raises(
+        ConfigurationError, match=r"model = 'e5' is of an embedder of kind 'openai' or .*: write kind ="
+    ):
+        settings.load()
 
 
 def test_an_embedder_of_metrics_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -125,6 +126,12 @@ PROJECTS = {
     "data of another project": Hostile(top='data_folder = "../other/data"\n', named="data_folder: reads {other}/data"),
     "a link among its data": Hostile(links={"data/small/decisions.en.jsonl": "secret.jsonl"},
                                      named="leads to {other}/secret.jsonl"),
+    "a link in place of its data": Hostile(links={"data": "data"}, named="data_folder: reads {other}/data"),
+    "a link in place of its reports": Hostile(links={"reports": "reports"}, named="writes to {other}/reports"),
+    "a link deep in its reports": Hostile(links={"reports/20260101T000000-01/parts": "data"},
+                                          named="leads to {other}/data", words=("publish", "latest", "--to", "public")),
+    "notebooks copied elsewhere": Hostile(top='notebooks_folder = "../other/pages"\n', words=("lab", "--no-browser"),
+                                          named="writes to {other}/pages"),
     "a data set that is a link": Hostile(links={"data/more": "data"}, named="leads to {other}/data"),
     "results elsewhere": Hostile('[systems.x]\nresults = "../other/secret.jsonl"\n',
                                  named="systems.x.results: reads {other}/secret.jsonl"),
@@ -180,6 +187,9 @@ def stranger(
         for name, text in one.files.items():
             one_file(project / name, text)
         for name, target in one.links.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            if (project / name).is_dir():
+                shutil.rmtree(project / name)
             (project / name).symlink_to(other / target)
         if one.without:
             place.unlink()
@@ -205,7 +215,7 @@ def one_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=48)
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=52)
 @pytest.mark.parametrize("name", PROJECTS)
 def test_nothing_of_it_happens_before_one_answer(
     name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer
