@@ -92,10 +92,10 @@ def _languages(material: Material) -> list[str]:
     texts: dict[str, int] = {}
     for row in rows_of(LengthRow, material.kept("lengths")):
         texts[row["table"]] = texts.get(row["table"], 0) + row["texts"]
-    for told in rows_of(LanguageRow, material.kept("languages")):
-        texts[told["table"]] -= told["texts"]
-        name = language(told["language"], _) if told["language"] else _("too short or unsure to tell")
-        by_table.setdefault(told["table"], []).append(f"{name} {_.integer(told['texts'])}")
+    for detected in rows_of(LanguageRow, material.kept("languages")):
+        texts[detected["table"]] -= detected["texts"]
+        name = language(detected["language"], _) if detected["language"] else _("too short or unsure to tell")
+        by_table.setdefault(detected["table"], []).append(f"{name} {_.integer(detected['texts'])}")
     for name, parts in by_table.items():
         if texts[name]:
             parts.append(_("not looked at {n}", n=_.integer(texts[name])))

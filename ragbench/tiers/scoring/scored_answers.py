@@ -280,10 +280,10 @@ class Scores:
         system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
         each system have a text that seems to address a judge. `judge_coverage`: of panels whose judges measured
         different answers, how many values are made of fewer judges than the panel has, and each judge's mean over its
-        own answers and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
-        resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
-        without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with which every
-        interval and p of single scores is made anew from them.
+        own answers and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status,
+        reason, resamples (how many were drawn), left_out (how often it was called without a question), lacking
+        (questions without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with
+        which every interval and p of single scores is made anew from them.
         """
         return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
 
