@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.judge.lexical import LexicalJudge, WordReader
     from ragbench.judge.model_judge import ModelJudge
     from ragbench.judge.opening import (
@@ -32,36 +32,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         leave_one_out,
     )
 
-_PLACES = {
-    "AGGREGATES": "panel",
-    "Again": "pairwise",
-    "Asking": "pairwise",
-    "JudgeCoverage": "panel",
-    "CoveredBy": "panel",
-    "Choice": "pairwise",
-    "Duel": "pairwise",
-    "Influence": "panel",
-    "LexicalJudge": "lexical",
-    "ModelJudge": "model_judge",
-    "OFFLINE_JUDGES": "opening",
-    "OpenJudges": "opening",
-    "Overheard": "pairwise",
-    "OwnJudge": "opening",
-    "Panel": "panel",
-    "PlanningJudge": "opening",
-    "DryRunJudges": "opening",
-    "Reworded": "pairwise",
-    "Rule": "panel",
-    "WordReader": "lexical",
-    "asks_nobody": "opening",
-    "judge_coverage": "panel",
-    "compare": "pairwise",
-    "leave_one_out": "panel",
-    "legal_names": "opening",
-    "open_judges": "opening",
-    "own_judge": "opening",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)
 
 
 class _Room(ModuleType):
