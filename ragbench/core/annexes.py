@@ -2,11 +2,12 @@
 
 An annex is found by being there. Without its folder what it offers is not offered, and nothing else changes.
 
-A room says under TYPE_CHECKING what its names are, for whoever reads types, and here where they lie.
+A room says under TYPE_CHECKING what its names are and where they lie, once for whoever reads types and for Python.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -65,18 +66,24 @@ def notebooks() -> dict[str, Path]:
     return {name: folder / place.split(".")[2] / f"{name}.ipynb" for name, place in offered("notebooks").items()}
 
 
-def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def offers(room: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """A room's `__all__`, `__getattr__` and `__dir__`, by which Python finds names that it does not hold yet (PEP 562).
 
-    room: the package's dotted name. places: the module below it that each name is of; "" where it is a module itself.
-    The second raises AttributeError for a name that is not among them.
+    room: the package's dotted name. Its names are those that it imports for whoever reads types, `if TYPE_CHECKING`:
+    they are written once. The second raises AttributeError for a name that is not among them.
     """
+    source = Path(str(sys.modules[room].__file__)).read_text(encoding="utf-8")
+    told = next(node.body for node in ast.parse(source).body if isinstance(node, ast.If))
+    places = {
+        alias.asname or alias.name: str(node.module)
+        for node in told if isinstance(node, ast.ImportFrom) for alias in node.names
+    }  # fmt: skip
 
     def found(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         place = places[name]
-        attribute = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
+        attribute = import_module(f"{room}.{name}") if place == room else getattr(import_module(place), name)
         setattr(sys.modules[room], name, attribute)
         return attribute
 
