@@ -76,6 +76,7 @@ def test_a_name_in_markdown_calls_nobody() -> None:
     assert exports.markdown("@octocat and (@team/all) of ndcg@10") == (
         r"@&#8203;octocat and \(@&#8203;team/all\) of ndcg@10"
     )
+    assert exports.markdown("v5 $k$") == r"v5 \$k\$", "no formula"
     made = measurement(("@base", "@new"), ("mrr",), 10, facts={"dataset": "@data"})
     text = exports.summary({"notebooks": [{"name": "@t"}]}, {"@t": made}, None, translator("en"))
     assert "@&#8203;base" in text
