@@ -77,7 +77,8 @@ def collections(data: Path) -> Iterator[Collection]:
 
 def xquad(path: Path) -> Collection:
     """Each question's own paragraph among the 180."""
-    chunks, questions, _left_out = squad.read(path)
+    brought = squad.read(path)
+    chunks, questions = brought.chunks, brought.questions
     asked = [Question(one.id, one.text, relevant=one.relevant) for one in questions]
     return _collection(path.name.removesuffix(".json.gz"), {one.id: one.text for one in chunks}, asked)
 
@@ -99,7 +100,8 @@ def multi_turn(path: Path, part: str) -> Collection:
 
 def beir_folder(folder: Path) -> Collection:
     """The test questions that have a relevant passage."""
-    chunks, questions, _left_out = beir.read(*beir.files(folder))
+    brought = beir.read(*beir.files(folder))
+    chunks, questions = brought.chunks, brought.questions
     texts = {one.id: f"{one.title or ''} {one.text}".strip() for one in chunks}
     return _collection(
         folder.name, texts, [Question(one.id, one.text, relevant=one.relevant) for one in questions if one.relevant]

@@ -45,7 +45,8 @@ def main() -> None:
         settings.load.cache_clear()
         settings.load = lambda: loaded  # type: ignore[assignment]
         for language in ("ru", "en"):
-            chunks, questions, _ = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+            brought = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+            chunks, questions = brought.chunks, brought.questions
             _write(folder, f"xquad-{language}", language, chunks, questions)
             _tell(f"xquad-{language}", tier1_retrieval(f"xquad-{language}", arguments.systems))
         for collection in ("clapnq", "fiqa"):
@@ -63,13 +64,11 @@ def _multi_turn(data: Path, folder: Path, collection: str, systems: str) -> None
             rows = [json.loads(line) for line in lines]
         spoken = [{**row, "text": row["text"].replace("|user|: ", "")} for row in rows]
         queries.write_text("".join(json.dumps(row) + "\n" for row in spoken), encoding="utf-8")
-        chunks, questions, left_out = datasets.beir.read(
-            corpus, queries, source / f"{collection}_qrels_dev.tsv.gz", clusters=CONVERSATION
-        )
+        brought = datasets.beir.read(corpus, queries, source / f"{collection}_qrels_dev.tsv.gz", clusters=CONVERSATION)
         name = f"{collection}-{form}"
-        _write(folder, name, "en", chunks, questions)
+        _write(folder, name, "en", brought.chunks, brought.questions)
         found[form] = tier1_retrieval(name, systems, metrics=METRICS)
-        _tell(f"{name} (left out: {left_out})", found[form])
+        _tell(f"{name} (left out: {dict(brought.left_out)})", found[form])
     for form in ("rewrite", "questions"):
         _contrast(found["lastturn"], found[form], form)
 

@@ -84,7 +84,8 @@ def read(name: str, data: Path, folder: Path) -> Dataset:
     if name == "mtrag-un":
         chunks, questions = unanswerable(data)
     else:
-        chunks, questions, _ = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+        brought = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+        chunks, questions = brought.chunks, brought.questions
     plain = name.replace(":", "-")
     about = {"title": name, "licence": "see its provenance", "source": name, "language": language}
     datasets.write(plain, folder / "data", chunks=chunks, questions=questions, replace=True, **about)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -35,6 +34,7 @@ from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
+from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
 from ragbench.store.errors import StoreError
@@ -250,7 +250,7 @@ class Beginning:
                 read = datasets.Records.read(place, tongues[0])
                 asked = read.questions
                 size = _sized(read.chunks, asked)
-                about = f'title = {_toml(place.name)}\nlicence = "not stated"\nlanguages = {_toml(tongues)}\n'
+                about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(tongues)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
                 by_chunk = any(question.relevant for question in asked)
@@ -426,7 +426,7 @@ class Beginning:
             yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
             yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
         for name, url in self.services.items():
-            yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "url", url))
+            yield from ("", f"[systems.{toml_key(name)}]", _line(SystemSettings, "url", url))
             if "{question}" in url:
                 yield _line(SystemSettings, "method", "GET")
             else:
@@ -436,7 +436,7 @@ class Beginning:
                 yield f"# {_line(SystemSettings, key, value)}"
             yield '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
         for name, path in self.functions.items():
-            yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "callable", path))
+            yield from ("", f"[systems.{toml_key(name)}]", _line(SystemSettings, "callable", path))
 
     def _table(self, table: str, model: type[ChunkTable | QuestionTable]) -> Iterator[str]:
         """The settings of a table of the database: what it was found to have, else the usual names."""
@@ -584,16 +584,8 @@ def _defined(path: Path) -> Iterator[str]:
 def _line(model: type[BaseModel], key: str, value: Any) -> str:
     """A key with what it is about: beside it, or above where a line would be too long."""
     about = model.model_fields[key].description
-    short = f"{key} = {_toml(value)}  # {about}"
+    short = f"{key} = {toml(value)}  # {about}"
     if len(short) <= LONGEST_LINE:
         return short
     above = textwrap.fill(str(about), LONGEST_LINE, initial_indent="# ", subsequent_indent="# ")
-    return f"{above}\n{key} = {_toml(value)}"
-
-
-def _toml(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+    return f"{above}\n{key} = {toml(value)}"

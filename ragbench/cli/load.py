@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,8 +28,6 @@ application = typer.Typer(
     help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
     no_args_is_help=True,
 )
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""A key that TOML takes without quotation marks."""
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
 Lang = Annotated[
     str,
@@ -180,116 +178,85 @@ def _require_labels(known: Records | None, brought: Brought) -> None:
         )
 
 
-@brings("questions")
-def questions(
-    file: Annotated[
-        Path,
-        typer.Argument(parser=options.source, metavar="FILE", help="Questions: JSON, JSONL, CSV, Excel or Parquet."),
-    ],
-    chunks_from: Base = "",
-    column: options.Columns = None,
-) -> Read:
-    """Questions with references, and the passages that they were written for, whatever their columns are called.
+@dataclass(frozen=True)
+class Table:
+    """A kind of table that is brought in. reader: the module of `ragbench.data` that reads it; file: what FILE is;
+    about: what the command is for. has_base: whether a knowledge base may be given beside it; marked: whether people's
+    marks in it are heeded; is_added: whether it may be added to a data set."""
 
-    Columns: question, reference, chunk_id, chunk_text, url, relevant_chunk_ids, relevant_urls, category, reference
-    contexts and more. Without --chunks-from the knowledge base is only the passages that the file carries, which makes
-    retrieval easier.
+    command: str
+    reader: str
+    file: str
+    about: str
+    has_base: bool = False
+    marked: bool = False
+    is_added: bool = False
 
-    Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
-    """
-    from ragbench import data
-
-    return data.question_sets.read(file, base=base_of(chunks_from), columns=options.columns(column)), None
-
-
-@brings("annotations")
-def annotated(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            parser=options.source,
-            metavar="FILE",
-            help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.",
-        ),
-    ],
-    chunks_from: Base = "",
-    column: options.Columns = None,
-) -> Read:
-    """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
-
-    0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty mark
-    means "not answered yet": nothing changes.
-
-    Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
-    """
-    from ragbench import data
-
-    columns = options.columns(column)
-    return data.question_sets.read(file, base=base_of(chunks_from), marked=True, columns=columns), None
+    def read(self, file: Path, column: list[str] | None, chunks_from: str = "") -> Read:
+        """What is in a table of this kind. Raises DatasetError."""
+        more = {"base": base_of(chunks_from), "marked": self.marked} if self.has_base else {}
+        module = import_module(f"ragbench.data.{self.reader}")
+        made = module.read(file, columns=options.columns(column), **more)
+        return made if isinstance(made, tuple) else (made, None)
 
 
-@brings("decisions", spared=())
-def decisions(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            parser=options.source,
-            metavar="FILE",
-            help="Items of question, answer, context, ground_truth_show, rationale.",
-        ),
-    ],
-    column: options.Columns = None,
-) -> Read:
-    """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
+TABLES = (
+    Table("questions", "question_sets", "Questions: JSON, JSONL, CSV, Excel or Parquet.", """\
+        Questions with references, and the passages that they were written for, whatever their columns are called.
 
-    Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
-    """
-    from ragbench import data
+        Columns: question, reference, chunk_id, chunk_text, url, relevant_chunk_ids, relevant_urls, category, reference
+        contexts and more. Without --chunks-from the knowledge base is only the passages that the file carries, which
+        makes retrieval easier.
 
-    return data.decision_sets.read(file, columns=options.columns(column)), None
+        Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
+        """, has_base=True),
+    Table("annotations", "question_sets", "A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.", """\
+        A question set with people's marks heeded: what they marked as not in order is left out, and counted.
 
+        0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty
+        mark means "not answered yet": nothing changes.
 
-@brings("dialogues", spared=())
-def dialogues(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            parser=options.source,
-            metavar="FILE",
-            help="Conversations: messages, conversations, questions with expected_answers, or a row a turn.",
-        ),
-    ],
-    column: options.Columns = None,
-) -> Read:
-    """Conversations, each a session of its own: what tier_ux measures.
+        Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
+        """, has_base=True, marked=True),
+    Table("decisions", "decision_sets", "Items of question, answer, context, ground_truth_show, rationale.", """\
+        Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
-    Example: ragbench load dialogues multi_turn.json --name helpdesk --add
-    """
-    from ragbench import data
+        Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
+        """, is_added=True),
+    Table("dialogues", "dialogue_sets",
+          "Conversations: messages, conversations, questions with expected_answers, or a row a turn.", """\
+        Conversations, each a session of its own: what tier_ux measures.
 
-    return data.dialogue_sets.read(file, columns=options.columns(column)), None
+        Example: ragbench load dialogues multi_turn.json --name helpdesk --add
+        """, is_added=True),
+    Table("answers", "answer_tables", "A table of answers: JSONL, JSON, CSV, Excel or Parquet.", """\
+        Question, answer, reference and contexts of any system, whatever their columns are called.
+
+        Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
+        results. To score the table as it is, use `ragbench score`.
+
+        Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
+        """),
+)  # fmt: skip
 
 
-@brings("answers")
-def answers(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            parser=options.source, metavar="FILE", help="A table of answers: JSONL, JSON, CSV, Excel or Parquet."
-        ),
-    ],
-    column: options.Columns = None,
-) -> Read:
-    """Question, answer, reference and contexts of any system, whatever their columns are called.
+def _offer(table: Table) -> None:
+    """The command that brings a table of this kind in."""
+    file = Annotated[Path, typer.Argument(parser=options.source, metavar="FILE", help=table.file)]
+    words: dict[str, tuple[Any, Any]] = {"file": (file, inspect.Parameter.empty)}
+    words |= {"chunks_from": (Base, "")} if table.has_base else {}
+    words["column"] = (options.Columns, None)
+    read = functools.partial(table.read)
+    read.__doc__ = inspect.cleandoc(table.about)
+    read.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in words.items()
+    ])  # fmt: skip
+    brings(table.command, spared=() if table.is_added else ["add"])(read)
 
-    Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
-    results. To score the table as it is, use `ragbench score`.
 
-    Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
-    """
-    from ragbench import data
-
-    return data.answer_tables.read(file, options.columns(column))
+for _table in TABLES:
+    _offer(_table)
 
 
 @application.command("database")
@@ -343,7 +310,7 @@ def squad(
     """
     from ragbench import data
 
-    return _brought(data.squad.read(file)), None
+    return data.squad.read(file), None
 
 
 @brings("beir")
@@ -377,7 +344,7 @@ def beir(
 
     pattern = options.pattern(clusters, "--clusters")
     corpus, asked, judged = data.beir.files(folder, None if qrels else split)
-    return _brought(data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern)), None
+    return data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern), None
 
 
 def _named(source: Path | Sequence[Path]) -> str:
@@ -404,19 +371,11 @@ def _record(value: Any, model: Any) -> Any:
     return model.model_construct(**{name: getattr(value, name) for name in model.model_fields})
 
 
-def _brought(tables: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
-    from collections import Counter
-
-    from ragbench.data import Brought
-
-    chunks, questions, left_out = tables
-    return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
-
-
 def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
     from ragbench.core import settings, trust
+    from ragbench.data.writing import toml_key
 
     folder = trust.folder_of("data_folder")
     if not about.add:
@@ -456,8 +415,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
-        terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
+        terminal.say(f'to measure it, add to ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")

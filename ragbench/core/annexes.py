@@ -2,11 +2,12 @@
 
 An annex is found by being there. Without its folder what it offers is not offered, and nothing else changes.
 
-A room says under TYPE_CHECKING what its names are, for whoever reads types, and here where they lie.
+A room says under TYPE_CHECKING what its names are and where they lie, once for whoever reads types and for Python.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -21,10 +22,20 @@ Seam = Literal[
 """commands: of the command line, by name. examined: what the page of a data set says besides, a module with `tables`
 of the data set and `parts` from them. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
 metrics: modules whose metrics belong to the catalogue, and are measured where they are named. notebooks: what measures
-for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what can be done with a page, and
-with scores, besides looking at them. pool: what the setting `cluster` needs. published: what there is to publish
+for a notebook that lies in the annex's folder, by the notebook's name. page, scores: what later rooms do with a page,
+and with scores. pool: what the setting `cluster` needs. published: what there is to publish
 besides runs. readers: what recognizes files of a foreign kind, for `ragbench init`. tables: of ragbench.toml, which the
 annex reads itself. views: by name."""
+
+
+ROOMS: Mapping[Seam, Mapping[str, str]] = {
+    "page": {
+        "save": "ragbench.report.pages.sheets:save",
+        **{name: f"ragbench.report.papers:{name}" for name in ("latex", "markdown", "typst")},
+    },
+    "scores": {"page": "ragbench.report.pages.sheets:page_of", "said": "ragbench.views.sentences.conclusions:said"},
+}
+"""What rooms offer to those before them, which may not import them: it is there whatever annexes are."""
 
 
 @functools.cache
@@ -32,7 +43,7 @@ def offered(seam: Seam) -> Mapping[str, str]:
     """What annexes offer there: names, and where each lies: `module:attribute`, or a module."""
     folder = Path(__file__).parents[1] / "extras"
     places = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
-    return {
+    return dict(ROOMS.get(seam, {})) | {
         name: place
         for annex in places
         for name, place in getattr(import_module(f"ragbench.extras.{annex}"), "OFFERS", {}).get(seam, {}).items()
@@ -55,18 +66,24 @@ def notebooks() -> dict[str, Path]:
     return {name: folder / place.split(".")[2] / f"{name}.ipynb" for name, place in offered("notebooks").items()}
 
 
-def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def offers(room: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """A room's `__all__`, `__getattr__` and `__dir__`, by which Python finds names that it does not hold yet (PEP 562).
 
-    room: the package's dotted name. places: the module below it that each name is of; "" where it is a module itself.
-    The second raises AttributeError for a name that is not among them.
+    room: the package's dotted name. Its names are those that it imports for whoever reads types, `if TYPE_CHECKING`:
+    they are written once. The second raises AttributeError for a name that is not among them.
     """
+    source = Path(str(sys.modules[room].__file__)).read_text(encoding="utf-8")
+    told = next(node.body for node in ast.parse(source).body if isinstance(node, ast.If))
+    places = {
+        alias.asname or alias.name: str(node.module)
+        for node in told if isinstance(node, ast.ImportFrom) for alias in node.names
+    }  # fmt: skip
 
     def found(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         place = places[name]
-        attribute = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
+        attribute = import_module(f"{room}.{name}") if place == room else getattr(import_module(place), name)
         setattr(sys.modules[room], name, attribute)
         return attribute
 

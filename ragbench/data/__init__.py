@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.data import answer_tables, beir, decision_sets, dialogue_sets, documents, question_sets, squad
     from ragbench.data.brought import Brought, drawn
     from ragbench.data.doubts import doubts_of
@@ -23,38 +23,4 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
     from ragbench.data.writing import add, logged_files, require_free, write
 
-_PLACES = {
-    "Brought": "brought",
-    "ChunkRecord": "records",
-    "Dataset": "folder",
-    "DatasetError": "files",
-    "Decision": "records",
-    "Dialogue": "records",
-    "PastQuestion": "records",
-    "QuestionRecord": "records",
-    "RatedAnswer": "records",
-    "Records": "folder",
-    "TooMuchError": "files",
-    "Written": "folder",
-    "add": "writing",
-    "answer_tables": "",
-    "available": "folder",
-    "beir": "",
-    "decision_sets": "",
-    "dialogue_sets": "",
-    "documents": "",
-    "doubts_of": "doubts",
-    "drawn": "brought",
-    "language_in": "folder",
-    "load": "folder",
-    "load_folder": "folder",
-    "logged_files": "writing",
-    "normalise": "files",
-    "place_of": "folder",
-    "records_named": "folder",
-    "question_sets": "",
-    "require_free": "writing",
-    "squad": "",
-    "write": "writing",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)

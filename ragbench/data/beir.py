@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ragbench.data import trec
+from ragbench.data.brought import Brought
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord
@@ -16,9 +17,7 @@ from ragbench.data.vocabulary import Columns
 JUDGEMENTS = (*TABLES, ".qrels", ".txt")
 
 
-def read(
-    corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None
-) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]]:
+def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None) -> Brought:
     """Chunks and questions of three tables in any form, and what was left out, counted by reason.
 
     corpus: {"_id", "text", "title"?, "metadata"?: {"url"?}}; title and text stay apart. queries: {"_id", "text"}.
@@ -41,7 +40,7 @@ def read(
             left_out.add(f"line of {queries.name} {_again(texts[identifier][1] == text)}", place)
     try:
         judged = trec.read_qrels(qrels)
-    except trec.TrecError as error:
+    except DatasetError as error:
         raise DatasetError(str(error).replace(str(qrels), qrels.name)) from None
     for name in sorted(set(judged) - set(texts)):
         left_out.add("judged question that is not among the queries")
@@ -58,7 +57,7 @@ def read(
         questions.append(_question(identifier, text, there, clusters, place))
     if not questions:
         raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
-    return list(chunks.values()), questions, dict(left_out.told)
+    return Brought(chunks=list(chunks.values()), questions=questions, left_out=left_out.told)
 
 
 def passages(corpus: Path, left_out: LeftOut) -> dict[str, ChunkRecord]:

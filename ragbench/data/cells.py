@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,16 +21,16 @@ MAX_CHARACTERS = 2**22
 """Of a cell that is read as Python; JSON has no limit but the file's."""
 MAX_VALUES = 100_000
 MAX_DEPTH = 8
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
-_WORDS = {"None": None, "nan": None, "NaN": None, "True": True, "False": False}
+_BEYOND = f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it"
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
 _OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")
 """A document, or a list of such, as Python prints an object: `[Document(page_content='…', metadata={…})]`."""
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<number>[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
-    r"|(?P<word>[A-Za-z_][\w.]*|<[^<>]*+>)|(?P<sign>\.\.\.|[\[\](){},:=]))",
+    r"""(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<member><[^<>]*+>)|[\w.]++|[\])}])"""
+    r"""(?P<gap>\s++(?=[\w'"\[({.<-])|(?=['"]))?""",
     re.DOTALL,
 )
+"""What may end a value, and the blanks by which numpy, and objects that print themselves, part it from the next."""
 
 
 def held(cell: str) -> tuple[Any, Form] | None:
@@ -52,14 +52,18 @@ def held(cell: str) -> tuple[Any, Form] | None:
             return _plain(json.loads(text, parse_constant=lambda _: None)), "JSON"
         except (ValueError, RecursionError):
             pass
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
+    source, tokens = _TOKEN.subn(_as_python, text)
     try:
-        reader = _Reader(text)
-        value = reader.whole()
-    except _NotPythonError:
+        value = _literal(source, tokens)
+    except _NotPythonError as error:
         if text[0] == "(" or is_object or _QUOTED.match(text) is None:
             return None
-        raise ValueError("it begins as a list of texts, and is none in JSON or in Python; write it as JSON") from None
-    return _plain(value), "numpy" if reader.numpy else "Python"
+        told = str(error) or "it begins as a list of texts, and is none in JSON or in Python; write it as JSON"
+        raise ValueError(told) from None
+    is_numpy = source.count(",") > text.count(",") or "array(" in text
+    return _plain(value), "numpy" if is_numpy and not is_object else "Python"
 
 
 def opened(value: Any) -> Any:
@@ -159,128 +163,56 @@ def _told(form: Form, counts: Counts) -> str:
 
 
 class _NotPythonError(Exception):
-    """The text is no literal of Python or numpy."""
+    """The text is no literal of Python or numpy; why, where that is known."""
 
 
-class _Reader:
-    """Reads what is printed of lists, tuples, sets, mappings and arrays. numpy: whether one of them was an array."""
-
-    def __init__(self, text: str) -> None:
-        if len(text) > MAX_CHARACTERS:
-            raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
-        self.numpy, self._values, self._texts = False, 0, 0
-        self._within = 0  # so many objects
-        self._tokens = _tokens(text)
-        self._kind, self._word = next(self._tokens)
-
-    def whole(self) -> Any:
-        """The value of the whole text."""
-        value = self._value(0)
-        if self._kind != "end":
-            raise _NotPythonError
-        return value
-
-    def _next(self) -> tuple[str, str]:
-        before = self._kind, self._word
-        self._kind, self._word = next(self._tokens)
-        return before
-
-    def _value(self, depth: int) -> Any:
-        self._values += 1
-        if depth > MAX_DEPTH or self._values > MAX_VALUES:
-            raise ValueError(f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it")
-        kind, word = self._next()
-        if kind == "text":
-            self._texts += 1
-            return _unquoted(word)
-        if kind == "number":
-            return float(word) if set(word) & set(".eE") else int(word[:30])
-        if kind == "word" and word in _WORDS:
-            return _WORDS[word]
-        if kind == "word" and word == "array" and self._word == "(":
-            return self._array(depth)
-        if kind == "word" and self._word == "(" and (self._within or word[:1].isupper()):
-            return self._object(depth)
-        if kind == "word" and word.startswith("<"):  # a member of an enumeration
-            return word
-        if kind == "sign" and word in _CLOSING:
-            return self._items(_CLOSING[word], depth)
-        if word == "..." and self._texts:
-            raise ValueError("the list was cut when it was printed (…): write it whole, as JSON")
-        raise _NotPythonError
-
-    def _array(self, depth: int) -> Any:
-        self.numpy = True
-        self._next()
-        value = self._value(depth + 1)
-        while self._word != ")":  # dtype=object, dtype='<U3'
-            if self._next()[0] == "end":
-                raise _NotPythonError
-        self._next()
-        return value
-
-    def _object(self, depth: int) -> Any:
-        """The named arguments that an object is printed with; what stands without a name is passed over."""
-        self._next()
-        self._within += 1
-        named: dict[str, Any] = {}
-        while self._word != ")" or self._kind != "sign":
-            kind, word = self._kind, self._word
-            value = self._value(depth + 1) if kind != "word" or word in _WORDS else None
-            if value is None and kind == "word" and word not in _WORDS:
-                self._next()
-                if self._word == "=" and self._kind == "sign":
-                    self._next()
-                    named[word] = self._value(depth + 1)
-                elif self._word == "(" and self._kind == "sign":
-                    self._object(depth + 1)
-            if self._kind == "sign" and self._word == ",":
-                self._next()
-        self._next()
-        self._within -= 1
-        return named
-
-    def _items(self, closing: str, depth: int) -> Any:
-        """A list, or a mapping where a colon follows the first value; numpy parts values by blanks."""
-        values: list[Any] = []
-        named: dict[str, Any] = {}
-        parted = True
-        while self._word != closing or self._kind != "sign":
-            if not parted:
-                self.numpy = True
-            value = self._value(depth + 1)
-            if closing == "}" and self._word == ":" and isinstance(value, str | int):
-                self._next()
-                named[str(value)] = self._value(depth + 1)
-            else:
-                values.append(value)
-            parted = self._kind == "sign" and self._word == ","
-            if parted:
-                self._next()
-        self._next()
-        if values and named:
-            raise _NotPythonError
-        return named or (values if values or closing != "}" else {})
+def _as_python(token: re.Match[str]) -> str:
+    """A token as Python's parser takes it: members of enumerations as texts, a comma for blanks between values."""
+    is_parted = token["gap"] is not None
+    text = token[0].rstrip() if is_parted else token[0]
+    text = repr(text) if token["member"] else text.replace("\n", "\\n") if token["text"] else text
+    return f"{text}, " if is_parted else text
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place = 0
-    while match := _TOKEN.match(text, place):
-        place = match.end()
-        assert match.lastgroup is not None
-        yield match.lastgroup, match[match.lastgroup]
-    if text[place:].strip():
-        raise _NotPythonError
-    yield "end", ""
-    raise _NotPythonError
-
-
-def _unquoted(literal: str) -> str:
+def _literal(source: str, tokens: int) -> Any:
+    """The list or the mapping that the source of one is. Raises ValueError for one beyond the limits."""
+    if tokens > MAX_VALUES:
+        raise _NotPythonError(_BEYOND)
     try:
-        value = ast.literal_eval(literal.replace("\n", "\\n"))
-    except (ValueError, SyntaxError):
+        [node] = ast.parse(f"[{source}]", mode="eval").body.elts  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, AttributeError, MemoryError, RecursionError):
         raise _NotPythonError from None
-    return str(value)
+    value = _value(node, 0, within=False)
+    if not isinstance(value, list | dict):
+        raise _NotPythonError
+    return value
+
+
+def _value(node: ast.expr, depth: int, within: bool) -> Any:
+    """within: whether it is a part of an object, whose own names may be any."""
+    if depth > MAX_DEPTH:
+        raise ValueError(_BEYOND)
+    match node:
+        case ast.Constant(value=str() | int() | float() | None):
+            return node.value
+        case ast.Constant(value=value) if value is ...:
+            raise _NotPythonError("the list was cut when it was printed (…): write it whole, as JSON")
+        case ast.Name(id="nan" | "NaN"):
+            return None
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            return [_value(part, depth + 1, within) for part in parts]
+        case ast.Dict(keys=keys, values=values) if all(
+            isinstance(key, ast.Constant) and isinstance(key.value, str | int) for key in keys
+        ):
+            names = [str(_value(key, depth + 1, within)) for key in keys if key is not None]
+            return {name: _value(part, depth + 1, within) for name, part in zip(names, values, strict=True)}
+        case ast.Call(func=ast.Name(id="array"), args=[inner, *_]):
+            return _value(inner, depth + 1, within)
+        case ast.Call(func=called, keywords=named) if within or ast.unparse(called)[:1].isupper():
+            return {own.arg: _value(own.value, depth + 1, True) for own in named if own.arg}
+    raise _NotPythonError
 
 
 def _plain(value: Any) -> Any:

@@ -118,7 +118,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     more than `limit` bytes, or an encoding that nothing tells for sure.
     """
     encoding = _encoding(path)
-    with _open(path) as stream:
+    with unpacked(path) as stream:
         try:
             raw = folders.read(stream, limit + 1)
         except DAMAGED as error:
@@ -185,7 +185,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """
     encoding = _encoding(path)
     wide = encoding != UTF_8 and "\n{".encode(encoding) != b"\n{"
-    with io.BytesIO(read_text(path).encode()) if wide else _open(path) as stream:
+    with io.BytesIO(read_text(path).encode()) if wide else unpacked(path) as stream:
         number = 0
         while True:
             place = f"{path.name}, line {number + 1}"
@@ -207,7 +207,7 @@ def text_blocks(path: Path, size: int | None = None) -> Iterator[str]:
     """
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
-    with _open(path) as stream:
+    with unpacked(path) as stream:
         first, known, blanks = True, 0, 0
         while True:
             try:
@@ -338,7 +338,8 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _open(path: Path) -> io.BufferedIOBase:
+def unpacked(path: Path) -> io.BufferedIOBase:
+    """The bytes of a plain or packed file. Raises DatasetError where no file is, or nobody may read it."""
     require_file(path)
     try:
         with path.open("rb") as probe:
@@ -355,7 +356,7 @@ def _open(path: Path) -> io.BufferedIOBase:
 
 
 def _encoding(path: Path) -> str:
-    with _open(path) as stream:
+    with unpacked(path) as stream:
         try:
             blocks = iter(lambda: stream.read(BLOCK_BYTES), b"")
             probed = itertools.islice(blocks, MAX_BYTES // BLOCK_BYTES)  # what is packed may have no end

@@ -267,10 +267,8 @@ def messages_of(value: Any) -> tuple[Message, ...] | None:
 
     None where nothing was given; none at all where nothing that was given is a text, or names a role or a tool.
     """
-    value = _lines(value)
-    if value is None:
+    if (items := _entries(value)) is None:
         return None
-    items = value if isinstance(value, list | tuple) else [value]
     if not any(isinstance(one, str) or role_of(one) or _names_a_tool(one) for one in items):
         return ()
     if items and all(isinstance(one, Mapping) and role_of(one) in (None, "function") for one in items):
@@ -304,11 +302,10 @@ def calls_of(value: Any) -> tuple[ToolCall, ...] | None:
 
     One whose arguments are no object, or no JSON, has none.
     """
-    value = _lines(value)
-    if value is None:
+    if (entries := _entries(value)) is None:
         return None
-    found = []
-    for one in value if isinstance(value, list | tuple) else [value]:
+    calls = []
+    for one in entries:
         given = one.get("function", one) if isinstance(one, Mapping) else {"name": str(one), "args": {}}
         given = given if isinstance(given, Mapping) else one
         arguments = _first(given, PARTS.arguments)
@@ -321,14 +318,13 @@ def calls_of(value: Any) -> tuple[ToolCall, ...] | None:
         elif arguments is None:
             arguments, written = {}, ""
         known = arguments if isinstance(arguments, Mapping) else None
-        found.append(ToolCall(str(given.get("name", "")), known, written))
-    return tuple(found)
+        calls.append(ToolCall(str(given.get("name", "")), known, written))
+    return tuple(calls)
 
 
 def topics_of(value: Any) -> tuple[str, ...] | None:
     """The subjects of a field: a list of texts, or a text with one a line. None where nothing was given."""
-    value = _lines(value)
-    return None if value is None else tuple(map(str, value if isinstance(value, list | tuple) else [value]))
+    return None if (entries := _entries(value)) is None else tuple(map(str, entries))
 
 
 def nuggets_of(value: Any) -> dict[str, str] | None:
@@ -357,17 +353,22 @@ def citations_of(value: Any) -> tuple[Citation, ...] | None:
 
     None where nothing was given.
     """
-    value = _lines(value)
-    if value is None:
+    if (entries := _entries(value)) is None:
         return None
     found = []
-    for one in value if isinstance(value, list | tuple) else [value]:
+    for one in entries:
         given = one if isinstance(one, Mapping) else {}
         start, end, names = (_first(given, keys) for keys in (PARTS.starts, PARTS.ends, PARTS.cited))
         if not (isinstance(start, int) and isinstance(end, int)) or names is None:
             start, end, names = -1, -1, cut(one)
         found += [Citation(start, end, str(name)) for name in (names if isinstance(names, list) else [names])]
     return tuple(sorted(found, key=lambda one: (one.start, one.end)))
+
+
+def _entries(value: Any) -> Sequence[Any] | None:
+    """What a field lists; of one value by itself that alone, None where nothing was given."""
+    value = _lines(value)
+    return value if value is None or isinstance(value, list | tuple) else [value]
 
 
 def _lines(value: Any) -> Any:

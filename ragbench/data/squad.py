@@ -10,12 +10,11 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragbench.core import segmentation
-from ragbench.core.expectations import expectation, shown
-from ragbench.core.settings.secrets import excerpt
+from ragbench.data.brought import Brought
 from ragbench.data.cells import several
 from ragbench.data.files import DatasetError, parse_json, read_text
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.rows import checked
+from ragbench.data.rows import checked, fault
 
 
 class _Lenient(BaseModel):
@@ -48,7 +47,7 @@ class _File(_Lenient):
     data: list[_Article]
 
 
-def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]]:
+def read(path: Path) -> Brought:
     """Chunks and questions of a SQuAD file, plain or gzipped, and what was left out, counted by reason.
 
     A question's only relevant chunk is its own paragraph; one marked impossible has none and is unanswerable. The first
@@ -57,79 +56,61 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
     of one article form a cluster: they share a text, so they are not independent.
     Raises DatasetError naming the file, the article and the field.
     """
-    document = _validate(parse_json(read_text(path), path.name), path.name)
+    try:
+        document = _File.model_validate(parse_json(read_text(path), path.name))
+    except ValidationError as error:
+        expected = "SQuAD JSON is expected: data[].paragraphs[].qas[]"
+        raise DatasetError(f"{path.name}: {fault(error)}; {expected}") from None
     chunks: dict[tuple[str, str], ChunkRecord] = {}
     questions: dict[str, QuestionRecord] = {}
-    left_out = {"empty question": 0, "answerable question without an answer": 0, "paragraph with a repeated text": 0}
+    brought = Brought()
     for number, article in enumerate(document.data):
+        title, before = article.title, len(chunks)
+        about = {"url": f"squad:{quote(title)}", "title": title.replace("_", " ")}
         for paragraph in article.paragraphs:
-            key = (article.title, paragraph.context.strip())
+            key = title, paragraph.context.strip()
+            if not key[1]:
+                raise DatasetError(f"{path.name}, article {title!r}: a paragraph's context is empty")
             if key in chunks:
-                left_out["paragraph with a repeated text"] += 1
-            elif not key[1]:
-                raise DatasetError(f"{path.name}, article {article.title!r}: a paragraph's context is empty")
+                brought.left_out["paragraph with a repeated text"] += 1
             else:
-                count = sum(title == article.title for title, _ in chunks)
-                chunks[key] = _chunk(number, count, article.title, key[1], path.name)
-            cut_off = len(paragraph.context) - len(paragraph.context.lstrip())
+                made = {"id": f"{number:04d}-{len(chunks) - before:03d}", "text": key[1], **about}
+                chunks[key] = checked(ChunkRecord, made, f"{path.name}, article {number + 1}")
             for item in paragraph.qas:
-                _add_question(item, chunks[key], cut_off, questions, left_out, path.name)
+                place = f"{path.name}, question {item.id!r}"
+                if item.id in questions:
+                    raise DatasetError(f"{place}: the id stands there twice")
+                answers = [answer for answer in item.answers if answer.text.strip()]
+                if not item.question.strip():
+                    brought.left_out["empty question"] += 1
+                elif not answers and not item.is_impossible:
+                    brought.left_out["answerable question without an answer"] += 1
+                else:
+                    fields = _of_question(item, answers, chunks[key], paragraph.context)
+                    questions[item.id] = checked(QuestionRecord, fields, place)
     if not questions:
         raise DatasetError(f"{path.name}: holds no questions")
-    return list(chunks.values()), list(questions.values()), {name: n for name, n in left_out.items() if n}
+    brought.chunks, brought.questions = list(chunks.values()), list(questions.values())
+    return brought
 
 
-def _validate(document: Any, name: str) -> _File:
-    try:
-        return _File.model_validate(document)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(str(part) for part in fault["loc"]) or "the document"
-        given = excerpt(shown(fault["input"]), 80)
-        raise DatasetError(
-            f"{name}: {place} = {given}: {expectation(fault)}; SQuAD JSON is expected: data[].paragraphs[].qas[]"
-        ) from None
-
-
-def _chunk(article: int, paragraph: int, title: str, text: str, name: str) -> ChunkRecord:
-    fields = {"id": f"{article:04d}-{paragraph:03d}", "url": f"squad:{quote(title)}", "title": title.replace("_", " ")}
-    return checked(ChunkRecord, {**fields, "text": text}, f"{name}, article {article + 1}")
-
-
-def _add_question(
-    item: _Question,
-    chunk: ChunkRecord,
-    cut_off: int,
-    questions: dict[str, QuestionRecord],
-    left_out: dict[str, int],
-    name: str,
-) -> None:
-    """cut_off: characters of the paragraph before the chunk's text begins."""
-    if item.id in questions:
-        raise DatasetError(f"{name}: the question id {item.id!r} stands there twice")
-    if not item.question.strip():
-        left_out["empty question"] += 1
-        return
-    answers = [answer for answer in item.answers if answer.text.strip()]
-    if not answers and not item.is_impossible:
-        left_out["answerable question without an answer"] += 1
-        return
-    made = {
-        "id": item.id,
-        "text": item.question,
-        "reference": None if item.is_impossible else answers[0].text,
-        "references": () if item.is_impossible else several(answer.text for answer in answers),
-        "relevant": {} if item.is_impossible else {chunk.id: 1.0},
-        "spans": {} if item.is_impossible else _labelled(chunk, answers[0], cut_off),
-        "answerable": not item.is_impossible,
-        "cluster": chunk.url,
-        "source": "squad",
+def _of_question(item: _Question, answers: list[_Answer], chunk: ChunkRecord, context: str) -> dict[str, Any]:
+    about = {"id": item.id, "text": item.question, "cluster": chunk.url, "source": "squad"}
+    if item.is_impossible:
+        return {**about, "answerable": False}
+    return {
+        **about,
+        "answerable": True,
+        "reference": answers[0].text,
+        "references": several(answer.text for answer in answers),
+        "relevant": {chunk.id: 1.0},
+        "spans": _labelled(chunk, answers[0], len(context) - len(context.lstrip())),
     }
-    questions[item.id] = checked(QuestionRecord, made, f"{name}, question {item.id!r}")
 
 
 def _labelled(chunk: ChunkRecord, answer: _Answer, cut_off: int) -> dict[str, list[tuple[int, int]]]:
-    """The sentences of the chunk that the answer stands in; nothing where it does not stand there."""
+    """The sentences of the chunk that the answer stands in; nothing where it does not stand there. cut_off: characters
+    of the paragraph before the chunk's text begins."""
     start = -1 if answer.answer_start is None else answer.answer_start - cut_off
     end = start + len(answer.text)
     if start < 0 or chunk.text[start:end] != answer.text:

@@ -60,9 +60,9 @@ def write(
     with _made(name, folder, dry_run) as made:
         made.mkdir()
         described = {"title": title, "licence": licence, "source": source}
-        lines = [f"{key} = {_toml(value)}" for key, value in described.items()]
+        lines = [f"{key} = {toml(value)}" for key, value in described.items()]
         lines += [f'languages = ["{language}"]', "", "[left_out]"] if left_out else [f'languages = ["{language}"]']
-        lines += [f"{_toml(reason)} = {count:d}" for reason, count in (left_out or {}).items()]
+        lines += [f"{toml(reason)} = {count:d}" for reason, count in (left_out or {}).items()]
         described_as = secrets.document_masker()("\n".join([*lines, ""]))
         file_of(made / "dataset.toml", described_as)
         _write_tables(made, language, Records(**tables))
@@ -161,8 +161,14 @@ def _made(name: str, folder: Path, dry_run: bool) -> Iterator[Path]:
         yield Path(temporary) / name
 
 
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML writes it: as it is where no quotation marks are needed."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
 
 
 def _merged(place: Path, language: str, more: Records, replace: bool, removed: Collection[str]) -> Records:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
 from importlib.metadata import version
 from typing import Any
@@ -31,6 +31,7 @@ MOST_FITTED = 10_000
 and memory, and help little."""
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
 KEPT_FROM = 2001  # texts of a corpus: fewer are fitted sooner than what they were fitted to is read
+MOST_HELD = 5_000_000  # n-grams of words that are held: 20 MB
 DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
 
 
@@ -62,6 +63,8 @@ class HashingEmbedder:
         texts = drawn({text if len(text) <= limit else text.strip()[:limit] for text in corpus or ()})
         if (settings.tfidf or settings.dimensions) and not texts:
             raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")
+        self._known: dict[str, NDArray[np.int32]] = {}
+        self._held = 0
         self._active: NDArray[np.int64] | None = None
         self._weights: NDArray[np.float64] | None = None
         self._onto: NDArray[np.float64] | None = None  # (columns, axes), as a product takes it: else each one copies it
@@ -128,13 +131,35 @@ class HashingEmbedder:
 
         A word counts with a blank before and behind it, and as a whole, once, where it is shorter than an n-gram then.
         """
+        from scipy.sparse import csr_matrix
+
+        words = [normalised(text).split() for text in texts]
+        spelt = self._spelt({word for own in words for word in own})
+        each = [spelt[word] for own in words for word in own]
+        columns = np.concatenate([np.empty(0, dtype=np.int32), *each])
+        ends = np.cumsum([0, *(sum(len(spelt[word]) for word in own) for own in words)])
+        counts = csr_matrix((np.ones(len(columns)), columns, ends), (len(texts), self.settings.buckets))
+        counts.sum_duplicates()
+        return counts
+
+    def _spelt(self, words: Collection[str]) -> Mapping[str, NDArray[np.int32]]:
+        """The columns of the n-grams of each word, which most words of a text have had before."""
         from sklearn.feature_extraction.text import HashingVectorizer
 
-        counter = HashingVectorizer(
-            analyzer="char_wb", ngram_range=self.settings.ngrams, n_features=self.settings.buckets,
-            preprocessor=normalised, alternate_sign=False, norm=None,
-        )  # fmt: skip
-        return counter.transform(texts)
+        if self._held > MOST_HELD:
+            self._known, self._held = {}, 0
+        known = self._known
+        if new := sorted(word for word in words if word not in known):
+            counter = HashingVectorizer(
+                analyzer="char_wb", ngram_range=self.settings.ngrams, n_features=self.settings.buckets,
+                lowercase=False, alternate_sign=False, norm=None,
+            )  # fmt: skip
+            counts = counter.transform(new)
+            columns = np.repeat(counts.indices, counts.data.astype(np.int64))
+            ends = np.cumsum(np.add.reduceat(counts.data, counts.indptr[:-1]).astype(np.int64))
+            known.update(zip(new, np.split(columns, ends[:-1]), strict=True))
+            self._held += len(columns)
+        return known
 
     def _weighted(self, counts: Any) -> Any:
         """Sublinear term frequencies, times inverse document frequencies, rows of length 1, on the fitted columns."""

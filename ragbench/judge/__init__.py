@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.judge.lexical import LexicalJudge, WordReader
     from ragbench.judge.model_judge import ModelJudge
     from ragbench.judge.opening import (
@@ -23,36 +23,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.judge.pairwise import Again, Asking, Choice, Duel, Overheard, Reworded, compare
     from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
 
-_PLACES = {
-    "AGGREGATES": "panel",
-    "Again": "pairwise",
-    "Asking": "pairwise",
-    "Attendance": "panel",
-    "Attended": "panel",
-    "Choice": "pairwise",
-    "Duel": "pairwise",
-    "Influence": "panel",
-    "LexicalJudge": "lexical",
-    "ModelJudge": "model_judge",
-    "OFFLINE_JUDGES": "opening",
-    "OpenJudges": "opening",
-    "Overheard": "pairwise",
-    "OwnJudge": "opening",
-    "Panel": "panel",
-    "PlanningJudge": "opening",
-    "Rehearsed": "opening",
-    "Reworded": "pairwise",
-    "Rule": "panel",
-    "WordReader": "lexical",
-    "asks_nobody": "opening",
-    "attendance": "panel",
-    "compare": "pairwise",
-    "leave_one_out": "panel",
-    "legal_names": "opening",
-    "open_judges": "opening",
-    "own_judge": "opening",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)
 
 
 class _Room(ModuleType):

@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING
 from ragbench.core.annexes import offers
 from ragbench.core.types import EmbeddingError
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.store.database import Store
     from ragbench.store.errors import StoreError
     from ragbench.store.foreign import Source
     from ragbench.store.search import Neighbours, recall_against_exact, recalls_against_exact
 
-_PLACES = {
-    "Neighbours": "search",
-    "Source": "foreign",
-    "Store": "database",
-    "StoreError": "errors",
-    "recall_against_exact": "search",
-    "recalls_against_exact": "search",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.systems.generation import Generation as Generation
     from ragbench.systems.generation import GenerationError as GenerationError
     from ragbench.systems.generation import Generator as Generator
@@ -19,19 +19,4 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.systems.retrieval import System as System
     from ragbench.systems.retrieval import steps as steps
 
-_PLACES = {
-    "Generation": "generation",
-    "GenerationError": "generation",
-    "Generator": "generation",
-    "Retrieval": "retrieval",
-    "RetrievalError": "retrieval",
-    "Shown": "generation",
-    "System": "retrieval",
-    "Task": "generation",
-    "make": "registry",
-    "make_generator": "registry",
-    "once": "registry",
-    "steps": "retrieval",
-    "within": "generation",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)

@@ -59,7 +59,7 @@ class LoggedSystem:
                 if given is None
                 else dict(_unique((f"{path}, row {number}", row) for number, row in enumerate(given, 1)))
             )
-        except (DatasetError, trec.TrecError) as error:
+        except DatasetError as error:
             raise RetrievalError(f"{place}: {error}") from None
         self._lists = {identifier: line.retrieved for identifier, line in lines.items()}
         staged = any("search" in line.stages and "generate" in line.stages for line in lines.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragbench.core import metric as _metric
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.tiers.answers.rag_metrics import rag_metrics as rag_metrics
     from ragbench.tiers.answers.tier2_generation import tier2_generation as tier2_generation
     from ragbench.tiers.answers.tier3_end_to_end import tier3_end_to_end as tier3_end_to_end
@@ -26,23 +26,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.tiers.run.overview import overview as overview
     from ragbench.tiers.scoring.corrections import corrected as corrected
 
-_PLACES = {
-    "BenchError": "basics.choices",
-    "corrected": "scoring.corrections",
-    "dataset": "data.dataset",
-    "overview": "run.overview",
-    "rag_metrics": "answers.rag_metrics",
-    "real_users": "retrieval.real_users",
-    "sources": "retrieval.sources",
-    "tier0_embeddings": "retrieval.tier0_embeddings",
-    "tier1_retrieval": "retrieval.tier1_retrieval",
-    "tier2_generation": "answers.tier2_generation",
-    "tier3_end_to_end": "answers.tier3_end_to_end",
-    "tier_judge": "judges.tier_judge",
-    "tier_judge_pipeline": "judges.tier_judge_pipeline",
-    "tier_ux": "answers.tier_ux",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)
 
 
 def _declare_own() -> None:

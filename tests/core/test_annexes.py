@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ragbench.core import annexes
+from ragbench.core.annexes import install
+from tests.laws.sources import tree
 
 PACKAGE = Path(__file__).parents[2] / "ragbench"
 ANNEXES = sorted(path.parent.name for path in (PACKAGE / "extras").glob("*/__init__.py"))
@@ -25,9 +31,19 @@ print(len(names), *typer.main.get_command(application).commands)
 """
 
 
+ALONE = """
+import sys
+sys.meta_path[:] = [each for each in sys.meta_path if not getattr(each, "__module__", "").startswith("__editable__")]
+"""
+"""Python reads it at every start there: what installed this checkout would find in it what the copy lacks."""
+TESTS = PACKAGE.parent / "tests"
+ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (TESTS / path.name).is_dir() and path.name != "extras")
+
+
 def without(folder: Path, *names: str) -> Path:
     """A copy of the package that lacks these annexes; all of them where none is named."""
     shutil.copytree(PACKAGE, folder / "ragbench")  # what is compiled as well
+    (folder / "sitecustomize.py").write_text(ALONE, encoding="utf-8")
     for beside in ("notebooks", "data", "ragbench.toml"):
         (folder / beside).symlink_to(PACKAGE.parent / beside)
     for name in names or ["."]:
@@ -53,6 +69,21 @@ def test_what_annexes_offer_is_there() -> None:
         for name in annexes.offered(seam):  # type: ignore[arg-type]
             assert annexes.taken(seam, name) is not None  # type: ignore[arg-type]
     assert annexes.taken("commands", "no such command") is None
+
+
+def test_no_test_of_a_room_of_the_core_imports_one() -> None:
+    sources = {path: tree(path) for room in ROOMS for path in (TESTS / room).rglob("*.py")}
+    imported = {
+        (path.relative_to(TESTS).as_posix(), name)
+        for path, parsed in sources.items()
+        for node in ast.walk(parsed)
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        )
+    }  # fmt: skip
+    assert len(imported) > 1000
+    assert [each for each in imported if each[1].startswith(("ragbench.extras", "tests.extras"))] == []
 
 
 def test_the_core_is_imported_without_them(core: Path) -> None:
@@ -85,6 +116,20 @@ def test_answers_are_scored_without_them(core: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_its_own_tests_pass_without_them(core: Path) -> None:
+    """But for those of three rooms that also try the commands and readers which annexes bring."""
+    shutil.copytree(TESTS, core / "tests", ignore=shutil.ignore_patterns("extras", "__pycache__"))
+    for beside in ("benchmarks", "docs", "pyproject.toml"):
+        (core / beside).symlink_to(PACKAGE.parent / beside)
+    quick = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not slow and not browser and not documents"]
+    done = run(
+        core, "-m", "pytest", *quick, *(f"tests/{room}" for room in ROOMS if room not in ("cli", "core", "data"))
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
+@pytest.mark.slow
 def test_a_whole_report_is_made_without_them(core: Path, tmp_path: Path) -> None:
     done = run(core, "-m", "ragbench", "run", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -92,3 +137,30 @@ def test_a_whole_report_is_made_without_them(core: Path, tmp_path: Path) -> None
     measured = {path.parent.name for path in (folder / "parts").glob("*/findings.json")}
     assert measured >= {"tier0_embeddings", "tier1_retrieval", "tier2_generation", "tier3_end_to_end", "tier_judge"}
     assert {f"{name}.html" for name in measured - {"overview"}} < {path.name for path in folder.glob("*.html")}
+
+
+ROOT = Path(__file__).parents[2]
+PLACES = ("ragbench/**/*.py", "ragbench/**/*.po", "docs/**/*.md", "docs/**/*.po", "notebooks/*.ipynb", "*.md", "*.toml")
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for pattern in PLACES:
+        for path in sorted(ROOT.glob(pattern)):
+            if "_build" not in path.parts:
+                yield path, path.read_text(encoding="utf-8")
+
+
+def test_nothing_sends_a_reader_to_a_package_index() -> None:
+    wrong = re.compile(r"ragbench\[\w+\]|pip install ['\"]?ragbench\b")
+    assert wrong.search("pip install 'ragbench[models]'")
+    assert wrong.search("pip install ragbench")
+    assert not wrong.search(install("models"))
+    found = {path.relative_to(ROOT).as_posix(): text[0] for path, whole in texts() if (text := wrong.search(whole))}
+    assert found == {}
+
+
+def test_every_extra_that_is_named_can_be_installed() -> None:
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = {extra for _, whole in texts() for extra in re.findall(r"PATH\[(\w+)\]", whole)}
+    named |= {extra for _, whole in texts() for extra in re.findall(r"\binstall\([\"'](\w+)[\"']\)", whole)}
+    assert {"models", "mlflow", "cluster"} <= named <= set(known)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.core import folders
+from ragbench.core import annexes, folders
 from tests.laws import sources
 
 FORMATS = {"json", "tomllib", "pickle", "marshal", "numpy", "np", "ElementTree", "etree", "yaml", "nbformat"}
@@ -160,7 +160,7 @@ def test_of_a_log_of_any_length_the_end_is_read(tmp_path: Path) -> None:
 ENDLESS = """
 import sys
 from pathlib import Path
-from ragbench.core import folders
+from ragbench.core import annexes, folders
 path = Path(sys.argv[1])
 try:
     {call}
@@ -180,7 +180,10 @@ print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
     "call",
     [
         "from ragbench.cli.beginnings import _defined; list(_defined(path))",
-        "from ragbench.extras.cluster.address import parse; parse(str(path))",
+        pytest.param(
+            "from ragbench.extras.cluster.address import parse; parse(str(path))",
+            marks=pytest.mark.skipif("cluster" not in annexes.offered("pool"), reason="the annex is not there"),
+        ),
         "from ragbench.tiers.run.overview import _heading; _heading(path)",
         "from ragbench.data.documents import _converted; _converted(path, '.pdf')",
     ],

@@ -38,7 +38,8 @@ def lines(path: Path, rows: list[dict]) -> None:
 
 
 def test_a_folder_becomes_chunks_questions_and_grades(folder: Path) -> None:
-    chunks, questions, left_out = data.beir.read(*data.beir.files(folder), clusters=re.compile("^(.+)::"))
+    brought = data.beir.read(*data.beir.files(folder), clusters=re.compile("^(.+)::"))
+    chunks, questions, left_out = brought.chunks, brought.questions, brought.left_out
     assert [(c.id, c.title, c.url) for c in chunks] == [("p1", "Oak", "https://x.example/oak"), ("p2", None, None)]
     assert [(q.id, dict(q.relevant), q.answerable, q.cluster) for q in questions] == [
         ("s1::1", {"p1": 2.0}, True, "s1"),
@@ -57,17 +58,19 @@ def test_gzipped_files_are_the_same(folder: Path) -> None:
 
 
 def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(folder: Path) -> None:
-    whole = {q.id: q.relevant for q in data.beir.read(*data.beir.files(folder))[1]}
+    whole = {q.id: q.relevant for q in data.beir.read(*data.beir.files(folder)).questions}
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("s1::2\tp9\t1\nzz\tp1\t1\n")
-    _, questions, left_out = data.beir.read(*data.beir.files(folder))
+    brought = data.beir.read(*data.beir.files(folder))
+    questions, left_out = brought.questions, brought.left_out
     assert {q.id: q.relevant for q in questions} == whole
     assert left_out == {
         "judged question that is not among the queries": 1,
         "judgement of a passage that is not in the corpus (its question stays)": 1,
     }
     (folder / "qrels" / "test.tsv").write_text(QRELS.split("\n")[0] + "\ns1::2\tp9\t1\ns1::2\tp1\t0\ns2::1\tp9\t0\n")
-    _, questions, left_out = data.beir.read(*data.beir.files(folder))
+    brought = data.beir.read(*data.beir.files(folder))
+    questions, left_out = brought.questions, brought.left_out
     assert [q.id for q in questions] == ["s1::1", "s2::1"], "only an irrelevant passage of s2::1 is missing"
     assert left_out == {
         "question none of whose relevant passages is in the corpus": 1,

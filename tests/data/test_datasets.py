@@ -216,7 +216,8 @@ SQUAD = {"version": "1.1", "data": [{"title": "Дуб", "paragraphs": OAK}]}
 def test_squad_becomes_chunks_and_questions(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "oak.json"
     path.write_bytes(pack(json.dumps(SQUAD).encode()))
-    chunks, questions, left_out = datasets.squad.read(path)
+    brought = datasets.squad.read(path)
+    chunks, questions, left_out = brought.chunks, brought.questions, brought.left_out
     assert [(chunk.id, chunk.url) for chunk in chunks] == [("0000-000", "squad:%D0%94%D1%83%D0%B1")]
     assert [(q.id, q.reference, dict(q.relevant), q.answerable) for q in questions] == [
         ("1", "тысячу лет", {"0000-000": 1.0}, True),
@@ -232,7 +233,8 @@ def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
     path = tmp_path / "oak.json"
     document = {"data": [{"title": "Oak", "paragraphs": [{"context": context, "qas": asked}]}]}
     path.write_text(json.dumps(document), encoding="utf-8")
-    [chunk], [found, lost], _ = datasets.squad.read(path)
+    brought = datasets.squad.read(path)
+    [chunk], [found, lost] = brought.chunks, brought.questions
     [(start, end)] = found.spans[chunk.id]
     assert chunk.text[start:end] == "It may live 1,000 years."
     assert lost.spans == {}
@@ -274,7 +276,8 @@ def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
 def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
     path = tmp_path / "oak.json"
     path.write_text(json.dumps(SQUAD), encoding="utf-8")
-    chunks, questions, _ = datasets.squad.read(path)
+    brought = datasets.squad.read(path)
+    chunks, questions = brought.chunks, brought.questions
     about = {"title": 'The "Oak"', "licence": "CC0", "source": "oak.json", "language": "ru"}
     data = tmp_path / "data"
     written = datasets.write("oak", data, chunks=chunks, questions=questions, **about)
@@ -296,7 +299,7 @@ def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
 def test_xquad_is_parallel(shared_data: Callable[[str], Path]) -> None:
     folder = shared_data("xquad")
     russian, english = (datasets.squad.read(folder / f"xquad.{language}.json.gz") for language in ("ru", "en"))
-    assert [len(part) for part in russian] == [len(part) for part in english] == [180, 894, 0]
-    assert [q.id for q in russian[1]] == [q.id for q in english[1]]
-    assert [q.relevant for q in russian[1]] == [q.relevant for q in english[1]]
-    assert len({q.cluster for q in russian[1]}) == 36
+    assert (russian.tables, russian.left_out) == (english.tables, {}) == ({"chunks": 180, "questions": 894}, {})
+    assert [q.id for q in russian.questions] == [q.id for q in english.questions]
+    assert [q.relevant for q in russian.questions] == [q.relevant for q in english.questions]
+    assert len({q.cluster for q in russian.questions}) == 36

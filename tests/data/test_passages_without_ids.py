@@ -18,8 +18,6 @@ from ragbench import data, tiers, views
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Chunk
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.extras.testing import adapters
-from ragbench.extras.traces import formats
 from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page
 from ragbench.views.items.chosen import items_of
@@ -112,12 +110,6 @@ class TestMetrics:
     def test_repeats_that_retrieve_other_texts_are_not_consistent(self) -> None:
         turns = samples_of([row("1", [RIVER, STONE]), row("2", [STONE, ANN]), row("3", [RIVER, STONE])])
         assert retrieval_consistency(turns).value == 0.5
-
-    def test_evaluators_keep_the_ids_of_passages(self) -> None:
-        measure = adapters.langsmith(PRECISION)
-        given = {"answer": "Ann.", "contexts": [{"id": "d1", "content": RIVER}, {"id": "d2", "content": STONE}]}
-        labelled = {"answer": "Ann.", "contexts": [{"id": "d2", "content": TIDE}]}
-        assert measure({"question": "q?"}, given, labelled)["score"] == 0.5
 
     def test_documents_of_langchain_keep_theirs(self) -> None:
         class Document:
@@ -249,14 +241,6 @@ def test_a_loaded_table_labels_by_text_and_ids_alike(tmp_path: Path) -> None:
         }  # fmt: skip
         seen.append(found.questions[0].answerable)
     assert seen == [True, True]
-
-
-def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
-    record = {"user_input": "q?", "retrieved_contexts": [RIVER, STONE], "retrieved_context_ids": ["1", "9"]}
-    [trace] = formats.traces_of_row(record, "t")
-    assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
-    [bare] = formats.traces_of_row({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
-    assert [one.id for one in bare.spans[0].passages or ()] == [None]
 
 
 def test_rows_of_a_spreadsheet_have_texts_or_ids(tmp_path: Path) -> None:

@@ -345,7 +345,8 @@ def flat(folder: Path) -> None:
 @pytest.mark.parametrize("layout", [jsonl, hugging_face, flat])
 def test_beir_in_every_layout(tmp_path: Path, layout: Callable[[Path], None]) -> None:
     layout(tmp_path)
-    chunks, questions, left_out = datasets.beir.read(*datasets.beir.files(tmp_path))
+    brought = datasets.beir.read(*datasets.beir.files(tmp_path))
+    chunks, questions, left_out = brought.chunks, brought.questions, brought.left_out
     assert [(one.id, one.title, one.text) for one in chunks] == [
         ("1", "Library", "Opens at 8."), ("2", None, "Behind the hall."),
     ]  # fmt: skip
@@ -356,7 +357,8 @@ def test_beir_in_every_layout(tmp_path: Path, layout: Callable[[Path], None]) ->
 def test_beir_with_equal_copies_and_odd_lines(tmp_path: Path) -> None:
     jsonl(tmp_path)
     write_lines(tmp_path / "corpus.jsonl", [*CORPUS, CORPUS[0], {"_id": 1, "text": "Other."}, {"_id": 9, "text": None}])
-    chunks, _, left_out = datasets.beir.read(*datasets.beir.files(tmp_path))
+    brought = datasets.beir.read(*datasets.beir.files(tmp_path))
+    chunks, left_out = brought.chunks, brought.left_out
     assert [one.id for one in chunks] == ["1", "2"]
     assert left_out == {
         "line of corpus.jsonl that stands there twice (first: corpus.jsonl, line 3)": 1,

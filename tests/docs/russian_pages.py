@@ -22,7 +22,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
-NAMES = ("licences", "reference/python")
+NAMES = ("licences",)
 """Tables of the names of packages and licences: about these there are sentences alone to be translated."""
 TRANSLATED = tuple(
     page for path in sorted(DOCS.rglob("*.md"))

@@ -38,3 +38,9 @@ def test_a_page_of_the_site_is_quiet_and_whole(browser: Any, page: str, language
 def test_nobody_is_shut_out_of_the_site(browser: Any, scheme: str) -> None:
     with Visit(browser, SITE / "en" / "how-to" / "gates.html", 1280, scheme) as visit:
         assert visit.faults() == []
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_page_for_reviewers_has_two_screens(browser: Any, language: str) -> None:
+    with Visit(browser, SITE / language / "explanation" / "reviewers.html", 1280, "light") as visit:
+        assert visit.run("document.querySelector('.bd-article').getBoundingClientRect().bottom") <= 2 * 800

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import HashingVectorizer
 
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Embedder
@@ -489,3 +490,20 @@ def test_a_fit_takes_so_many_texts_at_most_the_same_in_any_order(monkeypatch: py
     assert len(drawn) == 50
     assert HashingEmbedder("some", EmbedderSettings(dimensions=8), drawn).identity == part.identity
     assert np.allclose(np.linalg.norm(part.embed(corpus), axis=1), 1)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=4), st.sampled_from([0, 9999]))
+def test_words_of_before_are_counted_as_scikit_learn_counts_them(drawn: list[str], held: int) -> None:
+    texts = ["straße ab", *(text for text in drawn if normalised(text)), "ab straße  ab ё"]
+    options = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=64)
+    own = HashingEmbedder("own", options, None)
+    counts = HashingVectorizer(
+        analyzer="char_wb", ngram_range=options.ngrams, n_features=64, preprocessor=normalised, alternate_sign=False,
+        norm=None,
+    ).transform(texts).toarray()  # fmt: skip
+    expected = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "MOST_HELD", held)
+        for _ in range(2):
+            assert np.allclose(own.embed(texts), expected, rtol=1e-6, atol=0)

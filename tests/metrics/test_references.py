@@ -147,6 +147,6 @@ def test_squad_keeps_all_answers(tmp_path: Path) -> None:
     ]}]}  # fmt: skip
     path = tmp_path / "s.json"
     path.write_text(json.dumps({"data": [data]}))
-    _, questions, _ = squad.read(path)
+    questions = squad.read(path).questions
     assert [(one.reference, one.references) for one in questions] == [("8:00", ("8:00", "at 8:00")), ("8:00", ())]
     assert "references" not in questions[1].model_dump()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 
 from ragbench.core.measurement import Finding, Measurement, NamedEstimate
 from ragbench.core.types import Comparison, Estimate
-from ragbench.extras.publishing import publish
+from ragbench.report import exports
+from ragbench.report.keeping import results
+from ragbench.report.pages.notebook_pages import Measurements
 from tests.report import kept_runs
 
 OF_ESTIMATES = ("value", "low", "high", "n", "n_unmeasured", "method", "floor", "ceiling", "note", "clusters")
@@ -24,9 +27,12 @@ OF_COMPARISONS = (
 
 
 def site_of(folder: Path, made: Measurement) -> Path:
-    """The folder of tables of the measurement's run, as it is published."""
-    kept_runs.make(folder / "reports", "one", made)
-    return publish.publish("one", folder / "site").parent / "data"
+    """The folder of tables of the measurement's run, as they are published."""
+    run, tables = kept_runs.make(folder / "reports", "one", made), folder / "site" / "data"
+    kept = Measurements(run)
+    exports.write_tables(tables, {name: kept[name] for name in kept.names()})
+    shutil.copy(run / results.MANIFEST, tables)
+    return tables
 
 
 def same(recomputed: object, published: object, tolerance: float = 1e-12) -> bool:

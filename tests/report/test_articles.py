@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ragbench.core.language import translator
-from ragbench.extras.runs import bare_numbers
 from ragbench.report import exports
 from tests.views.measurements import measurement
 
@@ -72,57 +71,16 @@ def set_by_latex(folder: Path, table: str, language: str) -> None:
     assert re.findall(r"Overfull \\hbox.*|Float too large.*", said) == []
 
 
-@pytest.mark.parametrize("language", ["en", "ru"])
-def test_tables_of_loaded_runs_and_of_runs_without_pairs_are_set_too(tmp_path: Path, language: str) -> None:
-    rows = [
-        ("ndcg(gain=exponential)@10", 0.01, 40, ""),
-        ("a_rather_long_name_of_a_metric_of_ours", None, None, "describes"),
-    ]
-    loaded = [
-        {"notebook": "old_run & more", "metric": name, "value": 0.1234, "low": low, "high": 0.5, "n": n, "reason": why}
-        for name, low, n, why in rows
-    ]
-    [table] = bare_numbers.tables_of_numbers(loaded, translator(language)).values()
-    set_by_latex(tmp_path, table.latex("loaded"), language)
-    systems = [f"retriever_{side}-with-a-name-of-forty-signs".ljust(40, "x") for side in ("a", "b")]
-    ends = {f"{key}_{side}": value for side in ("first", "second")
-            for key, value in (("low", 0.3), ("high", 0.5), ("value", 0.4), ("n", 40))}  # fmt: skip
-    found = {"low": -0.1, "high": 0.1, "difference": 0.0, "p": 0.5, "verdict": "not shown"}
-    pairs = [
-        {
-            **ends,
-            **found,
-            "first": systems[0],
-            "second": systems[1],
-            "run": "B",
-            "notebook": "t",
-            "metric": name,
-            "why": why,
-        }
-        for name, _low, _n, why in rows
-    ]
-    set_by_latex(tmp_path, bare_numbers.latex_summaries(pairs, translator(language)), language)
-
-
 def test_a_name_in_markdown_calls_nobody() -> None:
     """GitHub writes to whoever stands behind an @ that begins a word; an @ inside a word is left as it is."""
     assert exports.markdown("@octocat and (@team/all) of ndcg@10") == (
         r"@&#8203;octocat and \(@&#8203;team/all\) of ndcg@10"
     )
+    assert exports.markdown("v5 $k$") == r"v5 \$k\$", "no formula"
     made = measurement(("@base", "@new"), ("mrr",), 10, facts={"dataset": "@data"})
     text = exports.summary({"notebooks": [{"name": "@t"}]}, {"@t": made}, None, translator("en"))
     assert "@&#8203;base" in text
     assert re.findall(r"(?<!\w)@(?!&#8203;)", text) == []
-
-
-@pytest.mark.parametrize("number", [2, 400])
-def test_the_markdown_of_a_comparison_is_found_again_and_no_longer_than_a_comment(number: int) -> None:
-    made = dict.fromkeys((f"page_{place}" for place in range(number)), measurement(questions=6))
-    text = bare_numbers.sheet_summary(made, translator("en"))
-    assert text.startswith(f"{exports.MARK}\n# Report\n")
-    assert len(text) < 65_536
-    assert r"page\_0" in text
-    assert ("Left out, as this would be too long:" in text) == (number == 400)
 
 
 def test_a_caption_names_test_intervals_and_groups_in_one_line_and_which_way_is_good() -> None:

@@ -14,13 +14,11 @@ import time
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
-from typer.testing import CliRunner
 
 from ragbench.core.settings import Settings
 from ragbench.llm import Client, Completion
@@ -142,45 +140,6 @@ class TestSharing:
 
 
 class TestTravel:
-    def test_export_and_import_bring_the_same_rows(
-        self, store: Store, database_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from sqlalchemy import delete
-
-        from ragbench.core import settings as settings_room
-        from ragbench.extras.runs.journal_command import application
-        from ragbench.store.database_tables import journal as table
-
-        monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
-        rows = [row("travel", n, text="Привет\n\u2028") for n in range(1203)]
-        DatabaseJournal(store.engine).bring_in(rows)
-        cli = CliRunner()
-        for name in ("journal.jsonl", "journal.jsonl.gz"):
-            file = tmp_path / name
-            done = cli.invoke(application, ["export", str(file), "--judge", "travel"])
-            assert "1203 replies written" in done.output, done.output
-            first = file.read_bytes()
-            with store.engine.begin() as connection:
-                connection.execute(delete(table).where(table.c.judge == "travel"))
-            done = cli.invoke(application, ["import", str(file)])
-            assert "1203 replies read from" in done.output, done.output
-            assert "1203 of them new" in done.output
-            assert "0 of them new" in cli.invoke(application, ["import", str(file)]).output
-            cli.invoke(application, ["export", str(file), "--judge", "travel"])
-            assert file.read_bytes() == first
-        found = {r["key"]: r for r in DatabaseJournal(store.engine).rows("travel")}
-        assert found == {r["key"]: {**r, "imported": True} for r in rows}
-        shown = cli.invoke(application, [])
-        (line,) = [line.split() for line in shown.output.splitlines() if line.startswith("travel")]
-        assert (line[:3], line[5:]) == (["travel", "m", "1,203"], ["1.2030", "—", "12,030", "6,015", "0.50"])
-        assert "hit rate" in shown.output
-        told = json.loads(cli.invoke(application, ["--json"]).output)
-        (one,) = [one for one in told["models"] if one["judge"] == "travel"]
-        assert (one["replies"], one["input_tokens"], one["lookups"]) == (1203, 12030, 0)
-        assert one["cost"] == pytest.approx(1.203)
-        assert one["bytes"] == DatabaseJournal(store.engine).bytes()["travel", "m"]
-        assert 0 <= told["hits"] <= told["lookups"]
-
     @pytest.mark.fault("garbage", tried="forged lines in an archive of replies", count=7)
     @pytest.mark.parametrize(
         ("change", "fault"),

@@ -9,12 +9,10 @@ from functools import lru_cache
 
 import pytest
 from sqlalchemy import text
-from typer.testing import CliRunner
 
 from ragbench.core import settings as settings_room
 from ragbench.core.settings import Settings
-from ragbench.extras.runs.journal_command import application
-from ragbench.llm.journal import Entry, Row
+from ragbench.llm.journal import Row
 from ragbench.store import Store
 from ragbench.store.reply_journal import Choice, DatabaseJournal, Pruning, shrink
 from ragbench.store.run_records import RunRecord
@@ -57,11 +55,6 @@ def judged(judge: str, count: int, words: int = 1, first: int = 0) -> list[Row]:
 def noise(length: int) -> str:
     """A text that no compression shortens much."""
     return "".join(random.Random(length).choices("абвгдежзиклмнопрстуфхцчшщэюя0123456789", k=length))
-
-
-def said(*words: str, answer: str = "") -> str:
-    """What the command prints, without frames and line ends."""
-    return " ".join(CliRunner().invoke(application, list(words), input=answer).output.replace("│", " ").split())
 
 
 def test_everything_that_is_named_must_hold(own: Store) -> None:
@@ -113,26 +106,6 @@ def test_a_run_that_does_not_say_what_it_used_keeps_all_before_it(own: Store) ->
     with own.engine.begin() as connection:
         connection.execute(text("UPDATE ragbench.run SET recorded_at = now() - interval '6 days'"))
     assert Pruning(own.engine, Choice(unused=True)).delete() == 3
-
-
-def test_the_command_shows_asks_deletes_and_the_disk_shrinks(own: Store) -> None:
-    entries = [row("a", n, text=noise(1500)) for n in range(1, 600)]
-    record(own, [Entry.from_row(each).as_row() for each in entries], 100)
-    kept = record(own, judged("b", 5), 1)
-    assert "name at least one of --older-than" in said("prune")
-    assert "as in 90d" in said("prune", "--older-than", "soon")
-    assert "as in 5GB" in said("prune", "--down-to", "-1")
-    before = left(own)
-    dry = said("prune", "--older-than", "90d", "--dry-run")
-    assert "a (m): 599 replies" in dry
-    assert "nothing was changed" in dry
-    assert "Aborted" in said("prune", "--older-than", "90d", answer="n\n")
-    assert left(own) == before
-    assert "599 replies deleted" in said("prune", "--older-than", "90d", "--yes")
-    assert left(own) == set(kept)
-    with own.engine.connect() as connection:
-        assert connection.scalar(text("SELECT pg_total_relation_size('ragbench.journal')")) < 200_000
-    assert "no such reply" in said("prune", "--older-than", "90d", "--yes")
 
 
 def test_a_large_journal_is_not_locked_while_others_work(own: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from ragbench.store.foreign import found_apart
 from ragbench.store.search import Index, Neighbours
 from ragbench.systems import make
 from ragbench.tiers.basics.session import dataset_of
-from tests.extras.cluster.test_search import Cuts
+from tests.store.parted import Cuts
 from tests.tiers.test_own_tables import change, own
 
 __all__ = ["own"]

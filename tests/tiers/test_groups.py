@@ -19,7 +19,6 @@ from ragbench.core import settings as configuration
 from ragbench.core.metric import Metric, parse
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Sample, Status
-from ragbench.extras.cluster import address
 from ragbench.metrics import catalogue
 from ragbench.store import pool
 from ragbench.tiers.scoring import own_metrics, sets
@@ -118,15 +117,3 @@ def test_scores_hang_on_no_parting(style: list[Metric], cuts: list[int]) -> None
     for start, end in itertools.pairwise(sorted({0, len(own), *cuts})):
         found += sets._part(None, cloudpickle.loads(cloudpickle.dumps(own[start:end])), lambda _: None)
     assert [one.value for one in found] == pytest.approx(EXPECTED * 3, rel=0, abs=0, nan_ok=True)
-
-
-@pytest.mark.slow
-def test_workers_give_the_scores_of_one_process(style: list[Metric], monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    whole = scored(style)
-    with address.started(2) as file:
-        monkeypatch.setenv("RAGBENCH_CLUSTER", str(file))
-        configuration.load.cache_clear()
-        assert scored(style) == whole
-    monkeypatch.delenv("RAGBENCH_CLUSTER")
-    configuration.load.cache_clear()

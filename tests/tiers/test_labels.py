@@ -27,14 +27,11 @@ from ragbench.core.measurement import (
 )
 from ragbench.core.settings import GateSettings, Settings
 from ragbench.core.types import Comparison, Verdict
-from ragbench.extras.runs.compared import compare_runs
 from ragbench.metrics import catalogue
 from ragbench.report import exports
 from ragbench.report.keeping import results
-from ragbench.store.run_records import RunPart, RunRecord
 from ragbench.tiers import BenchError, corrected
 from ragbench.tiers.basics.findings import Sureness, find
-from ragbench.tiers.run import record
 from ragbench.tiers.run.gates import decide
 from ragbench.tiers.scoring.corrections import COLUMNS, Corrections, corrections, read
 from ragbench.views import Page
@@ -328,31 +325,6 @@ def test_unmeasured_answers_are_still_counted() -> None:
     few = GateSettings(metric="faithfulness", at_most=0.6, most_unmeasured=0.05)
     [check] = decide({"a": made}, Settings(gate={"any": few})).checks
     assert check.outcome == "holds", "10 of 400 are missing, not 10 of 70"
-
-
-def test_runs_are_compared_by_what_people_would_say(project: Path) -> None:
-    """Single answers have only the judge's values: two corrected runs are compared by their corrected means."""
-    people, judge = world(16)
-    plain = whole(one=judge)
-    runs = {
-        "labelled": corrected(plain, table(people, "one")),
-        "again": corrected(whole(one=np.clip(judge + 0.1, 0, 1)), table(people, "one")),
-        "alone": plain,
-    }
-    records = {name: made_record(name, made) for name, made in runs.items()}
-    both = compare_runs(records["labelled"], records["again"])
-    assert not both.pairings
-    [one] = both.summarized
-    assert one.comparison is not None
-    assert one.values[0].value == runs["labelled"].estimates[0].estimate.value
-    assert one.comparison.difference == pytest.approx(0, abs=0.02)
-    [unlike] = compare_runs(records["labelled"], records["alone"]).summarized
-    assert (unlike.why, unlike.comparison) == ("other_labels", None)
-
-
-def made_record(name: str, made: Measurement) -> RunRecord:
-    part = RunPart(made.notebook, systems=("one",), facts=made.facts)
-    return RunRecord(name, parts=(part,), values=record.values(made), scores=(record.scores(made),))
 
 
 def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Chunk, Sample
-from ragbench.extras import labelling
 from ragbench.judge import Rule
 from ragbench.llm import run
 from ragbench.tiers.answers import rag_metrics
@@ -134,13 +133,6 @@ def test_parts_of_such_a_page_are_of_all_of_their_questions(few: None) -> None:
     unlisted = page.measurement.questions.query("listed.isna()")["sample"].tolist()
     assert page.subset(unlisted[:3]).measurement.facts["n_questions"] == 3
     assert "listing" not in part.measurement.facts
-
-
-def test_people_label_those_alone_that_were_drawn_at_random(few: None) -> None:
-    found = measured(samples(), "rouge1_f")
-    drawn = set(found.questions.loc[found.questions["listed"] == rag_metrics.AT_RANDOM, "sample"])
-    measured_ones = set(found.scores.loc[found.scores["value"].notna(), "sample"])
-    assert {one.id for one in labelling.items(found, "rouge1_f")} == drawn & measured_ones
 
 
 def test_answers_of_such_a_run_are_not_taken_for_all(few: None, tmp_path: Any) -> None:

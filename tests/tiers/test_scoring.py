@@ -430,7 +430,6 @@ def test_what_the_offline_embedder_was_fitted_to_is_kept_for_the_next_call_with_
 
 def test_the_front_door_has_what_a_notebook_uses() -> None:
     assert {name for name in ragbench.__all__ if not inspect.getdoc(getattr(ragbench, name))} == set()
-    assert ragbench.label.__name__ == "label"
     assert ragbench.load("campus:ru").questions
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         ragbench.scores  # noqa: B018

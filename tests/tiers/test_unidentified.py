@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ragbench import tiers, views
@@ -18,18 +16,15 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.settings import GateSettings, Settings, SystemSettings
 from ragbench.core.types import Verdict
 from ragbench.data import load
-from ragbench.extras.runs.compared import compare_runs
 from ragbench.report import exports
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.interpretation import reached
 from ragbench.views.basics.material import Material
 from tests.small_project import write_lines
-from tests.tiers.test_runs import BASE, run
 from tests.views.measurements import value, values
 
 ROOT = Path(__file__).parents[2]
@@ -243,35 +238,6 @@ def test_a_page_that_is_the_base_s_is_known_where_pages_are_ranked(project: Path
     assert values(found, "pages", "mrr@10") == values(found, "ids", "mrr@10")
     as_passages = measured(project, {"ids": of_id, "pages": lambda name, place: CHUNKS[name].url})
     assert as_passages.facts["unidentified"]["pages"][0] == as_passages.facts["unidentified"]["pages"][1]
-
-
-def test_runs_of_which_one_is_of_another_world_tell_nothing_of_each_other() -> None:
-    """Of what the second run's system retrieved 14 % are none of the data set's; 1 % of the third run's."""
-    base = run("a", {("mine", "mrr"): BASE, ("mine", "rouge1_f"): BASE})
-    better = {("mine", metric): np.clip(BASE + 0.2, 0, 1) for metric in ("mrr", "rouge1_f")}
-    strange, few = (
-        replace(one, parts=tuple(replace(part, facts={"unidentified": {"mine": counts}}) for part in one.parts))
-        for one, counts in ((run("b", better), [225, 1570]), (run("c", better), [10, 1000]))
-    )
-    reason = "225 of 1570 passages that mine ({}) retrieved (14%) are none of the data set's"
-    for first, second, withheld in (
-        (base, strange, reason.format("B")),
-        (strange, base, reason.format("A")),
-        (base, few, ""),
-    ):
-        [pairing] = compare_runs(first, second, sureness=Sureness(0.95, 1000, 0)).pairings
-        told = {one.metric: one.comparison for one in pairing.comparisons}
-        assert told["mrr"].withheld == withheld
-        assert (told["mrr"].verdict is Verdict.CANNOT_BE_TOLD) is bool(withheld)
-        assert told["rouge1_f"].withheld == ""
-        assert told["rouge1_f"].verdict in (Verdict.BETTER, Verdict.WORSE)
-    alone = [
-        replace(one, scores=(), values=tuple(replace(v, low=v.value - 0.02, high=v.value + 0.02) for v in one.values))
-        for one in (base, strange)
-    ]
-    found = {one.metric: one.comparison for one in compare_runs(*alone).summarized if one.comparison is not None}
-    assert found["mrr"].withheld == reason.replace("mine ({})", "mine")
-    assert (found["rouge1_f"].withheld, found["rouge1_f"].verdict) == ("", Verdict.BETTER)
 
 
 @pytest.mark.parametrize(("n", "of", "too_many"), [(2, 100, False), (201, 10_000, True), (0, 10, False), (1, 1, True)])

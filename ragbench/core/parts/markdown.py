@@ -12,7 +12,7 @@ from ragbench.core import terminal
 from ragbench.core.parts.blocks import Column, Grid, Group, Styled, Text, Under, cells_of
 from ragbench.core.parts.style import Spoken
 
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#|!~$])")
 _CALL = re.compile(r"(?<![A-Za-z0-9_])@")
 CALLS_NOBODY = "@&#8203;"  # with a space without width: else whoever is named there is written to
 _EMPHASIS = re.compile(r"<(/?)(b|code)>")

@@ -1,6 +1,6 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
-Lines are split at white space. Plain or gzipped (by content, whatever the name), UTF-8 with or without a byte-order
+Lines are split at white space. Plain or packed (by content, whatever the name), UTF-8 with or without a byte-order
 mark, LF or CRLF; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files
 have some). Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or
 score, either under a header of names, as JSON and as Parquet. Anything else that does
@@ -22,16 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.data.files import DatasetError
+from ragbench.data.files import PACKINGS, DatasetError, unpacked
 from ragbench.data.rows import parquet_rows
 from ragbench.data.trec.lines import (
     Columns,
     Form,
-    TrecError,
-    from_rows,
     is_finite,
     numbered,
-    opened,
+    of_rows,
     read_bounded,
     read_lines,
     split_lines,
@@ -46,14 +44,19 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Qrels", "Retrieved", "Run", "TrecError", "distinct_names", "listed_order", "nothing", "read_qrels", "read_run",
+    "Qrels", "Retrieved", "Run", "distinct_names", "listed_order", "nothing", "read_qrels", "read_run",
     "told", "trec_eval_order", "trec_eval_queries",
 ]  # fmt: skip
 
-QRELS = Form("QUERY ITERATION DOCUMENT GRADE", {"document": 2}, {"grade": 3})
-RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", {"document": 2}, {"score": 4}, word={"tag": 5}, rank=3, more=True)
+QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
+RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
+SHORT = (
+    "QUERY DOCUMENT GRADE", "QUERY Q0 DOCUMENT RANK SCORE", "QUERY DOCUMENT RANK SCORE TAG",
+    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE",
+)  # fmt: skip
+"""Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 _SUFFIXES = {
-    ".gz", ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
+    *PACKINGS[1:], ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
 }  # fmt: skip
 
 Qrels = dict[str, dict[str, float]]
@@ -93,13 +96,13 @@ class Run:
 def read_qrels(path: Path | str) -> Qrels:
     """Grades by document by query. A pair may be repeated with the same grade, not with another.
 
-    Raises TrecError for a line that does not have the form of the first one, or no file.
+    Raises DatasetError for a line that does not have the form of the first one, or no file.
     """
     path = Path(path)
     columns, form = read(path, QRELS)
     if not columns.queries:
-        raise TrecError(f"{path} holds no judgements; expected lines like {QRELS.line}")
-    documents, grades = columns.texts["document"], columns.numbers["grade"].tolist()
+        raise DatasetError(f"{path} holds no judgements; expected lines like {QRELS.line}")
+    documents, grades = columns.documents, columns.numbers.tolist()
     qrels = {
         query: dict(zip(documents[rows].to_pylist(), grades[rows], strict=True))
         for query, rows in columns.queries.items()
@@ -110,12 +113,12 @@ def read_qrels(path: Path | str) -> Qrels:
 
 
 def _once(path: Path, form: Form | None, columns: Columns) -> None:
-    """Raises TrecError for the first pair that is judged in two ways."""
+    """Raises DatasetError for the first pair that is judged in two ways."""
     before: Qrels = {}
     for place, query, document, grade in _judged(path, form, columns):
         known = before.setdefault(query, {}).setdefault(document, grade)
         if known != grade:
-            raise TrecError(
+            raise DatasetError(
                 f"{path}{place}: query {query} and document {document} were judged {known:g} before and "
                 f"{grade:g} here; keep one grade a pair"
             )
@@ -124,12 +127,12 @@ def _once(path: Path, form: Form | None, columns: Columns) -> None:
 def _judged(path: Path, form: Form | None, columns: Columns) -> Iterator[tuple[str, str, str, float]]:
     if form is not None:
         for number, words in numbered(path, form):
-            grade = float(words[form.number["grade"]])
-            yield f", line {number}", words[form.query], words[form.text["document"]], grade
+            grade = float(words[form.number])
+            yield f", line {number}", words[form.places["QUERY"]], words[form.places["DOCUMENT"]], grade
         return
     for query, rows in columns.queries.items():
-        grades = columns.numbers["grade"][rows].tolist()
-        for document, grade in zip(columns.texts["document"][rows].to_pylist(), grades, strict=True):
+        grades = columns.numbers[rows].tolist()
+        for document, grade in zip(columns.documents[rows].to_pylist(), grades, strict=True):
             yield "", query, document, grade
 
 
@@ -138,18 +141,18 @@ def read_run(path: Path | str) -> Run:
 
     What stands behind the tag is ignored, as trec_eval ignores it; such a line needs a number as its rank, because a
     blank in a document's name moves the columns. Without scores the ranks are the order, and without ranks equal
-    scores go by the document's name. Raises TrecError for a line that does not have the form of the first one, or no
+    scores go by the document's name. Raises DatasetError for a line that does not have the form of the first one, or no
     file.
     """
     path = Path(path)
     columns, form = read(path, RUN)
-    documents, scores = columns.texts["document"], columns.numbers["score"]
-    ranks = columns.numbers.get("rank", np.full(len(scores), np.inf))
+    documents, scores = columns.documents, columns.numbers
+    ranks = np.full(len(scores), np.inf) if columns.ranks is None else columns.ranks
     queries = {query: Retrieved(documents[rows], scores[rows], ranks[rows]) for query, rows in columns.queries.items()}
     line = "" if form is None or form.line == RUN.line else form.line
     return Run(
         _name(path),
-        columns.words.get("tag", ""),
+        columns.tag,
         path,
         queries,
         line.replace("SCORE", "RANK") if columns.ranked else line,
@@ -181,13 +184,13 @@ def listed_order(retrieved: Retrieved) -> Retrieved:
 def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
     """Documents as trec_eval orders them: scores as 32-bit numbers, highest first, equal ones by document, last first.
 
-    where: how to name the query and its file in the TrecError for a document that is there twice, which trec_eval
+    where: how to name the query and its file in the DatasetError for a document that is there twice, which trec_eval
     refuses too.
     """
     if len(retrieved.documents.unique()) < len(retrieved.documents):
         names = retrieved.documents.to_pylist()
         twice = next(each for each in names if names.count(each) > 1)
-        raise TrecError(
+        raise DatasetError(
             f"{where or 'the query'}: document {twice} is there twice, which trec_eval refuses; "
             "without --compatible the first place counts"
         )
@@ -211,7 +214,7 @@ def distinct_names(runs: Sequence[Run]) -> list[str]:
     named = [run.name if names.count(run.name) == 1 else str(run.path) for run in runs]
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
-        raise TrecError(f"the run {twice} is given twice; name each file once")
+        raise DatasetError(f"the run {twice} is given twice; name each file once")
     return named
 
 
@@ -227,19 +230,19 @@ PARQUET = b"PAR1"
 
 def _is_structured(path: Path) -> bytes:
     """How a file begins that is no text of lines: Parquet's mark, or a bracket of JSON; else empty."""
-    with opened(path) as file:
+    with unpacked(path) as file:
         start = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
     return PARQUET if start.startswith(PARQUET) else start[:1] if start[:1] in (b"{", b"[") else b""
 
 
 def read(path: Path, usual: Form) -> tuple[Columns, Form | None]:
-    """The columns of a file, and the form of its lines; None for one that has none. Raises TrecError."""
+    """The columns of a file, and the form of its lines; None for one that has none. Raises DatasetError."""
     with understood(path, usual):
         if start := _is_structured(path):
             return (_from_table if start == PARQUET else _from_json)(path, usual), None
         form = _form(path, usual)
         columns = read_lines(path, form)
-    return (_by_rank(columns) if _value(form) == "score" and "rank" not in columns.numbers else columns), form
+    return (_by_rank(columns) if form.value == "score" and columns.ranks is None else columns), form
 
 
 LOOKED_AT, MOST_LOOKED_AT = 50, 2**26
@@ -249,7 +252,7 @@ def told(path: Path) -> Literal["", "run", "qrels"]:
     """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades."""
     name = path.name.casefold()
     for usual in (RUN, QRELS):
-        with suppress(TrecError, DatasetError, OSError):
+        with suppress(DatasetError, OSError):
             form, queries, numbers, is_whole = _begins(path, usual)
             if usual is QRELS:
                 return "qrels"
@@ -263,26 +266,21 @@ def told(path: Path) -> Literal["", "run", "qrels"]:
 
 def _begins(path: Path, usual: Form) -> tuple[Form, list[str], list[float], bool]:
     """The form of a file's lines, with queries and numbers of the first ones, and whether these are written as whole
-    ones. Raises TrecError."""
+    ones. Raises DatasetError."""
     if path.stat().st_size > MOST_LOOKED_AT or not _is_structured(path):
         form = _form(path, usual)
         rows = [words for _, words in itertools.islice(numbered(path, form), LOOKED_AT)]
-        numbers = [words[place] for words in rows for place in form.number.values()]
+        numbers = [words[form.number] for words in rows]
         if not rows or not all(map(is_finite, numbers)):
-            raise TrecError(f"{path}: expected {form.line}")
+            raise DatasetError(f"{path}: expected {form.line}")
         is_whole = all(word.lstrip("+-").isdigit() for word in numbers)
-        return form, [words[form.query] for words in rows], list(map(float, numbers)), is_whole
+        return form, [words[form.places["QUERY"]] for words in rows], list(map(float, numbers)), is_whole
     columns, _ = read(path, usual)
-    given = columns.numbers[_value(usual)].tolist()
+    given = columns.numbers.tolist()
     if not given:
-        raise TrecError(f"{path}: holds nothing")
+        raise DatasetError(f"{path}: holds nothing")
     queries = [query for query, rows in columns.queries.items() for _ in range(rows.stop - rows.start)]
     return replace(usual, line=""), queries, given, all(number.is_integer() for number in given)
-
-
-def _value(form: Form) -> str:
-    """Whether the number of a line is a grade or a score."""
-    return next(iter(form.number))
 
 
 def _form(path: Path, usual: Form) -> Form:
@@ -290,107 +288,77 @@ def _form(path: Path, usual: Form) -> Form:
     line = next((line for _, line in split_lines(path, usual) if line.strip() and not line.startswith("#")), "")
     for separator in ("\t", ",", None):
         words = [word.strip() for word in line.rstrip("\r\n").split(separator)]
-        if (headed := _headed(words, _value(usual))) is not None:
+        if (headed := _headed(words, usual)) is not None:
             return replace(headed, separator=separator)
-    return _short(line.split(), usual)
+    words = line.split()
+    return next((form for form in map(Form, SHORT) if form.value == usual.value and _fits(words, form)), usual)
 
 
-def _headed(words: Sequence[str], value: str) -> Form | None:
-    places: dict[str, int] = {}
-    for place, word in enumerate(words):
-        role = next(
-            (role for role in ("query", "iteration", "document", value, "rank", "tag") if is_column(word, role)), ""
-        )
-        places.setdefault(role or word, place)
-    number = value if value in places else "rank" if value == "score" else ""
-    if not {"query", "document", number} <= places.keys():
-        return None
-    known = {place: role.upper() for role, place in places.items()}
-    line = " ".join(known.get(place, "—") if word else "—" for place, word in enumerate(words))
-    ranked = {"rank": places["rank"]} if value == "score" and "rank" in places else {}
-    return Form(
-        line=line,
-        text={"document": places["document"]},
-        number={value: places[number]},
-        word={"tag": places["tag"]} if "tag" in places and value == "score" else {},
-        rank=ranked.get("rank"),
-        query=places["query"],
-        header=True,
-        negated=number == "rank",
+def _headed(names: Sequence[str], usual: Form) -> Form | None:
+    """The form of lines below the names of their columns; None where these do not name what is needed."""
+    roles = [
+        next((role for role in ("query", "iteration", "document", usual.value, "rank", "tag")
+              if is_column(name, role)), "—")
+        for name in names
+    ]  # fmt: skip
+    words = ["—" if role in roles[:place] else role.upper() for place, role in enumerate(roles)]
+    form, numbers = Form(" ".join(words), header=True), {"GRADE"} if usual.value == "grade" else {"SCORE", "RANK"}
+    return form if {"QUERY", "DOCUMENT"} <= form.places.keys() and numbers & form.places.keys() else None
+
+
+def _fits(words: Sequence[str], form: Form) -> bool:
+    """Whether the words of a line are those of a form with fewer words than TREC's; the word behind a query that is
+    written as Q0 or 0 stands for nothing, where it is not one of three."""
+    if len(words) != form.words or words[0].casefold() == "q0":
+        return False
+    is_placed = "Q0" in form.places
+    numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
+    return all(is_finite(words[place]) for place in numbers) and (
+        form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
     )
-
-
-def _short(words: Sequence[str], usual: Form) -> Form:
-    """A form with fewer words than TREC's, by their number and by which of them are numbers."""
-    numbers = [is_finite(word) for word in words]
-    if _value(usual) == "grade":
-        three = Form("QUERY DOCUMENT GRADE", {"document": 1}, {"grade": 2})
-        return three if len(words) == 3 and numbers[2] else usual
-    placeholder = len(words) > 1 and words[1].casefold() in ("q0", "0")
-    if words and words[0].casefold() == "q0":
-        return usual
-    match len(words):
-        case 5 if placeholder and numbers[4]:
-            return Form("QUERY Q0 DOCUMENT RANK SCORE", {"document": 2}, {"score": 4}, rank=3)
-        case 5 if not placeholder and numbers[2] and numbers[3]:
-            return Form("QUERY DOCUMENT RANK SCORE TAG", {"document": 1}, {"score": 3}, {"tag": 4}, rank=2)
-        case 4 if not placeholder and numbers[2] and numbers[3]:
-            return Form("QUERY DOCUMENT RANK SCORE", {"document": 1}, {"score": 3}, rank=2)
-        case 3 if numbers[2]:
-            return Form("QUERY DOCUMENT SCORE", {"document": 1}, {"score": 2})
-        case _:
-            return usual
 
 
 def _by_rank(columns: Columns) -> Columns:
     """The same where the numbers are ranks, as MS MARCO's runs have them: 1, 2, 3 … of every query, line by line."""
-    scores = columns.numbers["score"]
+    scores = columns.numbers
     counted = all(
         np.array_equal(scores[rows], np.arange(1, rows.stop - rows.start + 1)) for rows in columns.queries.values()
     )
-    ranks = scores if counted else np.full(len(scores), np.inf)
-    return replace(columns, numbers={"score": -scores if counted else scores, "rank": ranks}, ranked=counted)
+    return replace(columns, numbers=-scores, ranks=scores, ranked=True) if counted else columns
 
 
 def _from_table(path: Path, usual: Form) -> Columns:
-    rows = parquet_rows(path, held=False)
-    try:
-        first = next(rows, None)
-        form = usual if first is None else _headed(list(first), _value(usual))
-        if form is None:
-            raise TrecError(
-                f"{path} has the columns {', '.join(first or ())}; "
-                f"expected columns like query_id, doc_id, {_value(usual)}"
-            )
-        given = enumerate(itertools.chain([first] if first else [], rows), 1)
-        return _from_items(path, ((f"row {number}", tuple(row.values())) for number, row in given), form)
-    except DatasetError as error:
-        raise TrecError(str(error)) from None
+    return _of_mappings(path, parquet_rows(path, held=False), "row", usual)
 
 
 def _from_json(path: Path, usual: Form) -> Columns:
     """Of an object from query to documents, of a list of rows, or of rows as JSON Lines."""
-    text, value = read_bounded(path).decode("utf-8-sig", "replace"), _value(usual)
+    text, value = read_bounded(path).decode("utf-8-sig", "replace"), usual.value
     try:
         content = json.loads(text)
     except ValueError as error:
         try:
             content = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
-            raise TrecError(f"{path} is no JSON that can be read: {error}") from None
-    plain = Form(f"QUERY DOCUMENT {value.upper()}", {"document": 1}, {value: 2})
-    if isinstance(content, dict) and _headed(list(content), value) is None:
-        return _from_items(path, _of_queries(path, content, value), plain)
-    rows = content if isinstance(content, list) else [content]
-    form = _headed(list(rows[0]), value) if rows and isinstance(rows[0], dict) else None
+            raise DatasetError(f"{path} is no JSON that can be read: {error}") from None
+    if isinstance(content, dict) and _headed(list(content), usual) is None:
+        return _from_items(path, _of_queries(path, content, value), Form(f"QUERY DOCUMENT {value.upper()}"))
+    return _of_mappings(path, iter(content if isinstance(content, list) else [content]), "item", usual)
+
+
+def _of_mappings(path: Path, rows: Iterator[Any], what: str, usual: Form) -> Columns:
+    """Of rows that name their columns; the first one's names are those of all."""
+    first: Any = next(rows, {})
+    names = list(first) if isinstance(first, Mapping) else []
+    form = _headed(names, usual) if names or what == "item" else usual  # Parquet without a row
     if form is None:
-        raise TrecError(
-            f"{path}: expected an object like {{query: {{document: {value}}}}}, or rows with the fields query_id, "
-            f"doc_id, {value}"
+        raise DatasetError(
+            f"{path} has the columns {', '.join(names) or 'of no row'}; expected columns like query_id, doc_id, "
+            f"{usual.value}, or an object like {{query: {{document: {usual.value}}}}}"
         )
-    keys = list(rows[0])
-    made = ([row.get(key) if isinstance(row, Mapping) else None for key in keys] for row in rows)
-    return _from_items(path, ((f"item {number}", row) for number, row in enumerate(made, 1)), form)
+    made = ([row.get(name) if isinstance(row, Mapping) else None for name in names] for row in rows)
+    given = itertools.chain([list(first.values())] if names else [], made)
+    return _from_items(path, ((f"{what} {number}", row) for number, row in enumerate(given, 1)), form)
 
 
 def _of_queries(path: Path, content: Mapping[str, Any], value: str) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -404,32 +372,25 @@ def _of_queries(path: Path, content: Mapping[str, Any], value: str) -> Iterator[
         elif isinstance(documents, list) and all(isinstance(name, list) and len(name) == 2 for name in documents):
             pairs = ((name, number) for name, number in documents)
         else:
-            raise TrecError(f"{path}, {place}: expected {{document: {value}}}")
+            raise DatasetError(f"{path}, {place}: expected {{document: {value}}}")
         yield from ((place, (query, document, number)) for document, number in pairs)
 
 
 def _from_items(path: Path, items: Iterable[tuple[str, Sequence[Any]]], form: Form) -> Columns:
-    queries: list[str] = []
-    documents: list[str] = []
-    numbers: list[float] = []
-    ranks: list[float] = []
-    first: dict[str, str] = {}
-    [document], [(value, at)] = form.text.values(), form.number.items()
-    for place, row in items:
-        for what, name in ((form.query, "query"), (document, "document")):
-            if isinstance(row[what], bool) or not isinstance(row[what], str | int):
-                raise TrecError(f"{path}, {place}: the {name} {row[what]!r} is no name; expected a text")
-        number = row[at]
-        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-            raise TrecError(f"{path}, {place}: {number!r} is not a {value}, a finite number")
-        first = first or {name: str(row[where]) for name, where in form.word.items()}
-        queries.append(str(row[form.query]))
-        documents.append(str(row[document]))
-        numbers.append(-float(number) if form.negated else float(number))
-        rank = None if form.rank is None else row[form.rank]
-        ranks.append(float(rank) if isinstance(rank, int | float) and not math.isnan(rank) else math.inf)
-    columns = {value: numbers, **({"rank": ranks} if value == "score" else {})}
-    return from_rows(queries, {"document": documents}, columns, first)
+    """Of rows whose numbers are numbers, each with its place."""
+
+    def checked() -> Iterator[tuple[Sequence[Any], float, float]]:
+        for place, row in items:
+            for role in ("QUERY", "DOCUMENT"):
+                name = row[form.places[role]]
+                if isinstance(name, bool) or not isinstance(name, str | int):
+                    raise DatasetError(f"{path}, {place}: the {role.lower()} {name!r} is no name; expected a text")
+            number, rank = row[form.number], None if form.rank is None else row[form.rank]
+            if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+                raise DatasetError(f"{path}, {place}: {number!r} is not a {form.value}, a finite number")
+            yield row, number, rank if isinstance(rank, int | float) and not math.isnan(rank) else math.inf
+
+    return of_rows(form, checked())
 
 
 NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}

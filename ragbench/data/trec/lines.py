@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import math
 import os
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from io import BufferedIOBase
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragbench.data.files import DAMAGED, DatasetError, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,62 +32,73 @@ STRANGE = (b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 MARK = b"\xef\xbb\xbf"
 
 
-class TrecError(ValueError):
-    """A TREC file that cannot be read: the message names file, line and what was expected."""
-
-
 @dataclass(frozen=True)
 class Form:
-    """What a line holds.
+    """What a line holds, by its words: QUERY, DOCUMENT, RANK, SCORE or GRADE, TAG; any other word is read by nobody.
 
-    line: the words, as a message shows them. text, number, word: by name the places of texts, of finite numbers, and
-    of words that are few. rank: the place of a word that ought to be a number. more: whether words behind the expected
-    ones may stand; such a line needs a number as its rank, because a blank in a document's name moves the columns.
-    query: the place of the query. header: whether the first line names the columns. separator: what parts words; None:
-    any white space. negated: the smallest number is the best, as of ranks: it is kept with the other sign.
+    more: whether words behind the expected ones may stand; such a line needs a number as its rank, because a blank in a
+    document's name moves the columns. header: whether the first line names the columns. separator: what parts words;
+    None: any white space.
     """
 
     line: str
-    text: Mapping[str, int]
-    number: Mapping[str, int]
-    word: Mapping[str, int] = field(default_factory=dict)
-    rank: int | None = None
     more: bool = False
-    query: int = 0
     header: bool = False
     separator: str | None = None
-    negated: bool = False
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Word → its place."""
+        return {word: place for place, word in enumerate(self.line.split())}
+
+    @cached_property
+    def words(self) -> int:
+        """How many words a line has."""
+        return len(self.line.split())
 
     @property
-    def words(self) -> int:
-        return len(self.line.split())
+    def value(self) -> str:
+        """Whether the number of a line is a grade or a score."""
+        return "grade" if "GRADE" in self.places else "score"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether ranks stand for scores: the smallest is the best, and they are kept with the other sign."""
+        return self.value == "score" and "SCORE" not in self.places
+
+    @property
+    def number(self) -> int:
+        """The place of a line's number."""
+        return self.places["RANK" if self.is_ranked else self.value.upper()]
+
+    @property
+    def rank(self) -> int | None:
+        """The place of a rank beside a score."""
+        return None if self.is_ranked or self.value == "grade" else self.places.get("RANK")
 
 
 @dataclass(frozen=True)
 class Columns:
     """The lines of a file, those of one query together, otherwise in the file's order.
 
-    queries: where the lines of each query stand, in the order of their first lines. texts: columns of Arrow by name, of
-    strings. numbers: by name, `rank` among them; infinite for a rank that is no number. words: of the first line.
-    ranked: whether what stood where scores may stand were ranks.
+    queries: where the lines of each query stand, in the order of their first lines. documents: a column of Arrow, of
+    strings. numbers: grades or scores. ranks: infinite for one that is no number; None where there are none. tag: of
+    the first line. ranked: whether what stood where scores may stand were ranks.
     """
 
     queries: Mapping[str, slice]
-    texts: Mapping[str, pa.LargeStringArray]
-    numbers: Mapping[str, Array]
-    words: Mapping[str, str]
+    documents: pa.LargeStringArray
+    numbers: Array
+    ranks: Array | None
+    tag: str
     ranked: bool = False
 
 
 def read_lines(path: Path, form: Form) -> Columns:
-    """The columns of a file. Raises TrecError for a line that does not fit, no file, and one that is too large."""
+    """The columns of a file. Raises DatasetError for a line that does not fit, no file, and one that is too large."""
     with understood(path, form):
         columns = _plain(path, form)
-    columns = _checked(path, form) if columns is None else columns
-    if form.negated:
-        [(name, column)] = ((name, columns.numbers[name]) for name in form.number)
-        columns = replace(columns, numbers={**columns.numbers, name: -column})
-    return columns
+    return _checked(path, form) if columns is None else columns
 
 
 def _plain(path: Path, form: Form) -> Columns | None:
@@ -102,18 +113,17 @@ def _plain(path: Path, form: Form) -> Columns | None:
     if not known or len(known) < len(blocks):
         return None
     table = pa.concat_tables(known).unify_dictionaries()
-    queries = table["query"].combine_chunks()
-    texts = {name: table[name].combine_chunks() for name in form.text}
-    if any((compute.max(compute.utf8_length(text)).as_py() or 0) > LONGEST_WORD for text in texts.values()):
+    queries, documents = table["QUERY"].combine_chunks(), table["DOCUMENT"].combine_chunks()
+    if (compute.max(compute.utf8_length(documents)).as_py() or 0) > LONGEST_WORD:
         return None
-    numbers = {name: table[name].to_numpy() for name in form.number}
-    if not all(np.isfinite(column).all() for column in numbers.values()):
+    numbers, ranks = table["number"].to_numpy(), None
+    if not np.isfinite(numbers).all():
         return None
     if form.rank is not None:
-        ranks = table["rank"].to_numpy()
-        numbers["rank"] = np.where(np.isnan(ranks), np.inf, ranks)
-    words = {name: table[name][0].as_py() for name in form.word}
-    return _together(queries.indices.to_numpy(), queries.dictionary.to_pylist(), texts, numbers, words)
+        ranks = table["RANK"].to_numpy()
+        ranks = np.where(np.isnan(ranks), np.inf, ranks)
+    tag = table["TAG"][0].as_py() if "TAG" in form.places else ""
+    return _together(form, queries.indices.to_numpy(), queries.dictionary.to_pylist(), documents, numbers, ranks, tag)
 
 
 def _plain_blocks(path: Path, form: Form) -> Iterator[bytes]:
@@ -130,17 +140,14 @@ def _table(block: bytes, form: Form) -> pa.Table | None:
     import pyarrow as pa
     from pyarrow import csv as arrow
 
+    few = pa.dictionary(pa.int32(), pa.string())
+    kinds = {"QUERY": few, "TAG": few, "DOCUMENT": pa.large_string(), "number": pa.float64()}
+    if form.rank is not None:
+        kinds["RANK"] = pa.float64()
     names = [f"word {place}" for place in range(form.words)]
-    few, ranks = pa.dictionary(pa.int32(), pa.string()), {} if form.rank is None else {"rank": form.rank}
-    read_as: dict[str, Any] = {}
-    kinds = (
-        (few, {"query": form.query, **form.word}),
-        (pa.large_string(), form.text),
-        (pa.float64(), {**form.number, **({} if form.negated else ranks)}),
-    )
-    for kind, places in kinds:
-        for name, place in places.items():
-            names[place], read_as[name] = name, kind
+    for name, place in {**form.places, "number": form.number}.items():
+        names[place] = name if name in kinds else names[place]
+    read_as = {name: kind for name, kind in kinds.items() if name in names}
     try:
         return arrow.read_csv(
             pa.BufferReader(block),
@@ -175,59 +182,53 @@ def _is_plain(block: bytes) -> bool:
 
 def _checked(path: Path, form: Form) -> Columns:
     """The same, word by word, with what is wrong named by its line."""
-    first: dict[str, str] = {}
-    queries: list[str] = []
-    rank = None if form.negated else form.rank
-    texts: dict[str, list[str]] = {name: [] for name in form.text}
-    numbers: dict[str, list[float]] = {name: [] for name in (*form.number, *([] if rank is None else ["rank"]))}
-    for number, words in numbered(path, form):
-        first = first or {name: words[place] for name, place in form.word.items()}
-        queries.append(words[form.query])
-        for name, place in form.text.items():
-            texts[name].append(words[place])
-        for name, place in form.number.items():
-            numbers[name].append(_number(words[place], path, number, name, form))
-        if rank is not None:
-            numbers["rank"].append(_rank(words, path, number, form))
-    return from_rows(queries, texts, numbers, first)
+    lines = numbered(path, form)
+    return of_rows(form, ((w, _number(w, path, number, form), _rank(w, path, number, form)) for number, w in lines))
 
 
-def from_rows(
-    queries: Sequence[str],
-    texts: Mapping[str, Sequence[str]],
-    numbers: Mapping[str, Sequence[float]],
-    words: Mapping[str, str],
-) -> Columns:
-    """Columns of lists with one item a line, in the file's order."""
+def of_rows(form: Form, rows: Iterable[tuple[Sequence[Any], float, float]]) -> Columns:
+    """Columns of rows in a file's order: their words, the number and the rank of each."""
     import pyarrow as pa
 
     codes: dict[str, int] = {}
-    rows = np.array([codes.setdefault(query, len(codes)) for query in queries], dtype=np.int32)
-    columns = {name: pa.array(column, pa.large_string()) for name, column in texts.items()}
-    arrays = {name: np.array(column, dtype=float) for name, column in numbers.items()}
-    return _together(rows, list(codes), columns, arrays, words)
+    queries: list[int] = []
+    documents: list[str] = []
+    numbers: list[float] = []
+    ranks: list[float] = []
+    tag, query, document = "", form.places["QUERY"], form.places["DOCUMENT"]
+    for words, number, rank in rows:
+        if not queries and "TAG" in form.places:
+            tag = str(words[form.places["TAG"]])
+        queries.append(codes.setdefault(str(words[query]), len(codes)))
+        documents.append(str(words[document]))
+        numbers.append(number)
+        ranks.append(rank)
+    ranked = None if form.rank is None else np.array(ranks, dtype=float)
+    named, values = pa.array(documents, pa.large_string()), np.array(numbers, dtype=float)
+    return _together(form, np.array(queries, dtype=np.int32), list(codes), named, values, ranked, tag)
 
 
 def _together(
+    form: Form,
     rows: NDArray[np.int32],
     names: Sequence[str],
-    texts: Mapping[str, pa.LargeStringArray],
-    numbers: Mapping[str, Array],
-    words: Mapping[str, str],
+    documents: pa.LargeStringArray,
+    numbers: Array,
+    ranks: Array | None,
+    tag: str,
 ) -> Columns:
     """rows: (lines,) the place of each line's query among the names, which stand in the order of their first lines."""
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows, kind="stable")
-        rows = rows[order]
-        texts = {name: column.take(order) for name, column in texts.items()}
-        numbers = {name: column[order] for name, column in numbers.items()}
+        rows, documents, numbers = rows[order], documents.take(order), numbers[order]
+        ranks = None if ranks is None else ranks[order]
     ends = np.searchsorted(rows, np.arange(len(names)), side="right").tolist()
     queries = {name: slice(start, end) for name, start, end in zip(names, [0, *ends], ends, strict=False)}
-    return Columns(queries, texts, numbers, words)
+    return Columns(queries, documents, -numbers if form.is_ranked else numbers, ranks, tag)
 
 
 def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their numbers, split into words and checked for how many these are. Raises TrecError."""
+    """Lines with their numbers, split into words and checked for how many these are. Raises DatasetError."""
     wanted, header = form.words, form.header
     for number, line in split_lines(path, form):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -237,7 +238,7 @@ def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
             continue
         words = _words(line, form.separator)
         if len(words) < wanted or (len(words) > wanted and not form.more):
-            raise TrecError(f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}")
+            raise DatasetError(f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}")
         yield number, words
 
 
@@ -250,23 +251,25 @@ def _words(line: str, separator: str | None) -> list[str]:
 
 
 def split_lines(path: Path, form: Form) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, as texts. Raises TrecError for one that is too long, or no text."""
+    """Lines with their numbers, as texts. Raises DatasetError for one that is too long, or no text."""
     size = 0
-    with opened(path) as file:
+    with unpacked(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
             size += len(line)
             _bounded(path, size)
             if len(line) == LONGEST_LINE:
-                raise TrecError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
+                raise DatasetError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
             try:
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}") from error
+                raise DatasetError(
+                    f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}"
+                ) from error
 
 
 def read_bounded(path: Path) -> bytes:
-    """All of a file, unpacked. Raises TrecError for one that is too large."""
-    with opened(path) as file:
+    """All of a file, unpacked. Raises DatasetError for one that is too large."""
+    with unpacked(path) as file:
         content = file.read(MOST_BYTES + 1)
     _bounded(path, len(content))
     return content
@@ -275,7 +278,7 @@ def read_bounded(path: Path) -> bytes:
 def _blocks(path: Path) -> Iterator[bytes]:
     """Whole lines, about so many bytes at a time, without a byte-order mark."""
     rest, size = b"", 0
-    with opened(path) as file:
+    with unpacked(path) as file:
         while block := file.read(BLOCK):
             _bounded(path, size + len(block))
             block = block if size else block.removeprefix(MARK)
@@ -289,7 +292,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _bounded(path: Path, size: int) -> None:
     if size > MOST_BYTES:
-        raise TrecError(
+        raise DatasetError(
             f"{path} holds more than {MOST_BYTES / 1e9:.3g} GB of text, half of this machine's memory; split it by "
             "query"
         )
@@ -303,22 +306,27 @@ def is_finite(text: str) -> bool:
         return False
 
 
-def _number(text: str, path: Path, line: int, what: str, form: Form) -> float:
+def _number(words: Sequence[str], path: Path, line: int, form: Form) -> float:
+    text = words[form.number]
     if not is_finite(text):
-        raise TrecError(f"{path}, line {line}: {text!r} is not a {what}, a finite number; expected {form.line}")
+        raise DatasetError(
+            f"{path}, line {line}: {text!r} is not a {form.value}, a finite number; expected {form.line}"
+        )
     return float(text)
 
 
 def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
     """The rank, behind all others where it is no number: only the order of equal scores hangs on it."""
-    text = words[form.rank or 0]
+    if form.rank is None:
+        return math.inf
+    text = words[form.rank]
     try:
         value = float(text)
     except ValueError:
         value = math.inf
     value = math.inf if math.isnan(value) else value
     if len(words) > form.words and math.isinf(value):
-        raise TrecError(
+        raise DatasetError(
             f"{path}, line {line}: more than {form.words} columns, and {text!r} is not a rank; is there a blank in a "
             f"name? expected {form.line}"
         )
@@ -327,19 +335,8 @@ def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
 
 @contextmanager
 def understood(path: Path, form: Form) -> Iterator[None]:
-    """What a file system, or gzip, says, in our words."""
+    """What a file system, or what unpacks, says, in our words."""
     try:
         yield
-    except FileNotFoundError:
-        raise TrecError(f"{path}: there is no such file; expected lines like {form.line}") from None
-    except IsADirectoryError:
-        raise TrecError(f"{path} is a folder; expected a file with lines like {form.line}") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise TrecError(f"{path} is a broken gzip file: {error}") from error
-
-
-def opened(path: Path) -> BufferedIOBase:
-    """The file to be read, unpacked where its first bytes are those of gzip."""
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if zipped else path.open("rb")
+    except DAMAGED as error:
+        raise DatasetError(f"{path}: cannot be read: {error}; expected lines like {form.line}") from None

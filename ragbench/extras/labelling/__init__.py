@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ragbench.core.annexes import offers
 
-if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
     from ragbench.extras.labelling.annotation import Panel as Panel
     from ragbench.extras.labelling.annotation import label as label
     from ragbench.extras.labelling.annotation import widget as widget
@@ -19,22 +19,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.extras.labelling.sheet import items as items
     from ragbench.extras.labelling.sheet import scale_of as scale_of
 
-_PLACES = {
-    "Agreement": "settling",
-    "Given": "sheet",
-    "Item": "sheet",
-    "Panel": "annotation",
-    "Sheet": "sheet",
-    "agreement": "settling",
-    "export_csv": "sheet",
-    "import_csv": "sheet",
-    "items": "sheet",
-    "label": "annotation",
-    "scale_of": "sheet",
-    "settle": "settling",
-    "widget": "annotation",
-}
-__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+__all__, __getattr__, __dir__ = offers(__name__)
 OFFERS = {
     "commands": {"review": "ragbench.extras.labelling.command:review"},
     "front": {

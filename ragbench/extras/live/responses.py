@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.language import DASH, Translator, translator
+from ragbench.core.listings import LINES
 from ragbench.core.parts import shown, template
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.stand_ins import StandIn, caveat
@@ -291,8 +292,13 @@ class Responses:
             if note
         ]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        """The first lines of it; `print` has all."""
+        lines = str(self).split("\n")
+        return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], "…"])
 
     def _repr_html_(self) -> str:
         _ = translator(self.language)

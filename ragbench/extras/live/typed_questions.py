@@ -25,6 +25,7 @@ from ragbench.systems import Generation, Retrieval, Task, make, within
 from ragbench.systems.callables import told
 from ragbench.tiers.answers.written_answers import generator_name, opened_generator, with_kept_seconds
 from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.objects import in_place
 from ragbench.tiers.basics.requests import MOST_RETRIEVED
 from ragbench.tiers.basics.session import Session, dataset_of
 from ragbench.tiers.retrieval.timing import source
@@ -47,7 +48,7 @@ class Desk:
 
     def dataset(self, name: str, settings: Settings) -> Dataset:
         """The data set of that name, read again when one of its files has changed; of a database, always."""
-        if name.startswith(OWN_TABLES):
+        if name.startswith(OWN_TABLES) or settings.in_memory[0] is not None:
             return dataset_of(name, settings)
         remote = urls.is_url(name)
         place = places.remote_data(name)[0] if remote else places.data(name) / name.partition(":")[0]
@@ -81,17 +82,22 @@ _DESK = Desk()
 
 def ask(
     question: str | Sequence[str],
-    systems: str | Sequence[str] = "",
+    systems: Any = "",
     *,
-    dataset: str = "",
+    dataset: Any = "",
+    documents: Any = None,
     k: int = 5,
     answer: bool = True,
     language: str = "",
 ) -> Responses:
-    """A question, or several, to the systems of ragbench.toml: what each retrieves and answers, and how long it takes.
+    """A question, or several, to systems: what each retrieves and answers, and how long it takes.
 
-    systems: names, comma-separated or as a list; empty: all of them. dataset: its name, `name:ru` for one of its
-        languages; empty: as in ragbench.toml. k: chunks that are retrieved, and that the answer is written from.
+        rb.ask("When does it open?", {"v1": "bm25", "v2": search}, documents=passages).to_pandas()
+
+    systems: names of ragbench.toml, comma-separated or as a list, or objects by name as for `rb.tier1`; empty: all of
+        ragbench.toml. dataset: its name, `name:ru` for one of its languages, or a table of questions; empty: as in
+        ragbench.toml. documents: the passages that are searched, in place of a data set's, or beside its questions.
+    k: chunks that are retrieved, and that the answer is written from.
     answer: False leaves the generators out. language: of what is shown; empty: the data set's.
 
     A question that stands in the data set word by word is that one: logged results have it, and what is relevant is
@@ -103,12 +109,20 @@ def ask(
     unknown system and a k beyond 1 to 1000, DatasetError for a data set that is not there, UntrustedError for a project
     that its user does not trust, StoreError without a database.
     """
-    from ragbench.llm import open_budget
-
     texts = _texts(question)
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_RETRIEVED:
         raise BenchError(f"k = {k!r}: how many chunks are retrieved is a whole number from 1 to {MOST_RETRIEVED}")
     configuration.load.cache_clear()
+    given = {"systems": systems, "dataset": dataset, **({} if documents is None else {"documents": documents})}
+    with in_place(given) as named:
+        return _told(texts, named["systems"], named["dataset"], k, answer, language)
+
+
+def _told(
+    texts: Sequence[str], systems: str | Sequence[str], dataset: str, k: int, answer: bool, language: str
+) -> Responses:
+    from ragbench.llm import open_budget
+
     session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
     known = {query.text.strip(): query for query in session.dataset.questions}
     asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
-from ragbench import views
 from ragbench.core import annexes, folders, settings
 from ragbench.core.annexes import install
 from ragbench.core.facts import Facts
@@ -28,16 +27,11 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data import in_memory
-from ragbench.report import assemble, exports
+from ragbench.report import exports
 from ragbench.report.keeping import kept, results
 from ragbench.report.pages.drawing import Edition, draw, editions, notebook_at
 from ragbench.report.pages.notebook_pages import PICTURES, PICTURES_FOLDER, Measurements
-from ragbench.tiers.answers.rag_metrics import measured_scores
-from ragbench.tiers.basics.session import told
 from ragbench.tiers.data.persons import MASK, Masker
-from ragbench.tiers.scoring.scored_answers import Scores
-from ragbench.tiers.scoring.table_sources import of_samples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -522,24 +516,3 @@ class Veil:
                 if output.get("traceback"):
                     output["traceback"] = [self.masker.text(line) for line in output["traceback"]]
         return notebook
-
-
-def save(page: views.Page, folder: Path | str) -> Path:
-    """Write the page into a folder, made if need be, as `ragbench run` would have; the path of its HTML.
-
-    Nothing is measured anew. The folder can be drawn again with `ragbench render`.
-    """
-    given = {parameter["name"]: parameter["value"] for parameter in page.measurement.facts.get("request", ())}
-    place = Path(folder).expanduser()
-    place.mkdir(parents=True, exist_ok=True)
-    known = {name: value for name, value in given.items() if json.dumps(value) != "null"}
-    return assemble(place, page.measurement, known, page.language)
-
-
-def page_of(scores: Scores, language: str = "") -> views.Page:
-    """The page of scores, as `ragbench run rag_metrics` makes it of the same answers."""
-    spoken = language or scores.language
-    answers = of_samples(scores.samples, in_memory.NAME)
-    part: Facts = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
-    made = measured_scores(scores, replace(answers, facts={**answers.facts, **part}), spoken)
-    return views.Page(told(made), language=spoken)

@@ -116,8 +116,8 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
 
     A value that is not measured (no relevant document; with trec_eval's conventions, a query that the run lacks) is
-    NaN. Queries are sorted, so that no number depends on the order of the files' lines. Raises TrecError for two runs
-    of one name and for a cluster pattern that a query does not match.
+    NaN. Queries are sorted, so that no number depends on the order of the files' lines. Raises DatasetError for two
+    runs of one name and for a cluster pattern that a query does not match.
     """
     from ragbench import stats
     from ragbench.data import trec
@@ -325,9 +325,11 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
 
 
 def _cluster(query: str, pattern: re.Pattern[str]) -> str:
-    from ragbench.data.trec import TrecError
+    from ragbench.data.files import DatasetError
 
     match = pattern.search(query)
     if match is None or not pattern.groups or match[1] is None:
-        raise TrecError(f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'")
+        raise DatasetError(
+            f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'"
+        )
     return match[1]

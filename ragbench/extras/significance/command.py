@@ -410,6 +410,7 @@ def trec(
     Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
     """
     from ragbench.cli.console import outputs
+    from ragbench.data import DatasetError
     from ragbench.data import trec as files
 
     try:
@@ -426,7 +427,7 @@ def trec(
             seed=seed,
         )
         assessment = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
-    except files.TrecError:
+    except DatasetError:
         raise
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

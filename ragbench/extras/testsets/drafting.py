@@ -27,7 +27,7 @@ from ragbench.extras.testsets.prompts import Quote, Ruling
 from ragbench.llm import Journal
 from ragbench.tiers.data.copies import groups
 from ragbench.tiers.data.dataset import by_words
-from ragbench.tiers.data.tongues import tongues
+from ragbench.tiers.data.language_detection import detected_languages
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -129,7 +129,7 @@ class Drafting:
             own = own.model_copy(update={"first": (drafted.first_question, drafted.first_answer)})
         if self.rehearsed:
             return own
-        [code] = tongues([drafted.question], self.filters.language)
+        [code] = detected_languages([drafted.question], self.filters.language)
         if code not in ("", self.filters.language):
             return _dropped(own, "language", code)
         if KINDS[task.kind].answerable:
@@ -241,7 +241,7 @@ def longest_run(words: Sequence[str], passage: str) -> int:
 
 def require_language(passages: Sequence[ChunkRecord], language: str) -> None:
     """Raises DatasetError where most passages are surely of another language than the prompts'."""
-    codes = Counter(filter(None, tongues([passage.text for passage in passages[:LOOKED_AT]], language)))
+    codes = Counter(filter(None, detected_languages([passage.text for passage in passages[:LOOKED_AT]], language)))
     code, number = codes.most_common(1)[0] if codes else (language, 0)
     if code != language and number > codes.total() / 2:
         legal = ", ".join(sorted(prompts.ANSWERED.texts))

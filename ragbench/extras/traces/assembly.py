@@ -30,9 +30,13 @@ from ragbench.extras.traces.spans import Rating, Span, Trace, run
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
 MAX_NAME = 300
-FOUND = ("question", "answer", "reference", "passages", "passage ids", "passage scores", "latency", "retrieving",
-         "generating", "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
-"""What is told of each trace whether it was there."""
+FOUND = {
+    "question": "question", "answer": "answer", "reference": "reference", "passages": "passages", "passage ids": "",
+    "passage scores": "", "latency": "seconds", "retrieving": "retrieving", "generating": "generating",
+    "tokens": "input_tokens", "cost": "cost", "model": "model", "time": "asked_at", "session": "session",
+    "user": "user", "rating": "",
+}  # fmt: skip
+"""What is told of each trace whether it was there, and the field of its steps, or of itself, that says so."""
 SHOWN = 5
 LOGGED = "-s {dataset}-logged"
 UNREFERENCED = "faithfulness_rating"
@@ -228,25 +232,11 @@ class Assembly:
 
     def _tell(self, trace: Trace, steps: Steps, rating: Rating | None) -> None:
         passages = steps.passages or ()
-        there = (
-            True,
-            steps.answer is not None,
-            trace.reference is not None,
-            steps.passages is not None,
-            any(passage.id for passage in passages),
-            any(passage.score is not None for passage in passages),
-            steps.seconds is not None,
-            steps.retrieving is not None,
-            steps.generating is not None,
-            steps.input_tokens is not None,
-            steps.cost is not None,
-            steps.model is not None,
-            steps.asked_at is not None,
-            trace.session is not None,
-            trace.user is not None,
-            rating is not None,
-        )
-        self._there.update(name for name, is_there in zip(FOUND, there, strict=True) if is_there)
+        there = {name: getattr(steps, own, getattr(trace, own, None)) is not None for name, own in FOUND.items() if own}
+        there["passage ids"] = any(passage.id for passage in passages)
+        there["passage scores"] = any(passage.score is not None for passage in passages)
+        there["rating"] = rating is not None
+        self._there.update(name for name, is_there in there.items() if is_there)
         self._counts["unnamed"] += any(passage.text is None for passage in passages)
         self._counts["several"] += steps.lists > 1
         self._counts["reranked"] += steps.reranked

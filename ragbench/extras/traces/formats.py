@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,7 +30,7 @@ from ragbench.data.payloads import (
 )
 from ragbench.data.rows import cut_list
 from ragbench.data.samples import SAID, samples_of
-from ragbench.data.vocabulary import field_of, key
+from ragbench.data.vocabulary import field_of, key, mark
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
@@ -52,8 +53,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, n
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
 FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 NO_MESSAGE = "an error without a message"
-YES = ("true", "yes", "positive", "good", "like", "up", "thumbs_up")
-NO = ("false", "no", "negative", "bad", "dislike", "down", "thumbs_down")
 GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
@@ -250,11 +249,9 @@ def rated(score: Mapping[str, Any]) -> Rating | None:
     """
     name, value = label(score.get("assessment_name", score.get("name"))), score.get("value")
     value = _at(score, "feedback.value") if value is None else value
-    word = score.get("string_value") or value
-    rate = float(value) if isinstance(value, bool) else number(value)
-    if isinstance(word, str) and number(word) is None:
-        said = word.strip().lower()
-        rate = 1.0 if said in YES else 0.0 if said in NO else None
+    rate = None
+    with suppress(ValueError):
+        rate = mark(score.get("string_value") or value)
     if name is None or rate is None or score.get("valid") is False:
         return None
     source = score.get("source")

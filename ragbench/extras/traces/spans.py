@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from ragbench.core.types import ToolCall
@@ -155,19 +155,10 @@ class Trace:
 
     def joined(self, more: Trace) -> Trace:
         """This and another part of the same trace; where both say something, the first does."""
-        named = (
-            "question",
-            "answer",
-            "reference",
-            "relevant",
-            "session",
-            "user",
-            "asked_at",
-            "seconds",
-            "cost",
-            "error",
-        )
+        merged = {"id", "spans", "ratings"}
         given = {
-            name: value for name in named if getattr(self, name) is None and (value := getattr(more, name)) is not None
+            part.name: getattr(more, part.name)
+            for part in fields(self)
+            if part.name not in merged and getattr(self, part.name) is None
         }
         return replace(self, spans=self.spans + more.spans, ratings=self.ratings + more.ratings, **given)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.core import folders
+from ragbench.core.facts import Facts
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
-from ragbench.data import places
+from ragbench.data import in_memory, places
 from ragbench.report.execution import preparation
 from ragbench.report.keeping import results
 from ragbench.report.pages import notebook_pages
 from ragbench.report.pages.drawing import render
+from ragbench.tiers.answers.rag_metrics import measured_scores
+from ragbench.tiers.basics.session import told
+from ragbench.tiers.scoring.scored_answers import Scores
+from ragbench.tiers.scoring.table_sources import of_samples
 from ragbench.views import VIEWS, Page, View
 from ragbench.views.view import called
 
@@ -150,3 +156,24 @@ def _output(view: View) -> Any:
     nbformat = results.notebook_format()
 
     return nbformat.v4.new_output("display_data", data=view.kept())
+
+
+def save(page: Page, folder: Path | str) -> Path:
+    """Write the page into a folder, made if need be, as `ragbench run` would have; the path of its HTML.
+
+    Nothing is measured anew. The folder can be drawn again with `ragbench render`.
+    """
+    given = {parameter["name"]: parameter["value"] for parameter in page.measurement.facts.get("request", ())}
+    place = Path(folder).expanduser()
+    place.mkdir(parents=True, exist_ok=True)
+    known = {name: value for name, value in given.items() if json.dumps(value) != "null"}
+    return assemble(place, page.measurement, known, page.language)
+
+
+def page_of(scores: Scores, language: str = "") -> Page:
+    """The page of scores, as `ragbench run rag_metrics` makes it of the same answers."""
+    spoken = language or scores.language
+    answers = of_samples(scores.samples, in_memory.NAME)
+    part: Facts = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
+    made = measured_scores(scores, replace(answers, facts={**answers.facts, **part}), spoken)
+    return Page(told(made), language=spoken)

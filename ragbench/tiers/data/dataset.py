@@ -25,8 +25,8 @@ from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, versions
 from ragbench.tiers.data import persons
 from ragbench.tiers.data.copies import groups
+from ragbench.tiers.data.language_detection import detected_languages
 from ragbench.tiers.data.persons import Masker
-from ragbench.tiers.data.tongues import tongues
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +246,7 @@ def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 30
     some = _Drawing(MOST_TOLD, np.random.default_rng(seed))
     drawn = {name: some(rows) for name, rows in tables.items()}
     told = {
-        name: list(zip(rows, tongues([text for _, text in rows], language), strict=True))
+        name: list(zip(rows, detected_languages([text for _, text in rows], language), strict=True))
         for name, rows in drawn.items()
     }
     made = [

@@ -468,8 +468,7 @@ class Scores:
 
     def said(self, language: str = "") -> list[str]:
         """The verdict on the primary metric, in the page's own sentence: one for each challenger."""
-        told = annexes.taken("scores", "said")
-        return [] if told is None else list(told(self, language))
+        return list(annexes.taken("scores", "said")(self, language))
 
     def _shown(self, most: int | None) -> list[Table]:
         means, compared = self.tables(most=most)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench.data import trec
+from ragbench.data import DatasetError, trec
 from tests.data.trec.trec_files import written
 
 SHORT = {
@@ -83,11 +83,11 @@ def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.5, 2.5]}), tmp_path / "r")
     assert trec.listed_order(trec.read_run(tmp_path / "r").queries["q"]).documents.to_pylist() == ["b", "a"]
     parquet.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "other")
-    with pytest.raises(trec.TrecError, match="has the columns a, b; expected columns like query_id, doc_id, score"):
+    with pytest.raises(DatasetError, match="has the columns a, b; expected columns like query_id, doc_id, score"):
         trec.read_run(tmp_path / "other")
     twice = pa.table({"query-id": ["q", "q"], "corpus-id": ["a", "a"], "score": [1, 2]})
     parquet.write_table(twice, tmp_path / "twice")
-    with pytest.raises(trec.TrecError, match="query q and document a were judged 1 before and 2 here"):
+    with pytest.raises(DatasetError, match="query q and document a were judged 1 before and 2 here"):
         trec.read_qrels(tmp_path / "twice")
 
 
@@ -101,12 +101,12 @@ def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
         (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
         (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
         (trec.read_run, '{"q1": {', "is no JSON that can be read"),
-        (trec.read_run, "[1, 2]", "or rows with the fields query_id, doc_id, score"),
+        (trec.read_run, "[1, 2]", r"columns like query_id, doc_id, score, or an object like \{query: \{document"),
         (trec.read_qrels, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n", "line 3: query q and document a were"),
     ],
 )  # fmt: skip
 def test_other_forms_that_do_not_fit(tmp_path: Path, reader: Callable[[Path], Any], text: str, message: str) -> None:
-    with pytest.raises(trec.TrecError, match=message):
+    with pytest.raises(DatasetError, match=message):
         reader(written(tmp_path, "broken", text))
 
 

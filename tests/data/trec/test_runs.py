@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.data import trec
+from ragbench.data import DatasetError, trec
 from tests.data.trec.trec_files import RUN, listed, retrieved, written
 
 
@@ -17,7 +17,7 @@ def test_orders_of_the_two_conventions() -> None:
     # in 32 bits the scores of c and d are equal, and the later name goes first
     assert trec.trec_eval_order(retrieved(c=0.50000001, d=0.5)).documents.to_pylist() == ["d", "c"]
     twice = listed(["a", "a"], [2.0, 1.0])
-    with pytest.raises(trec.TrecError, match="q7: document a is there twice"):
+    with pytest.raises(DatasetError, match="q7: document a is there twice"):
         trec.trec_eval_order(twice, where="q7")
 
 
@@ -34,5 +34,5 @@ def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     other = trec.read_run(written(tmp_path / "sub", "x.txt", RUN))
     assert trec.distinct_names([one, other]) == [str(one.path), str(other.path)]
-    with pytest.raises(trec.TrecError, match="given twice"):
+    with pytest.raises(DatasetError, match="given twice"):
         trec.distinct_names([one, one])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +28,7 @@ from ragbench.store.pool import elsewhere
 from ragbench.views import Page
 from ragbench.views.page import VIEWS
 from tests import small_project
+from tests.store.parted import Cuts
 from tests.store.test_store import TableEmbedder, chunks_of, filled
 
 WAYS: tuple[dict[str, Any], ...] = (
@@ -36,26 +36,6 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"index": "ivfflat", "lists": 20, "probes": 2},
 )
 QUESTIONS = 60
-
-
-class Cuts:
-    """Stands for workers: parts of the questions between these places, each by a function that has travelled."""
-
-    def __init__(self, known: Settings, cuts: Sequence[int] = ()) -> None:
-        self.known, self.cuts, self.parts = known, cuts, 0
-
-    def search(self, find: database.Find, queries: Vectors, connections: int, progress: Any) -> list[Any]:
-        found = []
-        for start, end in itertools.pairwise(sorted({0, len(queries), *self.cuts})):
-            one, part = cloudpickle.loads(cloudpickle.dumps((find, queries[start:end])))
-            found.append(one(self.known, part, progress))
-        self.parts += len(found)
-        return found
-
-    def nearest(self, *given: Any) -> NoReturn:
-        raise AssertionError("exact search of so few vectors is done here")
-
-    embed = nearest
 
 
 def same(one: Neighbours, other: Neighbours) -> bool:

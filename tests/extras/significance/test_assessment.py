@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.core.metric import parse
-from ragbench.data import trec
+from ragbench.data import DatasetError, trec
 from ragbench.extras.significance import assessment
 from tests.data.trec.trec_files import QRELS, RUN, retrieved, written
 
@@ -88,7 +88,7 @@ def test_clusters_must_match_every_query(tmp_path: Path) -> None:
 
     qrels, run = trec.read_qrels(written(tmp_path, "q", QRELS)), trec.read_run(written(tmp_path, "r", RUN))
     plan = assessment.Plan(assessment.asked("mrr", None), clusters=re.compile("^(.+)_"))
-    with pytest.raises(trec.TrecError, match="finds no group in the query 'q1'"):
+    with pytest.raises(DatasetError, match="finds no group in the query 'q1'"):
         assessment.assess(qrels, [run], plan)
 
 

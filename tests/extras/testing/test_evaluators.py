@@ -124,3 +124,11 @@ def test_langfuse_itself_takes_it() -> None:
     found = [one.evaluations[0] for one in made.item_results]
     assert [one.value for one in found] == [0.5, None]
     assert "needs reference" in found[1].comment
+
+
+def test_evaluators_keep_the_ids_of_passages() -> None:
+    texts = {"d1": "The river is long.", "d2": "Stones are hard."}
+    given = {"answer": "Ann.", "contexts": [{"id": name, "content": text} for name, text in texts.items()]}
+    labelled = {"answer": "Ann.", "contexts": [{"id": "d2", "content": "The tide is low."}]}
+    measure = adapters.langsmith("context_precision_by_label")
+    assert measure({"question": "q?"}, given, labelled)["score"] == 0.5

@@ -24,7 +24,7 @@ from ragbench.core.settings import Settings
 from ragbench.extras.runs import packs
 from ragbench.report.keeping import kept
 from ragbench.report.pages.drawing import render
-from tests.report.test_packs import project
+from tests.extras.runs.test_packs import project
 from tests.store.test_copying import databases as databases
 
 Members = dict[str, bytes]

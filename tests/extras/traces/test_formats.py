@@ -13,8 +13,9 @@ from ragbench.extras.traces import files_of_traces, formats
 from ragbench.extras.traces.assembly import Steps
 from ragbench.extras.traces.formats import FORMATS, parts
 from ragbench.extras.traces.spans import Passage, Span, Trace
+from tests.data.test_passages_without_ids import RIVER, STONE
 
-FILES = Path(__file__).parent / "trace_files"
+FILES = Path(__file__).parents[2] / "data" / "trace_files"
 Q1, A1 = "When is the library open?", "From 9 to 21 on weekdays."
 Q2, A2 = "And on Saturdays?", "Until 18."
 Q3 = "Until when can I ask for a place in a dormitory?"
@@ -257,3 +258,11 @@ def test_times_that_overlap_count_once_and_a_circle_of_parents_ends() -> None:
     assert Steps.of(Trace("t", spans, question="q")).retrieving == 6
     circle = (step("a", "retrieve", 0, 4, "b"), step("b", "other", 1, 3, "a"))
     assert Steps.of(Trace("t", circle, question="q")).passages is None
+
+
+def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
+    record = {"user_input": "q?", "retrieved_contexts": [RIVER, STONE], "retrieved_context_ids": ["1", "9"]}
+    [trace] = formats.traces_of_row(record, "t")
+    assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
+    [bare] = formats.traces_of_row({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
+    assert [one.id for one in bare.spans[0].passages or ()] == [None]

@@ -62,8 +62,8 @@ def test_all_systems_rank_and_answer_side_by_side_and_what_they_share_is_counted
     assert (answers[["embed_ms", "search_ms", "generate_ms"]] > 0).all(axis=None)
     parts = answers[["embed_ms", "search_ms", "generate_ms"]].sum(axis=1)
     assert answers["total_ms"].tolist() == pytest.approx(parts.tolist())
-    assert "Of 2 retrieved passages 2 are in all rankings, and 0 in one alone." in repr(found)
-    assert "retrieval of plain, modelled, function; generator extractive" in " ".join(repr(found).split())
+    assert "Of 2 retrieved passages 2 are in all rankings, and 0 in one alone." in str(found)
+    assert "retrieval of plain, modelled, function; generator extractive" in " ".join(str(found).split())
     prompt = server.requests[0].body["messages"][0]["content"]
     assert all(text in prompt for text in rows.query("system == 'modelled'")["text"])
 
@@ -86,7 +86,7 @@ def test_a_system_that_fails_says_why_in_its_column_and_the_others_go_on() -> No
     assert why["alone"] == "systems.alone: alone:both failed: RuntimeError: the search is down"
     assert why["logged"].startswith("systems.logged: none of the 1 questions is in log.jsonl")
     assert [one.system for one in found.responses if one.hits] == ["plain"]
-    assert "not measured 2: " in repr(found)
+    assert "not measured 2: " in str(found)
     assert "no ranking: systems.alone" in found._repr_html_()
 
 
@@ -176,15 +176,15 @@ def test_texts_have_no_power_over_notebook_and_terminal(project: Path) -> None:
     assert "<img" not in html
     assert "&lt;img" in html
     assert 'href="javascript' not in html
-    assert "\x1b" not in html + repr(found)
-    assert max(map(len, repr(found).split("\n"))) <= WIDTH
+    assert "\x1b" not in html + str(found)
+    assert max(map(len, str(found).split("\n"))) <= WIDTH
 
 
 @pytest.mark.usefixtures("project")
 def test_the_command_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     done = ragbench("ask", LUNCH, "-s", "plain,alone", "-k", "2")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip("\n") == repr(ask(LUNCH, "plain,alone", k=2))
+    assert done.stdout.rstrip("\n") == str(ask(LUNCH, "plain,alone", k=2))
     told = ragbench("ask", LUNCH, "-s", "plain", "--json", "--no-answer")
     [one] = json.loads(told.stdout)["responses"]
     assert (one["answer"], one["hits"][0]["chunk"]) == (None, "lunch")

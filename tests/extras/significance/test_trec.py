@@ -13,7 +13,7 @@ import pytest
 from ragbench.core.language import translator
 from ragbench.core.parts import Style
 from ragbench.core.types import Comparison, Verdict
-from ragbench.data import trec
+from ragbench.data import DatasetError, trec
 from ragbench.tiers.basics import verdict_tables
 from tests.cli.command_line import invoke, one_line
 
@@ -100,10 +100,10 @@ def test_words_behind_the_tag_are_ignored(tmp_path: Path) -> None:
             known.queries[query].ranks.tolist(),
         )
     # as trec_eval has it, a judgement may have none
-    with pytest.raises(trec.TrecError, match="line 1: 5 columns instead of 4"):
+    with pytest.raises(DatasetError, match="line 1: 5 columns instead of 4"):
         trec.read_qrels(written(tmp_path, "q", "q1 0 a 1 more"))
     # the document's name is in two columns: what stands where the score should be is the rank
-    with pytest.raises(trec.TrecError, match=r"line 1: more than 6 columns, and 'two\.html' is not a rank"):
+    with pytest.raises(DatasetError, match=r"line 1: more than 6 columns, and 'two\.html' is not a rank"):
         trec.read_run(written(tmp_path, "blank", "q1 Q0 page two.html 1 2.5 t"))
 
 

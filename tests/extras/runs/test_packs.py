@@ -34,7 +34,7 @@ def project(folder: Path, own: Settings, url: str, monkeypatch: pytest.MonkeyPat
     assert own.database_url is not None
     monkeypatch.setenv("RAGBENCH_DATABASE_URL", own.database_url.get_secret_value())
     monkeypatch.setenv("RAGBENCH_CONFIG", str(small_project.make(folder, folder / "none")))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # of the notebook, which measures with tests/
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))  # of the notebook, which measures with tests/
     monkeypatch.chdir(folder)
     notebook = judged_project.make(folder, url)
     settings.load.cache_clear()

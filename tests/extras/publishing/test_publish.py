@@ -6,34 +6,29 @@ import csv
 import io
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from ragbench import report
-from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
-from ragbench.core.settings import secrets
 from ragbench.extras.publishing import publish
 from ragbench.extras.publishing.publish import Veil
-from ragbench.extras.runs import bare_numbers
 from ragbench.report import exports
 from ragbench.report.keeping import kept
 from ragbench.tiers.data import persons
-from tests import small_project
 from tests.report import kept_runs
+from tests.report.test_exports import FORMULAS
 from tests.views.measurements import measurement
 
-FORMULAS = (
-    "=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1", " =1+1", "＝1+1",
-    '=HYPERLINK("http://x")', "\u00a0=1+1",
-)  # fmt: skip
 PEOPLE = ("ivan.petrov@example.org", "@petrov_ivan", "+7 912 345-67-89", "st0123456789")
 
 
@@ -205,35 +200,6 @@ def test_a_veil_leaves_numbers_and_what_belongs_together() -> None:
     assert made.estimates == real_users().estimates
 
 
-@pytest.mark.fault("formulas", tried="cells and heads of a CSV", count=13)
-@pytest.mark.parametrize("raw", [False, True])
-def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -> None:
-    table = pd.DataFrame({"text": list(FORMULAS), "value": [-1.5] * len(FORMULAS), "=head": range(len(FORMULAS))})
-    exports.write_csv(tmp_path / "t.csv", table, raw=raw)
-    rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_bytes().decode(), newline="")))
-    active = [row[0] for row in rows if row[0].lstrip().startswith(("=", "+", "-", "@", "＝"))]
-    assert len(active) == (12 if raw else 0)
-    assert rows[0][2] == ("=head" if raw else "'=head")
-    assert {row[1] for row in rows[1:]} == {"-1.5"}  # numbers stay numbers
-    assert [row[0].removeprefix("'") for row in rows[1:]] == list(FORMULAS)
-
-
-def test_findings_in_csv_are_those_of_the_measurement_and_counts_are_whole(tmp_path: Path) -> None:
-    made = measurement(questions=12)
-    [one, *_others] = (each.estimate for each in made.estimates)
-    some = replace(made.estimates[0], estimate=replace(one, clusters=7))
-    exports.write_tables(tmp_path, {"a": replace(made, estimates=(some, *made.estimates[1:])), "b": made})
-    rows = list(csv.DictReader((tmp_path / "estimates.csv").open(encoding="utf-8", newline="")))
-    assert [row["notebook"] for row in rows] == ["a"] * len(made.estimates) + ["b"] * len(made.estimates)
-    assert (float(rows[0]["value"]), rows[0]["n"], rows[0]["clusters"]) == (one.value, str(one.n), "7")
-    assert rows[1]["clusters"] == "" == rows[-1]["clusters"]
-    assert "{" not in (tmp_path / "comparisons.csv").read_text(encoding="utf-8"), "what is no single value is left out"
-    exports.write_tables(tmp_path, {"a": Measurement("a", {})})
-    [head] = csv.reader((tmp_path / "comparisons.csv").open(encoding="utf-8", newline=""))
-    assert head == list(pd.read_parquet(tmp_path / "comparisons.parquet").columns)
-    assert {"notebook", "metric", "verdict", "family"} < set(head)
-
-
 @pytest.mark.fault("formulas", tried="formulas from data in all CSV of a site", count=12)
 def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
     made = measurement(questions=12, systems=("base", "=1+1"))
@@ -242,77 +208,6 @@ def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
     for path in (published(bare, made, single=False) / "data").glob("*.csv"):
         for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")):
             assert not [cell for cell in row if cell.lstrip().startswith(("=", "@", "＝"))], path.name
-
-
-def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> None:
-    made = measurement(systems=("old_50%", "new & {better} $x^2$ ~#\\"), metrics=("mrr", "hit_rate@1"), gain=0.3)
-    text = exports.latex_table(made, translator("en"))
-    assert all(f"\\{rule}rule" in text for rule in ("top", "mid", "bottom"))
-    assert r"old\_50\%" in text
-    assert r"new \& \{better\} \$x\textasciicircum{}2\$ \textasciitilde{}\#\textbackslash{}" in text
-    plain = re.sub(r"\\[{}$&%#_]", "", text.replace(r"\\{}", ""))
-    assert plain.count("{") == plain.count("}")
-    assert plain.count("$") % 2 == 0
-    value = next(e.estimate for e in made.estimates if e.system == "old_50%" and e.metric == "mrr")
-    assert rf"\num{{{value.value:.3f}}}\\{{}}[\num{{{value.low:.3f}}}, \num{{{value.high:.3f}}}]" in text
-    body = text.split("\\midrule")[1].split("\\bottomrule")[0]
-    assert [line.count(" & ") for line in body.strip().splitlines()] == [0, 4, 4, 0, 0, 4, 4]
-    assert r"$\uparrow$" in body
-
-
-def test_numbers_without_pairs_make_a_latex_table_too() -> None:
-    one = {
-        "notebook": "t_1", "metric": "mrr", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4,
-        "run": "B", "value_first": 0.5, "low_first": None, "high_first": None, "n_first": 48, "value_second": 0.7,
-        "low_second": 0.6, "high_second": 0.8, "n_second": None, "difference": 0.2, "low": 0.1, "high": 0.3,
-        "p": 0.0002,
-    }  # fmt: skip
-    bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
-    text = bare_numbers.latex_summaries([{**one, "why": ""}, bad], translator("en"))
-    assert "metric & s (A) & s (B) & difference" in text
-    plain = re.sub(
-        r"\\num\{(.*?)\}", r"\1", text.replace(r"\begin{tabular}[t]{@{}r@{}}", "").replace(r"\end{tabular}", "")
-    )
-    values = r"0.500 & 0.700 $\uparrow$\\{}[0.600, 0.800] & +0.200\\{}[+0.100, +0.300]"
-    assert rf"mrr & {values} & <0.001 & $48$ / -- \\" in plain
-    assert r"ndcg@10 & 1.092 & 0.700\\{}[0.600, 0.800] & $\dagger$ & -- & $48$ / -- \\" in plain
-    assert bare_numbers.latex_summaries([], translator("en")) == ""
-
-
-GATE = {
-    "outcome": "fails",
-    "checks": [
-        {"gate": "a", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.5", "outcome": "holds",
-         "why": "", "value": 0.6, "low": 0.55, "high": 0.65, "needed": None},
-        {"gate": "b", "notebook": "t", "system": "s\0<x>", "metric": "mrr", "condition": "mrr >= 0.9",
-         "outcome": "fails", "why": "it misses it", "value": 0.6, "low": 0.55, "high": 0.65, "needed": None},
-        {"gate": "c", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.6",
-         "outcome": "not enough evidence", "why": "?", "value": 0.6, "low": 0.55, "high": 0.65, "n": 300,
-         "distance": 0.05, "needed": 1200},
-        {"gate": "d", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.6",
-         "outcome": "not enough evidence", "why": "kept before", "value": 0.6, "low": 0.55, "high": 0.65, "n": 300,
-         "needed": 7777},
-    ],
-}  # fmt: skip
-
-
-def test_pipelines_get_junit_and_markdown() -> None:
-    manifest = {"notebooks": [{"name": "t", "status": "failed", "failure": "the <b>judge</b>\x1b[31m | is away"}]}
-    root = ElementTree.fromstring(exports.junit(manifest, {}, GATE, translator("en")))
-    assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "5", "failures": "1", "errors": "1", "skipped": "2",
-    }  # fmt: skip
-    decides = "for a value 0.05 from the limit, about 1,200 questions decide; there were 300"
-    skipped = [str(one.attrib) for one in root.findall(".//skipped")]
-    assert [decides in one for one in skipped] == [True, False]
-    made = measurement(questions=10)
-    text = exports.summary(manifest, {"t": made}, GATE, translator("en"))
-    assert "**gate: fails**" in text
-    assert r"\<b\>judge\</b\> \| is away" in text
-    assert decides in text
-    assert "7,777" not in text, "of what was seen, as older gates kept it"
-    russian = exports.summary(manifest, {"t": made}, GATE, translator("ru"))
-    assert "не выполнено" in russian
 
 
 @pytest.mark.fault("disk", tried="files of others in a folder that is written anew", count=1)
@@ -392,25 +287,6 @@ def test_the_run_is_drawn_the_same_after_publishing(bare: Path) -> None:
     assert (bare / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
 
 
-@pytest.mark.fault("secrets", tried="keys in what is published", count=4)
-@pytest.mark.parametrize(
-    "table",
-    [
-        "[providers.p]\n",
-        '[generators.g]\nkind = "openai"\nmodel = "m"\n',
-        '[judges.j]\nmodel = "m"\n',
-        '[embedders.e]\nkind = "openai"\nmodel = "m"\n',
-    ],
-)
-def test_every_kind_of_key_is_masked_whatever_its_variable_is_called(
-    bare: Path, monkeypatch: pytest.MonkeyPatch, table: str
-) -> None:
-    table += 'base_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n'
-    small_project.enter(bare, monkeypatch, table)
-    monkeypatch.setenv("PLAIN_NAME", "canary-of-a-plain-name")
-    assert secrets.masker()("with canary-of-a-plain-name") == f"with {secrets.MASK}"
-
-
 def tampered(folder: Path, **notebook: Any) -> None:
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -443,26 +319,98 @@ def test_a_received_manifest_names_nothing_outside_its_folder(bare: Path, notebo
     assert sorted(path.name for path in (bare / "reports").iterdir()) == ["one", "victim"]
 
 
-@pytest.mark.fault("paths", tried="links in a report from others", count=4)
-@pytest.mark.parametrize("place", ["parts/tier1_retrieval/more.parquet", "questions", "metrics", "index.html"])
-def test_a_received_report_with_a_link_in_it_is_not_read(bare: Path, place: str) -> None:
-    folder = kept_runs.make(bare / "reports", "one", measurement(questions=6))
-    (bare / "outside").mkdir()
-    (folder / place).symlink_to(bare / "outside")
-    with pytest.raises(ValueError, match="is a link, and a report holds none"):
-        report.render(folder)
-    assert not any((bare / "outside").iterdir())
+def estimate(metric: str, value: float | None, **more: object) -> dict[str, object]:
+    return {
+        "metric": metric,
+        "value": value,
+        "low": value,
+        "high": value,
+        "n": 20,
+        "n_unmeasured": 0,
+        "note": "",
+        **more,
+    }
 
 
-def test_a_summary_fits_a_comment_that_is_replaced(tmp_path: Path) -> None:
-    hostile = "<img src=x onerror=alert(1)> | --> @all `x`"
-    made = measurement(systems=("base", hostile), questions=6, facts={"dataset": hostile})
-    manifest = {"notebooks": [{"name": f"page_{number}"} for number in range(400)]}
-    text = exports.summary(manifest, {one["name"]: made for one in manifest["notebooks"]}, None, translator("en"))
-    assert text.splitlines()[0] == "<!-- ragbench -->"
-    assert text.count("<!--") == 1
-    assert re.search(r"(?<!\\)<(?!!-- ragbench)", text) is None, "every sign of markup is escaped"
-    assert len(text) < 65_536
-    assert r"Data set \<img src=x onerror=alert\(1\)\>" in text
-    assert len(set(re.findall(r"page\\_\d+", text))) == 400, "what is left out is named"
-    assert text.count("## page") < 400
+def test_numbers_have_their_intervals_and_what_is_unmeasured_is_no_number() -> None:
+    numbers, tags = publish._numbers(
+        [
+            estimate("mrr@10", 0.5, low=0.4, high=0.6),
+            estimate("faithfulness", None, n=0, n_unmeasured=20, note="the judge gave up"),
+            estimate("a(b)", 0.0),
+            estimate("a_b_", 1.0),
+        ]
+    )
+    assert numbers["mrr_at_10"] == 0.5
+    assert (numbers["mrr_at_10.low"], numbers["mrr_at_10.high"], numbers["mrr_at_10.n"]) == (0.4, 0.6, 20)
+    assert "faithfulness" not in numbers
+    assert numbers["faithfulness.n_unmeasured"] == 20
+    assert tags["ragbench.unmeasured.faithfulness"] == "the judge gave up"
+    assert (numbers["a_b_"], numbers["a_b__"]) == (0.0, 1.0), "no number takes another's place"
+    assert tags["ragbench.core.metric.a_b__"] == "a_b_"
+    assert tags["ragbench.core.metric.mrr_at_10"] == "mrr@10"
+
+
+def test_a_target_is_a_folder_or_an_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", ModuleType("mlflow"))
+    monkeypatch.chdir(tmp_path)
+    of = publish.Target.of
+    assert of("mlflow:runs").address == f"sqlite:///{tmp_path / 'runs' / 'mlflow.db'}"
+    assert of("mlflow:runs").folder == tmp_path / "runs"
+    for address in ("sqlite:///x.db", "http://host:5000", "postgresql://me@host/db", "databricks://profile"):
+        assert (of(f"mlflow:{address}").address, of(f"mlflow:{address}").folder) == (address, None)
+    with pytest.raises(publish.TrackingError, match="mlflow:FOLDER or mlflow:URI is expected"):
+        of("mlflow:")
+
+
+def test_without_mlflow_nothing_is_made_and_its_command_is_named(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench.__main__ import application
+
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    kept_runs.make(bare / "reports", "one", measurement(questions=20))
+    done = CliRunner().invoke(application, ["publish", "one", "--to", f"mlflow:{bare / 'runs'}"])
+    assert "pip install 'PATH[mlflow]'" in str(done.exception)
+    assert not (bare / "runs").exists()
+
+
+def unmeasured(made: Measurement) -> Measurement:
+    """The measurement with one number that nobody could measure."""
+    first, *rest = made.estimates
+    none = float("nan")
+    lost = replace(first.estimate, value=none, low=none, high=none, n=0, n_unmeasured=20)
+    return replace(made, estimates=(replace(first, estimate=lost), *rest))
+
+
+@pytest.mark.slow
+def test_mlflows_own_client_reads_it_back(bare: Path) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    from ragbench.__main__ import application
+
+    made = unmeasured(measurement(questions=20))
+    kept_runs.make(bare / "reports", "one", made)
+    for _ in range(2):
+        done = CliRunner().invoke(application, ["publish", "one", "--to", f"mlflow:{bare / 'runs'}"])
+        assert done.exit_code == 0, done.exception
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{bare / 'runs' / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("ragbench")
+    runs = client.search_runs([experiment.experiment_id])
+    whole = next(run for run in runs if run.info.run_name == "one")
+    below = {
+        run.data.tags["ragbench.system"]: run.data
+        for run in runs
+        if run.data.tags.get("mlflow.parentRunId") == whole.info.run_id
+    }
+    assert len([run for run in runs if run.info.run_name == "one"]) == 2, "each time a run of its own"
+    assert whole.info.status == "FINISHED"
+    lost, *rest = made.estimates
+    for one in rest:
+        key, found = one.metric.replace("@", "_at_"), below[one.system].metrics
+        assert (found[key], found[f"{key}.low"], found[f"{key}.high"], found[f"{key}.n"]) == (
+            one.estimate.value, one.estimate.low, one.estimate.high, one.estimate.n
+        )  # fmt: skip
+    assert lost.metric.replace("@", "_at_") not in below[lost.system].metrics
+    assert below[lost.system].params["k"] == "10"
+    assert below[lost.system].tags["ragbench.dataset"] == "synthetic"
+    place = Path(client.download_artifacts(whole.info.run_id, "site"))
+    assert {"index.html", "summary.md", "tier1_retrieval.html"} <= {path.name for path in place.iterdir()}
+    assert json.loads((place / "data" / "summary.json").read_text(encoding="utf-8"))["estimates"]

@@ -1,0 +1,83 @@
+"""The journal on the command line: pruned, sent and brought."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, text
+from typer.testing import CliRunner
+
+from ragbench.core import settings as settings_room
+from ragbench.core.settings import Settings
+from ragbench.extras.runs.journal_command import application
+from ragbench.llm.journal import Entry
+from ragbench.store import Store
+from ragbench.store.database_tables import journal as table
+from ragbench.store.reply_journal import DatabaseJournal
+from tests.store.test_copying import databases as databases
+from tests.store.test_journal import row
+from tests.store.test_journal_pruning import judged, left, noise, record
+from tests.store.test_journal_pruning import own as own
+
+
+def said(*words: str, answer: str = "") -> str:
+    """What the command prints, without frames and line ends."""
+    return " ".join(CliRunner().invoke(application, list(words), input=answer).output.replace("│", " ").split())
+
+
+def test_the_command_shows_asks_deletes_and_the_disk_shrinks(own: Store) -> None:
+    entries = [row("a", n, text=noise(1500)) for n in range(1, 600)]
+    record(own, [Entry.from_row(each).as_row() for each in entries], 100)
+    kept = record(own, judged("b", 5), 1)
+    assert "name at least one of --older-than" in said("prune")
+    assert "as in 90d" in said("prune", "--older-than", "soon")
+    assert "as in 5GB" in said("prune", "--down-to", "-1")
+    before = left(own)
+    dry = said("prune", "--older-than", "90d", "--dry-run")
+    assert "a (m): 599 replies" in dry
+    assert "nothing was changed" in dry
+    assert "Aborted" in said("prune", "--older-than", "90d", answer="n\n")
+    assert left(own) == before
+    assert "599 replies deleted" in said("prune", "--older-than", "90d", "--yes")
+    assert left(own) == set(kept)
+    with own.engine.connect() as connection:
+        assert connection.scalar(text("SELECT pg_total_relation_size('ragbench.journal')")) < 200_000
+    assert "no such reply" in said("prune", "--older-than", "90d", "--yes")
+
+
+def test_export_and_import_bring_the_same_rows(
+    store: Store, database_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
+    rows = [row("travel", n, text="Привет\n\u2028") for n in range(1203)]
+    DatabaseJournal(store.engine).bring_in(rows)
+    cli = CliRunner()
+    for name in ("journal.jsonl", "journal.jsonl.gz"):
+        file = tmp_path / name
+        done = cli.invoke(application, ["export", str(file), "--judge", "travel"])
+        assert "1203 replies written" in done.output, done.output
+        first = file.read_bytes()
+        with store.engine.begin() as connection:
+            connection.execute(delete(table).where(table.c.judge == "travel"))
+        done = cli.invoke(application, ["import", str(file)])
+        assert "1203 replies read from" in done.output, done.output
+        assert "1203 of them new" in done.output
+        assert "0 of them new" in cli.invoke(application, ["import", str(file)]).output
+        cli.invoke(application, ["export", str(file), "--judge", "travel"])
+        assert file.read_bytes() == first
+    found = {r["key"]: r for r in DatabaseJournal(store.engine).rows("travel")}
+    assert found == {r["key"]: {**r, "imported": True} for r in rows}
+    shown = cli.invoke(application, [])
+    (line,) = [line.split() for line in shown.output.splitlines() if line.startswith("travel")]
+    assert (line[:3], line[5:]) == (["travel", "m", "1,203"], ["1.2030", "—", "12,030", "6,015", "0.50"])
+    assert "hit rate" in shown.output
+    told = json.loads(cli.invoke(application, ["--json"]).output)
+    (one,) = [one for one in told["models"] if one["judge"] == "travel"]
+    assert (one["replies"], one["input_tokens"], one["lookups"]) == (1203, 12030, 0)
+    assert one["cost"] == pytest.approx(1.203)
+    assert one["bytes"] == DatabaseJournal(store.engine).bytes()["travel", "m"]
+    assert 0 <= told["hits"] <= told["lookups"]
