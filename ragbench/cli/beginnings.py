@@ -33,7 +33,7 @@ from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -80,7 +80,7 @@ class Beginning:
     empty where none does. answers: tables of these. qrels, runs: TREC files. brought: what becomes a data set, and the
     kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder of these. base: a
     table of passages. functions: system → module:function; services: system → address. variable: that holds the
-    address of a database to read; tables: what it holds, tongue: in which language.
+    address of a database to read; tables: what it holds, language: in which language.
     unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
     and why.
     """
@@ -101,7 +101,7 @@ class Beginning:
     services: dict[str, str] = field(default_factory=dict)
     variable: str = ""
     tables: own_tables.Guess = field(default_factory=own_tables.Guess)
-    tongue: str = "ru"
+    language: str = "ru"
     unwritten: dict[Path, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -125,8 +125,8 @@ class Beginning:
         for path in files:
             made._take_file(path)
         if bool(made.qrels) != bool(made.runs):
-            alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
-            made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
+            alone, lacking = (made.qrels, "a run is") if made.qrels else (made.runs, "judgements are")
+            made.unused += [f"{path.name}: {lacking} missing beside it: ragbench trec QRELS RUN" for path in alone]
             made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
         if made.base and made.said and all(said.startswith(f"{made.base.name}: ") for said in made.said):
             made.unused.append(f"{made.said.pop()}; questions, or traces, to them are missing beside it")
@@ -228,13 +228,13 @@ class Beginning:
     def _take_sets(self, data: Path, name: str = "") -> None:
         places = [data / name] if name else sorted(path for path in data.glob("*") if path.is_dir())
         for place in places:
-            tongues = [
+            codes = [
                 language
                 for language in LANGUAGES
                 if all((place / f"{table}.{language}.jsonl").is_file() for table in _BASE)
             ]
             described = (place / "dataset.toml").is_file()
-            if not described and not tongues:
+            if not described and not codes:
                 if name:
                     raise ValueError(f"{place}: it holds neither a dataset.toml nor tables of one; {LEGAL} is expected")
                 continue
@@ -247,10 +247,10 @@ class Beginning:
                 asked: Sequence[Any] = dataset.questions
                 size = _sized(dataset.chunks, asked)
             else:
-                read = datasets.Records.read(place, tongues[0])
+                read = datasets.Records.read(place, codes[0])
                 asked = read.questions
                 size = _sized(read.chunks, asked)
-                about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(tongues)}\n'
+                about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
                 by_chunk = any(question.relevant for question in asked)
@@ -269,7 +269,8 @@ class Beginning:
                 if not self._take_trec(path):
                     self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
         elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
-            self.unused.append(f"{path.name}: no table, no document and no TREC file")
+            why = TABLE["unread"].get(path.suffix.lower(), ["no table, no document and no TREC file"])
+            self.unused.append(f"{path.name}: {why[0]}")
 
     def _say(self, kind: list[Path], path: Path, what: str) -> None:
         kind.append(path)
@@ -373,7 +374,7 @@ class Beginning:
             self.tables = own_tables.guess(foreign.tables_there(place, limits))
             if self.tables.chunks is not None:
                 texts = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
-                self.tongue = language_of(texts) if texts else self.tongue
+                self.language = language_of(texts) if texts else self.language
         except StoreError as error:
             self.tables = own_tables.Guess(questions={"url": QuestionTable().url})
             self.unused.append(
@@ -415,7 +416,7 @@ class Beginning:
             yield from ("", "[databases.own]")
             if self.variable == OF_ITS_OWN:
                 yield _line(SourceSettings, "url_variable", self.variable)
-            yield _line(SourceSettings, "language", self.tongue)
+            yield _line(SourceSettings, "language", self.language)
             for table, model in (("chunks", ChunkTable), ("questions", QuestionTable)):
                 yield from self._table(table, model)
         if is_stored:

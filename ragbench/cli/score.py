@@ -277,7 +277,10 @@ def _numbers(scores: Scores) -> dict[str, Measurement]:
 
     estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     extra = scores.sets.tables
-    facts: Facts = {"attendance": judge_assignment.facts(scores.attendances), "tables": {name: name for name in extra}}
+    facts: Facts = {
+        "judge_coverage": judge_assignment.facts(scores.judge_coverages),
+        "tables": {name: name for name in extra},
+    }
     return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences, extra=extra)}
 
 

@@ -14,8 +14,8 @@ class Ending(IntEnum):
     REFUSED = 3
     UNMEASURED = 4
     UNTRUSTED = 5
-    INTERRUPTED = 130
-    TERMINATED = 143
+    INTERRUPTED = 130  # 128 and the signal, as a shell tells it: SIGINT is 2
+    TERMINATED = 143  # SIGTERM is 15
 
 
 MEANINGS = {

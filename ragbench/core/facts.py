@@ -175,7 +175,7 @@ class Judged(TypedDict, total=False):
     judged_alone: Mapping[str, str]
     aggregate: str | None
     quorum: int
-    attendance: Sequence[Told]
+    judge_coverage: Sequence[Told]
     over_judges: Sequence[Told]
     listeners: Sequence[Told]
     embedder: str | None

@@ -11,17 +11,26 @@ if TYPE_CHECKING:  # what the room offers: each name is imported when it is firs
     from ragbench.judge.model_judge import ModelJudge
     from ragbench.judge.opening import (
         OFFLINE_JUDGES,
+        DryRunJudges,
         OpenJudges,
         OwnJudge,
         PlanningJudge,
-        Rehearsed,
         asks_nobody,
         legal_names,
         open_judges,
         own_judge,
     )
     from ragbench.judge.pairwise import Again, Asking, Choice, Duel, Overheard, Reworded, compare
-    from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
+    from ragbench.judge.panel import (
+        AGGREGATES,
+        CoveredBy,
+        Influence,
+        JudgeCoverage,
+        Panel,
+        Rule,
+        judge_coverage,
+        leave_one_out,
+    )
 
 __all__, __getattr__, __dir__ = offers(__name__)
 

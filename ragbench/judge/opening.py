@@ -20,7 +20,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Judge, Prompt, Shape
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model_judge import ModelJudge, Texts
-from ragbench.llm import Budget, Journal, Outlook, Rehearsal, Replies, Tally, Usage, open_budget
+from ragbench.llm import Budget, DryRun, Journal, Outlook, Replies, Tally, Usage, open_budget
 from ragbench.llm.planning import Experience
 
 if TYPE_CHECKING:  # what asks a model is imported where one will be asked
@@ -34,8 +34,8 @@ class PlanningJudge:
         self, name: str, settings: JudgeSettings, journal: Journal | None = None, language: str = "en"
     ) -> None:
         self.name, self.model = name, settings.model
-        self._rehearsal = Rehearsal(name, settings, journal)
-        self._judge = ModelJudge(self._rehearsal.client, language=language)
+        self._dry_run = DryRun(name, settings, journal)
+        self._judge = ModelJudge(self._dry_run.client, language=language)
         self._lexical = LexicalJudge()
         self._unknown = 0
 
@@ -49,8 +49,8 @@ class PlanningJudge:
     ) -> Answer[Shape]:
         """The journal's answer, or the lexical judge's in its place."""
         request = self._judge.request(prompt, texts, language, repeat)
-        completion = await self._rehearsal.client.complete(request)
-        if not Rehearsal.is_missing(completion):
+        completion = await self._dry_run.client.complete(request)
+        if not DryRun.is_missing(completion):
             return self._judge.answer(completion, texts)
         if prompt.offline is None:
             self._unknown += 1
@@ -58,11 +58,11 @@ class PlanningJudge:
 
     def outlook(self, experience: Experience | None = None) -> Outlook:
         """What was asked so far, to be added to other outlooks."""
-        return self._rehearsal.outlook(experience, self._unknown)
+        return self._dry_run.outlook(experience, self._unknown)
 
     async def close(self) -> None:
         """Let the journal go."""
-        await self._rehearsal.client.close()
+        await self._dry_run.client.close()
 
 
 @dataclass
@@ -86,7 +86,7 @@ class OpenJudges:
         return {name: replies.usage for name, replies in self.used().items()}
 
     async def outlooks(self) -> list[Outlook]:
-        """What they would be asked, where this is a rehearsal."""
+        """What they would be asked, where this is a dry run."""
         return []
 
     async def close(self) -> None:
@@ -102,7 +102,7 @@ class OpenJudges:
 
 
 @dataclass
-class Rehearsed(OpenJudges):
+class DryRunJudges(OpenJudges):
     """The judges of a dry run: what would be asked is in their outlooks."""
 
     planning: Sequence[PlanningJudge] = ()
@@ -128,23 +128,23 @@ def open_judges(
     journal: Journal | None = None,
     language: str | None = None,
     on_change: Callable[[Tally], None] | None = None,
-    rehearsed: bool = False,
+    dry_run: bool = False,
 ) -> OpenJudges:
     """The judges of these names (offline ones, or tables [judges.NAME], or described where they are used); without
     names all configured ones, else the offline one.
 
     journal: where paid replies are kept (`ragbench.store.reply_journal.DatabaseJournal`); None keeps them for this
     process.
-    rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
+    dry_run: for a dry run, as `DryRunJudges`: they need no key, look up in the journal, and never ask, so that nothing
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """
     legal = legal_names(settings)
     chosen = [_found(name, settings, legal) for name in (names or settings.judge_names())]
     models, spoken = [judge for judge in chosen if isinstance(judge, OwnJudge)], language or settings.language
-    shared = Tally(on_change=on_change), Budget() if rehearsed else open_budget(settings.budget, journal)
-    if rehearsed:
+    shared = Tally(on_change=on_change), Budget() if dry_run else open_budget(settings.budget, journal)
+    if dry_run:
         planning = _planning(models, journal, spoken) if models else []
-        return Rehearsed(_all(chosen, planning), (), *shared, planning, journal)
+        return DryRunJudges(_all(chosen, planning), (), *shared, planning, journal)
     asking = _asking(models, journal, spoken, *shared) if models else []
     return OpenJudges(_all(chosen, asking), asking, *shared)
 

@@ -177,7 +177,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Attended:
+class CoveredBy:
     """One judge of a panel: the n items that it measured with their mean, and its mean over those that all measured.
 
     NaN where there are none.
@@ -190,7 +190,7 @@ class Attended:
 
 
 @dataclass(frozen=True)
-class Attendance:
+class JudgeCoverage:
     """Whether the judges of a panel measured the same items.
 
     n: values of the panel; incomplete: how many of them are made of fewer judges than it has; common: items that
@@ -200,7 +200,7 @@ class Attendance:
     n: int
     incomplete: int
     common: int
-    judges: tuple[Attended, ...]
+    judges: tuple[CoveredBy, ...]
 
     @property
     def even(self) -> bool:
@@ -208,7 +208,7 @@ class Attendance:
         return all(judge.n == self.common for judge in self.judges)
 
 
-def attendance(scores: Sequence[Score]) -> Attendance:
+def judge_coverage(scores: Sequence[Score]) -> JudgeCoverage:
     """Which items each judge measured, over panel scores (those that `Rule` made)."""
     kept = [score.detail["judges"] for score in scores]
     values = {
@@ -224,9 +224,9 @@ def attendance(scores: Sequence[Score]) -> Attendance:
         own = [value for value in column if not math.isnan(value)]
         both = [value for value, all_there in zip(column, shared, strict=True) if all_there]
         means = [statistics.fmean(each) if each else math.nan for each in (own, both)]
-        judges.append(Attended(judge, len(own), *means))
+        judges.append(CoveredBy(judge, len(own), *means))
     measured = [all_there for score, all_there in zip(scores, shared, strict=True) if score.status is Status.OK]
-    return Attendance(len(measured), measured.count(False), sum(shared), tuple(judges))
+    return JudgeCoverage(len(measured), measured.count(False), sum(shared), tuple(judges))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # what the room offers: each name is imported when it is firs
         RepliesUnusable,
     )
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
-    from ragbench.llm.planning import Experience, Outlook, Plan, Rehearsal, experience
+    from ragbench.llm.planning import DryRun, Experience, Outlook, Plan, experience
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
 __all__, __getattr__, __dir__ = offers(__name__)

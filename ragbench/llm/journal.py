@@ -164,14 +164,14 @@ class MemoryJournal:
 class Batches(Generic[Item, Result]):
     """Gathers single items while earlier batches are under way, and hands them over together.
 
-    An item that finds a free lane goes at once, unless the batch before it began less than `PACE_SECONDS` ago: so few
+    An item that finds a free worker goes at once, unless the batch before it began less than `PACE_SECONDS` ago: so few
     items wait for nothing, and many go together, which costs a fraction of going one by one.
     """
 
     def __init__(
-        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], lanes: int = 2, largest: int = 256
+        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], at_once: int = 2, largest: int = 256
     ) -> None:
-        self._call, self._lanes, self._largest = call, lanes, largest
+        self._call, self._at_once, self._largest = call, at_once, largest
         self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
         self._workers: set[asyncio.Task[None]] = set()
         self._began = -math.inf
@@ -180,7 +180,7 @@ class Batches(Generic[Item, Result]):
         """The result for this item, to be awaited; the batch goes on even if nobody waits any more."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._pending.append((item, future))
-        if len(self._workers) < min(self._lanes, len(self._pending)):
+        if len(self._workers) < min(self._at_once, len(self._pending)):
             self._workers.add(asyncio.create_task(self._drain()))
         return future
 
@@ -224,8 +224,8 @@ class Ledger:
         self._patience = patience
         self._heard = -math.inf
         self._ours: set[str] = set()
-        self._claim: Batches[str, tuple[Row | None, bool]] = Batches(self._claimed, lanes=FINDING)
-        self._record: Batches[Row, Row | None] = Batches(self._recorded, lanes=RECORDING)
+        self._claim: Batches[str, tuple[Row | None, bool]] = Batches(self._claimed, at_once=FINDING)
+        self._record: Batches[Row, Row | None] = Batches(self._recorded, at_once=RECORDING)
 
     async def claim(self, key: str) -> Entry | None:
         """The entry of a key; None where it is for the caller to ask, who lets the key go afterwards (`release`).

@@ -1,7 +1,7 @@
 """What a run's calls will take, before they cost anything: outlooks of single models, and their sums.
 
 A process whose variable RAGBENCH_PLAN names a folder makes no call: it leaves there what it would have asked, as far
-as the journal has not the answer. Who calls models takes part as a `Rehearsal`.
+as the journal has not the answer. Who calls models takes part as a `DryRun`.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def together(outlooks: Iterable[Outlook]) -> list[Outlook]:
 _MISSING = "planned, not asked"
 
 
-class Rehearsal:
+class DryRun:
     """One model's client that looks up in the journal and never sends; it needs no key.
 
     Close `client` at the end, on the event loop that it was used on.

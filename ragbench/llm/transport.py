@@ -45,7 +45,7 @@ MOST_WAIT_SECONDS = 7 * 24 * 3600
 SHORTEST_SECONDS = 0.01
 """What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # 32: zlib tells by the header which of the two it is
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
 _ABOUT_ASKING = re.compile(r"grammar|schema|response_format|guided[ _]|jinja|chat template", re.IGNORECASE)
 """Some servers fail on a shape that they cannot follow, or on a role that a model's template lacks, instead of refusing

@@ -275,7 +275,7 @@ class MetricComparison(Comparison):
     metric: str = ""
 
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: its multiples spread over all 64 bits
 
 
 def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:

@@ -41,8 +41,8 @@ from ragbench.store.database_tables import (
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.server import installation
 
-HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-TRAILER = b"\xff\xff"
+HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # PostgreSQL's binary COPY: no flags, no extension of the header
+TRAILER = b"\xff\xff"  # -1 where the next row would say how many fields it has
 
 
 def vector_rows(keys: NDArray[Any], vectors: Vectors) -> bytes:

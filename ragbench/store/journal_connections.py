@@ -31,9 +31,9 @@ Connection = psycopg.AsyncConnection[Any]
 Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
-LANES = 3
+CONNECTIONS = 3
 """So many connections one event loop has at most, all its judges together; one of them holds the claims. With shared
-accounts (`Lanes.through`) one more."""
+accounts (`JournalConnections.through`) one more."""
 RETRY_SECONDS = 0.5
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 MOST_CLAIMS = 1000
@@ -73,7 +73,7 @@ UNFIT = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded, PydanticSeriali
 """What is raised for a value that no row can hold, whoever writes it."""
 
 
-class Lanes:
+class JournalConnections:
     """The journal for one event loop; every statement commits by itself.
 
     A server that goes away is waited for, PATIENCE_SECONDS at most; then StoreError. Shared by all that the journal
@@ -87,7 +87,7 @@ class Lanes:
         self._let_go = let_go
         self._patience = PATIENCE_SECONDS
         self._silent: psycopg.Error | None = None
-        self._turns = asyncio.Semaphore(LANES - 1)
+        self._turns = asyncio.Semaphore(CONNECTIONS - 1)
         self._aside = asyncio.Semaphore(1)  # a connection more, for what must not wait until replies are on the disk
         self._free: list[Connection] = []
         self._claiming = asyncio.Lock()
@@ -215,12 +215,12 @@ class Lanes:
         self,
         doing: str,
         work: Callable[[Connection], Awaitable[Result]],
-        lane: Callable[[], AbstractAsyncContextManager[Connection]],
+        connecting: Callable[[], AbstractAsyncContextManager[Connection]],
     ) -> Result:
         until = time.monotonic() + self._patience
         while True:
             try:
-                async with lane() as connection:
+                async with connecting() as connection:
                     return await work(connection)
             except psycopg.Error as error:
                 if went_away(error):
@@ -389,9 +389,9 @@ class Accounts:
     Raises StoreError.
     """
 
-    def __init__(self, on_loop: Callable[[], Lanes]) -> None:
+    def __init__(self, on_loop: Callable[[], JournalConnections]) -> None:
         self._on_loop = on_loop
-        self._open: Lanes | None = None
+        self._open: JournalConnections | None = None
         self._begun: set[str] = set()
 
     async def spend(
@@ -414,7 +414,7 @@ class Accounts:
         async def work(connection: Connection) -> list[list[tuple[Any, ...]]]:
             return await _results(connection, query, values)
 
-        answers = await self._lanes().through("counting what is spent", work)
+        answers = await self._connections().through("counting what is spent", work)
         self._begun.add(run)
         [(calls, tokens, money, held_calls, held_tokens, held_money, quiet)] = answers[-1]
         admitted = wanted is not None and bool(answers[-2])
@@ -434,7 +434,7 @@ class Accounts:
             [[(wait,)]] = await _results(connection, _PACE, pace)
             return int(rows[0][0]), max(0.0, float(wait))
 
-        return await self._lanes().held("waiting for a place at an endpoint", work)
+        return await self._connections().held("waiting for a place at an endpoint", work)
 
     async def rise(self, endpoint: str, place: int, spare: float, pause: float) -> None:
         values = {"endpoint": endpoint, "place": place, "spare": spare, "pause": pause}
@@ -442,14 +442,14 @@ class Accounts:
         async def work(connection: Connection) -> None:
             await _results(connection, _RISE, values)
 
-        await self._lanes().held("giving back a place at an endpoint", work)
+        await self._connections().held("giving back a place at an endpoint", work)
 
     async def close(self) -> None:
-        lanes, self._open = self._open, None
-        if lanes is not None:
-            await lanes.close()
+        connections, self._open = self._open, None
+        if connections is not None:
+            await connections.close()
 
-    def _lanes(self) -> Lanes:
+    def _connections(self) -> JournalConnections:
         if self._open is None:
             self._open = self._on_loop()
         return self._open

@@ -16,7 +16,7 @@ from ragbench.core.types import JournalSize
 from ragbench.store.copying import cursor_of
 from ragbench.store.database_tables import SCHEMA, journal, journal_use
 from ragbench.store.errors import told_plainly
-from ragbench.store.journal_connections import COLUMNS, RECORD, Accounts, Lanes, rows_as_json
+from ragbench.store.journal_connections import COLUMNS, RECORD, Accounts, JournalConnections, rows_as_json
 
 Row = Mapping[str, Any]
 BATCH = 500  # rows a statement; PostgreSQL takes 65,535 parameters
@@ -31,15 +31,17 @@ class DatabaseJournal:
 
     def __init__(self, engine: Engine, revive: Callable[[], object] = lambda: None) -> None:
         self._engine, self._revive = engine, revive
-        self._lanes: dict[asyncio.AbstractEventLoop, Lanes] = {}
+        self._connections: dict[asyncio.AbstractEventLoop, JournalConnections] = {}
 
-    def on_loop(self) -> Lanes:
+    def on_loop(self) -> JournalConnections:
         """The journal for the event loop that runs here, shared by all who ask on it, each of whom closes it once."""
         loop = asyncio.get_running_loop()
-        if loop not in self._lanes:
-            self._lanes[loop] = Lanes(self._engine, self._revive, lambda: self._lanes.pop(loop, None))
-        self._lanes[loop].users += 1
-        return self._lanes[loop]
+        if loop not in self._connections:
+            self._connections[loop] = JournalConnections(
+                self._engine, self._revive, lambda: self._connections.pop(loop, None)
+            )
+        self._connections[loop].users += 1
+        return self._connections[loop]
 
     def accounts(self) -> Accounts:
         """What processes that keep their replies here share besides."""

@@ -94,18 +94,18 @@ def limited(
         nonlocal late
         if late >= IN_A_ROW:
             raise OutOfTimeError(f"not asked: {late} calls before it ran out of time one after the other ({limit})")
-        hands = Hands.shared()
+        threads = WorkerThreads.shared()
 
         def work() -> Any:
             answer = function(*arguments)
             if inspect.isawaitable(answer):
-                answer = run(awaited(answer), hands.loop)
+                answer = run(awaited(answer), threads.loop)
             if hasattr(answer, "__aiter__"):
-                return Streamed(run(awaited(collected(answer)), hands.loop))
+                return Streamed(run(awaited(collected(answer)), threads.loop))
             return Streamed(answer) if isinstance(answer, Iterator) else answer
 
         try:
-            answer = hands.do(work, seconds, over)
+            answer = threads.do(work, seconds, over)
         except OutOfTimeError:
             late += 1
             raise
@@ -125,7 +125,7 @@ def module(name: str) -> ModuleType:
     Raises ValueError where it cannot be imported.
     """
     try:
-        return Hands.shared().do(lambda: trust.imported(name, str(settings.project_folder())))
+        return WorkerThreads.shared().do(lambda: trust.imported(name, str(settings.project_folder())))
     except (Exception, SystemExit) as error:
         said = f"{error}; put it beside ragbench.toml, or install it"
         if not isinstance(error, ModuleNotFoundError):
@@ -281,7 +281,7 @@ class OutOfTimeError(Exception):
     """A function has not answered within its time."""
 
 
-class Hands:
+class WorkerThreads:
     """One thread and the name of one event loop, for all functions of a process: what a module opened when it was
     imported (a connection of SQLite, say) is for the thread that opened it.
 
@@ -290,7 +290,7 @@ class Hands:
 
     _numbers: ClassVar = count()
     _guard: ClassVar = threading.Lock()
-    _shared: ClassVar[Hands | None] = None
+    _shared: ClassVar[WorkerThreads | None] = None
 
     def __init__(self) -> None:
         self.loop = f"ragbench-callables-{next(self._numbers)}"
@@ -299,7 +299,7 @@ class Hands:
         threading.Thread(target=self._work, name=f"{self.loop}-calls", daemon=True).start()
 
     @classmethod
-    def shared(cls) -> Hands:
+    def shared(cls) -> WorkerThreads:
         """Those of this process; new ones where the last ones hang."""
         with cls._guard:
             if cls._shared is None or cls._shared._left:

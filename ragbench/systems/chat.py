@@ -17,7 +17,7 @@ from ragbench.core.settings import GeneratorSettings, JudgeSettings, project_fol
 from ragbench.core.types import SLOT, Status
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
-from ragbench.llm.planning import Rehearsal
+from ragbench.llm.planning import DryRun
 from ragbench.llm.reply import without_thought
 from ragbench.systems.generation import BaseGenerator, ExtractiveGenerator, Generation, GenerationError, Progress, Task
 from ragbench.systems.refusals import REFUSALS
@@ -81,29 +81,29 @@ class ChatGenerator(BaseGenerator):
         wanted = self.settings.language or language or segmentation.language_of(text, self._language)
         return wanted if wanted in BUILT_IN else "en"
 
-    def rehearse(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
+    def dry_run(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
         """What the journal has of each task, None for what would be asked and paid for, and what that would take."""
-        return llm.run(self._rehearsed(tasks))
+        return llm.run(self._dry_run(tasks))
 
-    async def _rehearsed(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
+    async def _dry_run(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
         endpoint = _endpoint(self.settings)
-        rehearsal = Rehearsal(self.name, endpoint, self._journal)
+        dry_run = DryRun(self.name, endpoint, self._journal)
 
         async def one(task: Task) -> Generation | None:
-            completion = await rehearsal.client.complete(lambda: self.request(task))
-            return None if rehearsal.is_missing(completion) else _generation(completion)
+            completion = await dry_run.client.complete(lambda: self.request(task))
+            return None if dry_run.is_missing(completion) else _generation(completion)
 
         try:
             generations = await gather([one(task) for task in tasks])
             known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
         finally:
-            await rehearsal.client.close()
-        return generations, rehearsal.outlook(known)
+            await dry_run.client.close()
+        return generations, dry_run.outlook(known)
 
     async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
         """In a plan the journal is asked alone: the stand-in answers what would have been asked and paid for."""
         if planning.folder() is not None:
-            kept, outlook = await self._rehearsed(tasks)
+            kept, outlook = await self._dry_run(tasks)
             planning.keep([outlook])
             stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
             return [

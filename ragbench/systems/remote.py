@@ -23,7 +23,7 @@ from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
-from ragbench.llm.planning import Rehearsal
+from ragbench.llm.planning import DryRun
 from ragbench.llm.reply import storable
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
@@ -242,15 +242,15 @@ class RemoteSystem:
         """In a plan the journal is asked alone: a stand-in answers what would have been asked."""
         name, model = named(self.settings)
         endpoint = _as_model(self.settings, model)
-        rehearsal = Rehearsal(name, endpoint, self._journal) if planning.folder() is not None else None
-        client = self._client(name, endpoint) if rehearsal is None else rehearsal.client
+        dry_run = DryRun(name, endpoint, self._journal) if planning.folder() is not None else None
+        client = self._client(name, endpoint) if dry_run is None else dry_run.client
 
         async def one(question: Question) -> _Outcome:
             try:
                 completion = await client.complete(lambda: self._request(question, k))
             except (ProviderRefused, ProviderUnreachable) as error:
                 return _Outcome(error=str(error))
-            if rehearsal is not None and rehearsal.is_missing(completion):
+            if dry_run is not None and dry_run.is_missing(completion):
                 return _Outcome(self._stand_in(question, k), 0.0)
             if progress is not None:
                 progress(2)
@@ -258,9 +258,9 @@ class RemoteSystem:
 
         try:
             outcomes = await gather([one(question) for question in questions])
-            if rehearsal is not None:
+            if dry_run is not None:
                 known = await asyncio.to_thread(planning.experience, self._journal, name, model)
-                outlook = rehearsal.outlook(known)
+                outlook = dry_run.outlook(known)
                 planning.keep([replace(outlook, name=self.name, missing=dict.fromkeys(outlook.missing, (0, 0)))])
         finally:
             await client.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragbench.core.annexes import offered, taken
 from ragbench.core.parts import Content, Entries, Figure, Text
-from ragbench.tiers.data.dataset import LengthRow, OddTextRow, TongueRow
+from ragbench.tiers.data.dataset import LanguageRow, LengthRow, OddTextRow
 from ragbench.views.basics import chart
 from ragbench.views.basics.chart import Bars
 from ragbench.views.basics.marks import example, left, rows_of, with_examples
@@ -35,7 +35,7 @@ def sizes(material: Material, present: frozenset[str]) -> Content:
         return Text(material.text("There are no texts to show."))
     return (
         Figure(_title(material), chart.plots(material, drawn), look="rb-maps"),
-        Entries(_tongues(material), "rb-notes"),
+        Entries(_languages(material), "rb-notes"),
     )
 
 
@@ -85,17 +85,17 @@ def _bars(material: Material, name: str, own: pd.DataFrame) -> Bars:
     return Bars(_("{texts}, words", texts=table(name, _)), names, [counts[place] for place in places], said)
 
 
-def _tongues(material: Material) -> list[str]:
+def _languages(material: Material) -> list[str]:
     """The languages of each table, in words; of a part of it where they were told of a part."""
     _ = material.text
     by_table: dict[str, list[str]] = {}
     texts: dict[str, int] = {}
     for row in rows_of(LengthRow, material.kept("lengths")):
         texts[row["table"]] = texts.get(row["table"], 0) + row["texts"]
-    for tongue in rows_of(TongueRow, material.kept("tongues")):
-        texts[tongue["table"]] -= tongue["texts"]
-        name = language(tongue["language"], _) if tongue["language"] else _("too short or unsure to tell")
-        by_table.setdefault(tongue["table"], []).append(f"{name} {_.integer(tongue['texts'])}")
+    for detected in rows_of(LanguageRow, material.kept("languages")):
+        texts[detected["table"]] -= detected["texts"]
+        name = language(detected["language"], _) if detected["language"] else _("too short or unsure to tell")
+        by_table.setdefault(detected["table"], []).append(f"{name} {_.integer(detected['texts'])}")
     for name, parts in by_table.items():
         if texts[name]:
             parts.append(_("not looked at {n}", n=_.integer(texts[name])))

@@ -57,11 +57,17 @@ class Page:
         self.material = Material(measurement, languages.translator(language))
 
     def view(self, name: str, **options: Any) -> View:
-        """The view of that name; raises ValueError, naming those there are, for any other."""
+        """The view of that name; raises ValueError, naming those there are, for others, of options too."""
         if name not in VIEWS:
             annexes.taken("views", name)  # declares it
         if name not in VIEWS:
             raise ValueError(f"there is no view {name!r}; there are {', '.join(sorted(VIEWS))}")
+        known = [*inspect.signature(VIEWS[name]).parameters][1:]
+        if unknown := sorted({*options} - {*known}):
+            raise ValueError(
+                f"the view {name!r} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}. "
+                "A run that another version kept is measured anew by `ragbench run`"
+            )
         return VIEWS[name](self, **options)
 
     @cached_property

@@ -19,7 +19,7 @@ HEAD = """# Python
 What `import ragbench as rb` offers, from the docstrings. [The tutorial](../tutorial.md) uses some of it.
 Made by `python -m tests.docs.python_page`.
 """
-SCORES = "rows, level, resamples, seed, language, baseline, usage, stand_ins, primary, attendances, answered_by"
+SCORES = "rows, level, resamples, seed, language, baseline, usage, stand_ins, primary, judge_coverages, answered_by"
 METRIC = "name, label, names, signature, needs, legal_options, with_options"
 FLOW = ("Sample", "Chunk", "Score", "Status", "Estimate", "Comparison", "Judge", "Embedder")
 FIELDS = ("Sample", "Chunk", "Score", "Estimate", "Comparison")

@@ -128,11 +128,11 @@ def test_a_bad_entry_is_written_alone(store: Store, spoilt: dict[str, Any]) -> N
     bad = row(f"alone {spoilt}", 5, **spoilt)
 
     async def work() -> set[str]:
-        lanes = DatabaseJournal(store.engine).on_loop()
+        connections = DatabaseJournal(store.engine).on_loop()
         try:
-            return set(await lanes.record([*rows[:2], bad, *rows[2:]]))
+            return set(await connections.record([*rows[:2], bad, *rows[2:]]))
         finally:
-            await lanes.close()
+            await connections.close()
 
     assert asyncio.run(work()) == {one["key"] for one in rows}
     kept = DatabaseJournal(store.engine).rows_of([bad["key"], *(one["key"] for one in rows)])

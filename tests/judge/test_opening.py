@@ -1,4 +1,4 @@
-"""Judges as ragbench.toml names them, opened for a run or rehearsed for a plan."""
+"""Judges as ragbench.toml names them, opened for a run or tried dry for a plan."""
 
 from __future__ import annotations
 
@@ -133,8 +133,8 @@ class TestOffline:
 
     def test_whom_the_table_names_is_opened_and_asks_nobody(self) -> None:
         chosen = Settings(judges={"model": JudgeSettings(base_url="http://h/v1", model="m")})
-        for rehearsed in (False, True):
-            opened = open_judges(chosen, ["strict", "lexical"], rehearsed=rehearsed)
+        for dry_run in (False, True):
+            opened = open_judges(chosen, ["strict", "lexical"], dry_run=dry_run)
             assert [type(judge) for judge in opened.judges] == [Strict, LexicalJudge]
             assert opened.judges[0].identity != opened.judges[1].identity
             assert all(map(asks_nobody, opened.judges))

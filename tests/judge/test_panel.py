@@ -1,4 +1,4 @@
-"""Panels: aggregates, quorums, attendance and influence by hand."""
+"""Panels: aggregates, quorums, judge_coverage and influence by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ragbench.core.settings import Settings
 from ragbench.core.types import Judge, Score, Status
 from ragbench.core.waves import gather
-from ragbench.judge import LexicalJudge, Panel, Rule, attendance, leave_one_out
+from ragbench.judge import LexicalJudge, Panel, Rule, judge_coverage, leave_one_out
 from ragbench.llm import ProviderRefused
 from tests.judge.judge_prompts import SUPPORT, TEXTS, judge_at
 from tests.llm.chat_server import ChatServer
@@ -119,15 +119,15 @@ class TestPanel:
     def test_which_items_each_judge_measured(self) -> None:
         """a: 0.2, 0.4, —; b: —, 0.8, —: together only the second; by a quorum of one also the first, of a alone."""
         answers = [(0.2, math.nan), (0.4, 0.8), (math.nan, math.nan)]
-        found = attendance([Rule(quorum=1)(scores(*each)) for each in answers])
+        found = judge_coverage([Rule(quorum=1)(scores(*each)) for each in answers])
         assert (found.n, found.incomplete, found.common, found.even) == (2, 1, 1, False)
         first, second = found.judges
         assert (first.judge, first.n, first.mean, first.common) == ("a", 2, pytest.approx(0.3), 0.4)
         assert (second.judge, second.n, second.mean, second.common) == ("b", 1, 0.8, 0.8)
-        whole = attendance([Rule()(scores(*each)) for each in answers])
+        whole = judge_coverage([Rule()(scores(*each)) for each in answers])
         assert (whole.n, whole.incomplete, whole.common, whole.even) == (1, 0, 1, False)
-        assert attendance([Rule()(scores(0.1, 0.2))]).even
-        assert math.isnan(attendance([Rule()(scores(0.1, math.nan))]).judges[0].common)
+        assert judge_coverage([Rule()(scores(0.1, 0.2))]).even
+        assert math.isnan(judge_coverage([Rule()(scores(0.1, math.nan))]).judges[0].common)
 
     def test_leaving_one_out(self) -> None:
         rule = Rule(quorum=1)
@@ -164,7 +164,7 @@ class TestPanel:
         assert {s.status for s in found} == {Status.OK}
         assert set(found[0].detail["judges"]) == {"good", "bad", "lexical"}
         assert "bad (judge_error)" in found[0].reason
-        assert [one.n for one in attendance(found).judges] == [4, 0, 4]
+        assert [one.n for one in judge_coverage(found).judges] == [4, 0, 4]
 
     @pytest.mark.fault("denied", tried="a panel whose providers all refuse", count=1)
     def test_when_no_judge_is_left_the_run_stops(self) -> None:

@@ -83,7 +83,7 @@ def test_russian_plurals(n: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tongue", "value", "digits", "signed", "expected"),
+    ("code", "value", "digits", "signed", "expected"),
     [
         ("en", 0.203, 3, True, "+0.203"),
         ("en", -0.2034, 3, True, "−0.203"),
@@ -98,8 +98,8 @@ def test_russian_plurals(n: int, expected: str) -> None:
         ("ru", -12345.6, 1, False, "−12\N{NO-BREAK SPACE}345,6"),
     ],
 )
-def test_numbers(tongue: str, value: float | None, digits: int, signed: bool, expected: str) -> None:
-    assert language.translator(tongue).number(value, digits, signed=signed) == expected
+def test_numbers(code: str, value: float | None, digits: int, signed: bool, expected: str) -> None:
+    assert language.translator(code).number(value, digits, signed=signed) == expected
 
 
 def test_intervals_part_their_ends_where_a_comma_is_the_decimal_mark() -> None:
@@ -162,7 +162,7 @@ def test_blocks_are_translated_one_by_one() -> None:
 
 @given(st.floats(-1e9, 1e9), st.integers(0, 6))
 def test_a_number_reads_back(value: float, digits: int) -> None:
-    for tongue, decimal in (("en", "."), ("ru", ",")):
-        text = language.translator(tongue).number(value, digits)
+    for code, decimal in (("en", "."), ("ru", ",")):
+        text = language.translator(code).number(value, digits)
         plain = re.sub(r"[^\d−" + re.escape(decimal) + "]", "", text).replace(decimal, ".").replace("−", "-")
         assert float(plain) == pytest.approx(value, abs=0.51 * 10**-digits, rel=1e-12)

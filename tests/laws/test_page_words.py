@@ -42,7 +42,7 @@ LATIN = re.compile(r"(?:\b[a-z]{2,}\b[ ,;:]+){4,}")
 CODE = ("code", "pre", "script", "style", "svg")
 
 
-def faults(page: str, tongue: str, data: str = "$^") -> list[str]:
+def faults(page: str, code: str, data: str = "$^") -> list[str]:
     """What nobody would write by hand, found in a page's text. data: a pattern of texts that are not the page's own."""
     soup = BeautifulSoup(page, "html.parser")
     for one in soup.find_all(CODE):
@@ -56,7 +56,7 @@ def faults(page: str, tongue: str, data: str = "$^") -> list[str]:
             found += [f"{hit[0]!r} in {said!r}" for hit in rule.finditer(said)]
         if "  " in said:
             found.append(f"two spaces in {said!r}")
-        if tongue == "ru":
+        if code == "ru":
             found += [f"not Russian: {hit[0]!r} in {said!r}" for hit in LATIN.finditer(said)]
     for table in soup.find_all("table"):
         region = table.find_parent(attrs={"aria-label": True})
@@ -96,7 +96,7 @@ def test_no_text_says_a_word_twice_or_has_two_spaces() -> None:
 @pytest.mark.law
 def test_russian_texts_have_russian_signs() -> None:
     """A no-break space before %, a decimal comma, and «» but around what is typed as it stands."""
-    russian = [text for tongue, text in said() if tongue == "ru"]
+    russian = [text for code, text in said() if code == "ru"]
     assert not [text for text in russian if PERCENT.search(text)]
     assert not [text for text in russian if POINTED.search(text) and not SECTIONS.search(text)]
     typed = {text for _, text in said() if STRAIGHT.search(text) and _ == "en"}
@@ -108,12 +108,12 @@ def _catalogue() -> list[language.Any]:
     return list(language.catalogue(language.LOCALE / "ru" / "LC_MESSAGES" / "ragbench.po"))
 
 
-@pytest.mark.parametrize("tongue", LANGUAGES)
+@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize("systems", [("a",), ("a", "b"), ("a", "b", "c", "d", "e")], ids=len)
-def test_every_view_is_worded_as_people_write(tongue: str, systems: tuple[str, ...]) -> None:
-    page = Page(measurement(systems), language=tongue)
+def test_every_view_is_worded_as_people_write(code: str, systems: tuple[str, ...]) -> None:
+    page = Page(measurement(systems), language=code)
     views = {name: str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS}
-    assert not {name: found for name, html in views.items() if (found := faults(html, tongue, r"Passage \d+"))}
+    assert not {name: found for name, html in views.items() if (found := faults(html, code, r"Passage \d+"))}
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_a_difference_without_spread_is_not_explained_as_equal_values() -> None:
 NUMBERS = ("slices", "table", "measures", "across", "forest")
 
 
-@pytest.mark.parametrize("tongue", LANGUAGES)
-def test_a_table_of_means_says_of_how_many_they_are(tongue: str) -> None:
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_table_of_means_says_of_how_many_they_are(code: str) -> None:
     """In a column, beside the number, or in the line below it."""
-    page = Page(measurement(("a", "b", "c")), language=tongue)
+    page = Page(measurement(("a", "b", "c")), language=code)
     drawn = {name: BeautifulSoup(str(page.view(name).html(frozenset())), "html.parser") for name in NUMBERS}
     said = {name: soup.get_text(" ") for name, soup in drawn.items() if soup.find("table")}
     assert {"table", "across", "forest"} <= set(said)
@@ -227,20 +227,20 @@ def test_a_reason_within_a_reason_is_translated_too() -> None:
     assert reason_in("It is fine (good)", language.translator("ru")) == "It is fine (good)", "a model's own words"
 
 
-@pytest.mark.parametrize("tongue", LANGUAGES)
-def test_a_caption_says_whose_values_how_sure_and_what_arrows_mean(tongue: str) -> None:
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_caption_says_whose_values_how_sure_and_what_arrows_mean(code: str) -> None:
     made = measurement(("a", "b", "c"), questions=60)
-    text = exports.latex_table(made, language.translator(tongue))
+    text = exports.latex_table(made, language.translator(code))
     caption = text.partition(r"\caption{")[2].partition("\n")[0]
     said = {
         "en": ("Data set synthetic, 60 questions, passages are searched.", r"with 95\% intervals", "Baseline: a."),
         "ru": ("Набор данных synthetic, 60 вопросов, ищутся фрагменты.", r"с интервалами 95 \%", "База сравнения: a."),
-    }[tongue]
+    }[code]
     assert all(each in caption.replace("\N{NO-BREAK SPACE}", " ") for each in said)
     assert not re.search(r"\b(?:n\\_questions|dataset|unit)\b", caption)
     arrows = {"uparrow", "downarrow"} & set(re.findall(r"\w+arrow", text.partition(r"\toprule")[2]))
     assert arrows <= set(re.findall(r"\w+arrow", caption)), "an arrow is explained where one stands"
-    if tongue == "ru":
+    if code == "ru":
         assert not POINTED.search(re.sub(r"max-T|synthetic", "", caption))
 
 
@@ -261,21 +261,21 @@ def test_what_could_have_been_shown_is_a_sentence_however_many_comparisons_there
     assert all(len(re.findall(rf"\b{name} \d", note)) == 4 for note in notes for name in "bcd")
 
 
-@pytest.mark.parametrize("tongue", LANGUAGES)
-def test_a_gate_speaks_the_language_of_its_summary(tongue: str) -> None:
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_gate_speaks_the_language_of_its_summary(code: str) -> None:
     bounds = {"metric": "mrr", "not_worse_by": 0.02, "at_least": 0.5}
     gates = {"own": GateSettings.model_validate({"metric": "mrr", "not_worse_by": 0.02}),
              "high": GateSettings.model_validate({"metric": "mrr", "at_least": bounds["at_least"]})}  # fmt: skip
     made = measurement(("a", "b"), questions=60)
     decided = gate.decide({"page": made}, settings.load().model_copy(update={"gate": gates})).as_json()
-    _ = language.translator(tongue)
+    _ = language.translator(code)
     text = exports.summary({"notebooks": [{"name": "page"}]}, {"page": made}, decided, _)
     told = text.partition("## page")[0]
-    assert {"en": "difference +", "ru": "разность +"}[tongue] in told.replace("\\", "")
-    if tongue == "ru":
+    assert {"en": "difference +", "ru": "разность +"}[code] in told.replace("\\", "")
+    if code == "ru":
         assert not LATIN.search(told)
     cases = exports.junit({"notebooks": []}, {"page": made}, decided, _).decode()
-    assert tongue == "en" or not LATIN.search(re.sub(r"<[?/]?\w+|\w+=", "", cases))
+    assert code == "en" or not LATIN.search(re.sub(r"<[?/]?\w+|\w+=", "", cases))
 
 
 def test_a_path_below_the_project_is_not_cut_in_two() -> None:
@@ -324,10 +324,10 @@ def test_a_table_has_true_minus_signs_and_no_p_of_0(style: Style) -> None:
     assert [cell for cell in row if cell.startswith("<")]
 
 
-@pytest.mark.parametrize("tongue", LANGUAGES)
-def test_methods_of_intervals_have_names(tongue: str) -> None:
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_methods_of_intervals_have_names(code: str) -> None:
     """In the code each stands as the value of `method`; the column says it as an article would."""
-    _ = language.translator(tongue)
+    _ = language.translator(code)
     named = [(("x",), Estimate(0.5, 0.25, 0.75, 0.95, code, 9, 0)) for code in sorted(METHODS)]
     said = set(verdict_tables.estimates(("a",), named, _).column(_("method")))
     assert METHODS & said == set()

@@ -19,7 +19,7 @@ import pytest
 
 from ragbench.llm import Client, Completion
 from ragbench.store import Store
-from ragbench.store.journal_connections import Lanes
+from ragbench.store.journal_connections import JournalConnections
 from ragbench.store.reply_journal import DatabaseJournal
 from tests.judge import judged_project
 from tests.llm.chat_server import ChatServer
@@ -201,14 +201,14 @@ class TestClaims:
             try:
                 return await body(one, other)
             finally:
-                for lanes in (one, other):
-                    if lanes.users:
-                        await lanes.close()
+                for connections in (one, other):
+                    if connections.users:
+                        await connections.close()
 
         return asyncio.run(inside())
 
     def test_a_key_is_of_one_at_a_time(self, store: Store) -> None:
-        async def body(one: Lanes, other: Lanes) -> None:
+        async def body(one: JournalConnections, other: JournalConnections) -> None:
             assert await one.claim(["c1", "c2"]) == ({}, {"c1", "c2"})
             assert await other.claim(["c1", "c3"]) == ({}, {"c3"})
             assert await one.claim(["c1"]) == ({}, set()), "nor twice of one"
@@ -220,7 +220,7 @@ class TestClaims:
         self.work(store, body)
 
     def test_who_goes_lets_go(self, store: Store) -> None:
-        async def body(one: Lanes, other: Lanes) -> None:
+        async def body(one: JournalConnections, other: JournalConnections) -> None:
             await one.claim(["g1"])
             await one.close()
             await asyncio.sleep(0.1)
@@ -231,7 +231,7 @@ class TestClaims:
     def test_a_session_that_the_server_ends_claims_again_what_is_under_way(self, store: Store) -> None:
         from sqlalchemy import text
 
-        async def body(one: Lanes, other: Lanes) -> None:
+        async def body(one: JournalConnections, other: JournalConnections) -> None:
             await one.claim(["s1"])
             assert one._claims is not None
             with store.engine.connect() as connection:
@@ -246,7 +246,7 @@ class TestClaims:
     ) -> None:
         monkeypatch.setattr("ragbench.store.journal_connections.MOST_CLAIMS", 3)
 
-        async def body(one: Lanes, other: Lanes) -> None:
+        async def body(one: JournalConnections, other: JournalConnections) -> None:
             keys = [f"m{n}" for n in range(5)]
             assert (await one.claim(keys))[1] == set(keys)
             assert (await other.claim(keys))[1] == {"m3", "m4"}

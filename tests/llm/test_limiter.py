@@ -207,7 +207,7 @@ class TestBatches:
         async def doubled(items: Sequence[int]) -> Sequence[int]:
             return [2 * item for item in items]
 
-        batches: Batches[int, int] = Batches(doubled, lanes=1)
+        batches: Batches[int, int] = Batches(doubled, at_once=1)
 
         async def chain(number: int) -> None:
             for step in range(50):  # each next item is handed in at the moment the last batch ends
@@ -221,7 +221,7 @@ class TestBatches:
         async def same(items: Sequence[int]) -> Sequence[int]:
             return list(items)
 
-        batches: Batches[int, int] = Batches(same, lanes=1)
+        batches: Batches[int, int] = Batches(same, at_once=1)
         assert await batches(1) == 1
         late = []
         for spins in range(6):

@@ -129,12 +129,12 @@ def hasty() -> Iterator[Settings]:
 @pytest.mark.fault("database", tried="a frozen server: at a statement, at a new connection, in the journal", count=4)
 def test_a_frozen_server_is_a_clear_error_and_a_busy_one_is_none(hasty: Settings) -> None:
     async def written(frozen_server: Callable[[], AbstractContextManager[None]]) -> list[BaseException]:
-        lanes = DatabaseJournal(store.engine).on_loop()
-        await lanes.record([row("before", 0)])
+        connections = DatabaseJournal(store.engine).on_loop()
+        await connections.record([row("before", 0)])
         with frozen_server():
-            asked = [lanes.record([row("frozen", n)]) for n in range(4)] + [lanes.claim(["another"])]
+            asked = [connections.record([row("frozen", n)]) for n in range(4)] + [connections.claim(["another"])]
             failed = await asyncio.gather(*asked, return_exceptions=True)
-            await lanes.close()
+            await connections.close()
         return failed
 
     with Store.open(hasty) as store:

@@ -26,7 +26,7 @@ from ragbench.llm import journal as journals
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
 from ragbench.store import Store, StoreError
-from ragbench.store.journal_connections import Lanes
+from ragbench.store.journal_connections import JournalConnections
 from ragbench.store.reply_journal import DatabaseJournal
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import open_client
@@ -59,13 +59,13 @@ def journal(store: Store) -> DatabaseJournal:
     return DatabaseJournal(store.engine)
 
 
-async def on_loop(journal: DatabaseJournal, work: Callable[[Lanes], Awaitable[Any]]) -> Any:
+async def on_loop(journal: DatabaseJournal, work: Callable[[JournalConnections], Awaitable[Any]]) -> Any:
     """What comes of work with the journal of one event loop, which is closed afterwards."""
-    lanes = journal.on_loop()
+    connections = journal.on_loop()
     try:
-        return await work(lanes)
+        return await work(connections)
     finally:
-        await lanes.close()
+        await connections.close()
 
 
 @pytest.mark.fault("parallel-runs", tried="writers of the same replies", count=4)
@@ -75,7 +75,7 @@ def test_several_writers_agree_on_one_reply(store: Store) -> None:
     def write(number: int) -> dict[str, str]:
         rows = [row("agree", n, text=f"by {number}") for n in range(40)]
         random.Random(number).shuffle(rows)
-        found = asyncio.run(on_loop(DatabaseJournal(store.engine), lambda lanes: lanes.record(rows)))
+        found = asyncio.run(on_loop(DatabaseJournal(store.engine), lambda connections: connections.record(rows)))
         return {key: kept["text"] for key, kept in found.items()}
 
     with ThreadPoolExecutor(4) as threads:
@@ -89,15 +89,15 @@ def test_size_cost_and_use(journal: DatabaseJournal) -> None:
     assert journal.bring_in(rows) == (4, 1)
     assert journal.bring_in([]) == (0, 0)
 
-    async def ask(lanes: Lanes) -> None:
-        found, ours = await lanes.claim([rows[0]["key"], rows[1]["key"], new["key"], "never answered"])
+    async def ask(connections: JournalConnections) -> None:
+        found, ours = await connections.claim([rows[0]["key"], rows[1]["key"], new["key"], "never answered"])
         assert (len(found), ours) == (2, {new["key"], "never answered"})
-        await lanes.record([new])
-        await lanes.find([rows[2]["key"]])  # a plan's look is no use
+        await connections.record([new])
+        await connections.find([rows[2]["key"]])  # a plan's look is no use
 
     new = row("size", 9, model="n")
     asyncio.run(on_loop(journal, ask))
-    asyncio.run(on_loop(journal, lambda lanes: lanes.claim([new["key"]])))
+    asyncio.run(on_loop(journal, lambda connections: connections.claim([new["key"]])))
     used = journal.use()
     assert used["size", "m"] == (2, 2)
     assert used["size", "n"] == (2, 1), "asked once, and there the second time"
@@ -316,7 +316,7 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     began = time.monotonic()
     with pytest.raises(StoreError, match="writing the journal"):
-        asyncio.run(on_loop(DatabaseJournal(gone), lambda lanes: lanes.record([row("gone", 1)])))
+        asyncio.run(on_loop(DatabaseJournal(gone), lambda connections: connections.record([row("gone", 1)])))
     assert time.monotonic() - began < 10
 
 

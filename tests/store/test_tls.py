@@ -89,8 +89,8 @@ def test_tls_to_its_own_authority(certificate: str, database_settings: Settings,
 
 
 async def _found(store: Store) -> Any:
-    lanes = DatabaseJournal(store.engine).on_loop()
+    connections = DatabaseJournal(store.engine).on_loop()
     try:
-        return await lanes.find(["nothing"])
+        return await connections.find(["nothing"])
     finally:
-        await lanes.close()
+        await connections.close()

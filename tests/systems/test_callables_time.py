@@ -14,7 +14,7 @@ import pytest
 
 from ragbench.core.settings import GeneratorSettings
 from ragbench.systems import callables
-from ragbench.systems.callables import FunctionGenerator, FunctionSystem, Hands, OutOfTimeError
+from ragbench.systems.callables import FunctionGenerator, FunctionSystem, OutOfTimeError, WorkerThreads
 from ragbench.systems.generation import Task
 from ragbench.systems.retrieval import RetrievalError
 from tests.cli.command_line import ROOT
@@ -119,8 +119,8 @@ def test_what_a_module_opened_is_used_in_the_thread_that_opened_it(write: Callab
 
 
 def test_a_function_may_call_another_and_be_called_from_a_loop(write: Callable[[str], str]) -> None:
-    name = write("from ragbench.systems.callables import Hands\n"
-                 "def find(question, k):\n    return Hands.shared().do(lambda: [k])\n")  # fmt: skip
+    name = write("from ragbench.systems.callables import WorkerThreads\n"
+                 "def find(question, k):\n    return WorkerThreads.shared().do(lambda: [k])\n")  # fmt: skip
     find = callables.find(f"{name}:find", "(question, k)", 5, "limit")
 
     async def cell() -> object:
@@ -130,21 +130,21 @@ def test_a_function_may_call_another_and_be_called_from_a_loop(write: Callable[[
 
 
 def test_an_interrupt_leaves_what_hangs_behind() -> None:
-    before = Hands.shared()
+    before = WorkerThreads.shared()
 
     class Interrupt(BaseException):
         """As a signal raises in the thread that waits."""
 
-    class Raising(Hands):
+    class Raising(WorkerThreads):
         @staticmethod
         def _result(*_: object) -> object:
             raise Interrupt
 
-    hands = Raising()
+    threads = Raising()
     with pytest.raises(Interrupt):
-        hands.do(lambda: time.sleep(30))
-    assert hands._left
-    assert Hands.shared() is before or not before._left
+        threads.do(lambda: time.sleep(30))
+    assert threads._left
+    assert WorkerThreads.shared() is before or not before._left
 
 
 @pytest.mark.slow

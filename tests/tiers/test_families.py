@@ -55,10 +55,10 @@ def test_twins_alone_in_their_family_are_tested_as_one_and_the_family_is_named_b
             alone.high,
             "secondary: 1, max-T",
         )
-    for tongue, words in (("en", "secondary metrics, a single"), ("ru", "вторичные метрики, единственное")):
-        table = comparisons([(name, one) for name, [one] in found.items()], translator(tongue))
+    for code, words in (("en", "secondary metrics, a single"), ("ru", "вторичные метрики, единственное")):
+        table = comparisons([(name, one) for name, [one] in found.items()], translator(code))
         assert any(words in note for note in table.notes)
-        assert findings.merged([one for [one] in found.values()], translator(tongue)) in table.notes
+        assert findings.merged([one for [one] in found.values()], translator(code)) in table.notes
 
 
 def test_the_primary_metric_is_a_family_of_its_own() -> None:

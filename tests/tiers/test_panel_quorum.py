@@ -17,7 +17,7 @@ from ragbench.__main__ import application
 from ragbench.core import settings
 from ragbench.core.settings import GateSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.core.types import Score, Status
-from ragbench.judge import Rule, attendance
+from ragbench.judge import Rule, judge_coverage
 from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.tiers.run.overview import over
 from ragbench.tiers.scoring.judge_assignment import facts, of_facts
@@ -80,7 +80,7 @@ class TestTheCommand:
         found = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
         [estimate] = found["estimates"]
         assert (estimate["n"], estimate["n_unmeasured"]) == (N - BAD, BAD)
-        [one] = found["attendance"]
+        [one] = found["judge_coverage"]
         assert (one["n"], one["incomplete"], one["common"]) == (30, 0, 30)
         assert [(each["judge"], each["n"]) for each in one["judges"]] == [("strict", 30), ("lenient", 60)]
         assert "strict 1.000 (n 30); lenient 1.000 (n 60)" in words(together)
@@ -114,15 +114,15 @@ def uneven(quorum: int | None) -> list[dict[str, Any]]:
     scores = [
         rule({"a": Score(1.0), "b": Score.unmeasured(Status.REFUSED, "no") if n < 2 else Score(0.5)}) for n in range(4)
     ]
-    return facts({("new", "mrr"): attendance(scores)})
+    return facts({("new", "mrr"): judge_coverage(scores)})
 
 
 class TestAReport:
     def test_facts_are_read_as_they_were_kept(self) -> None:
         nobody = [Rule(quorum=1)({"a": Score(1.0), "b": Score.unmeasured(Status.REFUSED, "no")})]
-        for scores in (uneven(1), facts({("new", "mrr"): attendance(nobody)})):
+        for scores in (uneven(1), facts({("new", "mrr"): judge_coverage(nobody)})):
             kept = json.loads(json.dumps(scores).replace("NaN", "null"))
-            assert str(facts(of_facts({"attendance": kept}))) == str(scores)
+            assert str(facts(of_facts({"judge_coverage": kept}))) == str(scores)
 
     @pytest.mark.parametrize("bound", [{"at_least": 0.0}, {"not_worse_by": 2.0, "baseline": "old"}])
     def test_its_gate_says_how_many_values_are_of_fewer_judges(self, bound: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ class TestAReport:
         base = measurement(questions=40, systems=["old", "new"], metrics=("mrr",))
         held = Settings(systems=systems, gate={"g": GateSettings(metric="mrr", system="new", **bound)})
         for quorum, said in ((1, True), (None, False)):
-            made = replace(base, facts={**base.facts, "baseline": "old", "attendance": uneven(quorum)})
+            made = replace(base, facts={**base.facts, "baseline": "old", "judge_coverage": uneven(quorum)})
             [check] = decide({"tier": made}, held).checks
             assert check.outcome is Outcome.HOLDS
             assert ("2 of 4 values are of fewer judges than the panel has" in check.why) == said
@@ -141,13 +141,13 @@ class TestAReport:
     )
     def test_its_overview_counts_them(self, language: str, line: str) -> None:
         base = measurement(questions=40, systems=["old", "new"], metrics=("mrr",))
-        made = replace(base, facts={**base.facts, "attendance": uneven(1)})
+        made = replace(base, facts={**base.facts, "judge_coverage": uneven(1)})
         assert line in views.about.standing(Page(over({"tier1": made}), language=language)).html()
 
     @pytest.mark.parametrize(("quorum", "said"), [(2, "not every judge gave"), (1, "A score needs 1 judge of 2")])
     def test_its_page_says_the_quorum(self, quorum: int, said: str) -> None:
         judges = [{"name": name, "stand_in": False} for name in "ab"]
-        given = {"judges": judges, "aggregate": "mean", "quorum": quorum, "attendance": uneven(quorum)}
+        given = {"judges": judges, "aggregate": "mean", "quorum": quorum, "judge_coverage": uneven(quorum)}
         page = Page(measurement(facts=given))
         assert said in views.answers.judges(page).html()
         assert ("made of fewer judges" in views.comparison.answer(page).html()) == (quorum == 1)

@@ -193,8 +193,8 @@ def test_unanswerable_questions_are_their_own_group() -> None:
     ("count", "language"),
     [
         *((1, "en"), (2, "ru"), (9, "en")),
-        *(pytest.param(n, tongue, marks=pytest.mark.slow)
-          for n, tongue in ((1, "ru"), (2, "en"), (3, "en"), (3, "ru"), (9, "ru"))),
+        *(pytest.param(n, code, marks=pytest.mark.slow)
+          for n, code in ((1, "ru"), (2, "en"), (3, "en"), (3, "ru"), (9, "ru"))),
     ],
 )  # fmt: skip
 def test_any_number_of_systems(count: int, language: str) -> None:

@@ -510,3 +510,8 @@ def test_a_page_prints_as_a_card_of_what_it_has_to_show() -> None:
     assert "blame" not in page.shows
     assert_clean(page._repr_html_().split("</style>")[1], "card")
     assert "<dt>views.comparison</dt><dd>answer, forest, intervals, table, worst</dd>" in page._repr_html_()
+
+
+def test_an_option_that_a_view_has_no_more_is_told_with_what_to_do() -> None:
+    with pytest.raises(ValueError, match=r"'table' has no option at; .*measured anew by `ragbench run`"):
+        Page(measurement()).view("table", at=1)

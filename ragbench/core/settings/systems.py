@@ -228,6 +228,7 @@ class RetrieverSettings(IndexSettings):
         description="of a hybrid: rrf, by ranks (Cormack, Clarke and Buettcher 2009); weighted, by scores, each "
         "ranking's from 0 to 1 at every question (Lee 1997)",
     )
+    # 60 is what Cormack, Clarke and Buettcher fixed in a pilot study, and what other implementations begin with
     constant: float = Field(default=60.0, ge=0, description="of rrf: what is added to every rank")
     weights: tuple[Annotated[float, Field(ge=0)], ...] = Field(
         default=(), description="of weighted: a weight for each retriever; not set: all the same"

@@ -88,6 +88,7 @@ class IndexSettings(Table):
         description="of the search; hnsw and ivfflat are approximate; own: the one that your own table has on its "
         "vectors, asked in place, with your ef_search or probes; of an embedder of kind database",
     )
+    # pgvector's own defaults for m, ef_construction, ef_search and probes: what a table has of which nobody said more
     m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
     ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
     ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")

@@ -148,7 +148,7 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
         facts: Facts = {
             "baseline": measured.systems[0],
             "primary": measured.leading,
-            "attendance": judge_assignment.facts(measured.attendances),
+            "judge_coverage": judge_assignment.facts(measured.judge_coverages),
             "stand_ins": [stand_in.fact for stand_in in measured.stand_ins],
         }
         return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.differences)}

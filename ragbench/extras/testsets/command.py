@@ -174,7 +174,7 @@ def _by_model(
     left = [task for task in tasks if task.id not in there]
 
     def by(opened: Judge) -> drafting.Drafting:
-        return drafting.Drafting(opened, records.chunks, spread, filters, records.questions, rehearsed=plan)
+        return drafting.Drafting(opened, records.chunks, spread, filters, records.questions, dry_run=plan)
 
     with in_database(known) as journal:
         made, outlooks, tally = run(_asked(by, left, whole, judge, known, journal, language))

@@ -27,7 +27,7 @@ from ragbench.extras.testsets.prompts import Quote, Ruling
 from ragbench.llm import Journal
 from ragbench.tiers.data.copies import groups
 from ragbench.tiers.data.dataset import by_words
-from ragbench.tiers.data.tongues import tongues
+from ragbench.tiers.data.language_detection import detected_languages
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -61,7 +61,7 @@ class Filters:
 class Drafting:
     """The drafts of a base by one judge.
 
-    existing: questions that are there already, which no draft repeats. rehearsed: whether it is only planned; then
+    existing: questions that are there already, which no draft repeats. dry_run: whether it is only planned; then
     every draft is checked, and none a second time. advance: is told of each draft that is done with.
     """
 
@@ -70,7 +70,7 @@ class Drafting:
     spread: Spread
     filters: Filters
     existing: Sequence[QuestionRecord] = ()
-    rehearsed: bool = False
+    dry_run: bool = False
     advance: Callable[[], object] = lambda: None
     made: list[Candidate] = field(default_factory=list)
 
@@ -95,7 +95,7 @@ class Drafting:
         Raises ModelError where the judge's model cannot be asked at all; what it had answered is in the journal.
         """
         left = list(tasks)
-        for attempt in range(1 if self.rehearsed else ATTEMPTS):
+        for attempt in range(1 if self.dry_run else ATTEMPTS):
             wave = [
                 (task, chosen)
                 for task in left
@@ -127,9 +127,9 @@ class Drafting:
         own = own.model_copy(update={"question": drafted.question, "answer": getattr(drafted, "answer", "")})
         if task.kind == "follow_up":
             own = own.model_copy(update={"first": (drafted.first_question, drafted.first_answer)})
-        if self.rehearsed:
+        if self.dry_run:
             return own
-        [code] = tongues([drafted.question], self.filters.language)
+        [code] = detected_languages([drafted.question], self.filters.language)
         if code not in ("", self.filters.language):
             return _dropped(own, "language", code)
         if KINDS[task.kind].answerable:
@@ -159,7 +159,7 @@ class Drafting:
 
     def _without_copies(self, written: Sequence[Candidate]) -> list[Candidate]:
         """Those that say the same as a question before them are dropped."""
-        if self.rehearsed:
+        if self.dry_run:
             return list(written)
         before = [(known.id, known.text) for known in self.existing]
         before += [(kept.id, kept.question) for kept in self.kept]
@@ -192,7 +192,7 @@ class Drafting:
         held.append(("unclear", prompts.ALONE, {"question": asked}, Ruling.YES))
         for name, prompt, slots, wanted in held:
             reply = await self._ask(prompt, **slots)
-            if self.rehearsed:
+            if self.dry_run:
                 continue
             if reply.value is None:
                 return _dropped(own, "reply", reply.reason)
@@ -204,11 +204,11 @@ class Drafting:
         """Dropped where the model answers it without any passage: such a question measures no retrieval."""
         recalled = await self._ask(prompts.RECALLED, question=asked)
         if recalled.value is None:
-            return own if self.rehearsed else _dropped(own, "reply", recalled.reason)
+            return own if self.dry_run else _dropped(own, "reply", recalled.reason)
         if recalled.value.verdict is Ruling.NO or not recalled.value.answer.strip():
             return own
         same = await self._ask(prompts.SAME, question=asked, reference=own.answer, answer=recalled.value.answer)
-        if self.rehearsed:
+        if self.dry_run:
             return own
         if same.value is None:
             return _dropped(own, "reply", same.reason)
@@ -241,7 +241,7 @@ def longest_run(words: Sequence[str], passage: str) -> int:
 
 def require_language(passages: Sequence[ChunkRecord], language: str) -> None:
     """Raises DatasetError where most passages are surely of another language than the prompts'."""
-    codes = Counter(filter(None, tongues([passage.text for passage in passages[:LOOKED_AT]], language)))
+    codes = Counter(filter(None, detected_languages([passage.text for passage in passages[:LOOKED_AT]], language)))
     code, number = codes.most_common(1)[0] if codes else (language, 0)
     if code != language and number > codes.total() / 2:
         legal = ", ".join(sorted(prompts.ANSWERED.texts))
@@ -270,7 +270,7 @@ async def watched(
     with Progress(what, count if is_watched() else 0) as progress:
         opened = open_judges(
             known, [judge], journal=journal, language=language, on_change=live_line(progress),
-            rehearsed=trust.only_planned(),
+            dry_run=trust.only_planned(),
         )  # fmt: skip
         async with opened:
             yield opened, progress

@@ -238,7 +238,7 @@ class ModelRewriter(ChatGenerator):
 
     def foreseen(self, questions: Sequence[Question]) -> tuple[list[Rewritten | None], Outlook]:
         """What the journal has for each question, None for what would be asked, and what that would take."""
-        known, outlook = self.rehearse([Task(question, ()) for question in questions])
+        known, outlook = self.dry_run([Task(question, ()) for question in questions])
         made = [
             None if generation is None else self._read(q, generation)
             for q, generation in zip(questions, known, strict=True)

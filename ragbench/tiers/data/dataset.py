@@ -25,8 +25,8 @@ from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, versions
 from ragbench.tiers.data import persons
 from ragbench.tiers.data.copies import groups
+from ragbench.tiers.data.language_detection import detected_languages
 from ragbench.tiers.data.persons import Masker
-from ragbench.tiers.data.tongues import tongues
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class LengthRow(TypedDict):
     texts: int
 
 
-class TongueRow(TypedDict):
+class LanguageRow(TypedDict):
     """How many texts of a table are in a language; empty: too short or unsure to tell."""
 
     table: str
@@ -93,7 +93,7 @@ def dataset(request: DatasetRequest) -> Evidence:
     """Look a data set over; nothing is retrieved, no model is asked.
 
     The tables are `oddities` (kind, table, texts found, of how many; see below),
-    `odd_texts`, `lengths` (words) and `tongues`. Raises DatasetError for a data set that is not there.
+    `odd_texts`, `lengths` (words) and `languages`. Raises DatasetError for a data set that is not there.
     """
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
     shown = _shown(_masker(data) if request.mask else None)
@@ -157,7 +157,7 @@ def _frames(examined: Examination, shown: Callable[[str], str]) -> Mapping[str, 
         "oddities": pd.DataFrame(rows, columns=columns(OddityRow)).astype({"found": "Int64", "of": "Int64"}),
         "odd_texts": pd.DataFrame(list(texts()), columns=columns(OddTextRow)),
         "lengths": pd.DataFrame(list(examined.lengths), columns=columns(LengthRow)),
-        "tongues": pd.DataFrame(list(examined.languages), columns=columns(TongueRow)),
+        "languages": pd.DataFrame(list(examined.languages), columns=columns(LanguageRow)),
     }
 
 
@@ -246,7 +246,7 @@ def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 30
     some = _Drawing(MOST_TOLD, np.random.default_rng(seed))
     drawn = {name: some(rows) for name, rows in tables.items()}
     told = {
-        name: list(zip(rows, tongues([text for _, text in rows], language), strict=True))
+        name: list(zip(rows, detected_languages([text for _, text in rows], language), strict=True))
         for name, rows in drawn.items()
     }
     made = [

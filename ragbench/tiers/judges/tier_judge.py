@@ -21,7 +21,7 @@ from ragbench.core.settings import OFFLINE, OWN_TABLES, JudgeSettings, Settings
 from ragbench.core.types import Array, Question, Sample
 from ragbench.core.waves import gather
 from ragbench.data import DatasetError
-from ragbench.judge import OFFLINE_JUDGES, Rehearsed, Rule, asks_nobody, open_judges
+from ragbench.judge import OFFLINE_JUDGES, DryRunJudges, Rule, asks_nobody, open_judges
 from ragbench.llm import planning
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
@@ -428,10 +428,10 @@ def all_heard(
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
             how: dict[str, Any] = {"language": session.dataset.language, "on_change": line}
-            async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
+            async with open_judges(known, names, journal=journal, dry_run=dry, **how) as opened:
                 heard = await gather([asking.hear(each, trial, progress, speaker) for each in opened.judges])
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])
-                if isinstance(opened, Rehearsed):
+                if isinstance(opened, DryRunJudges):
                     planning.keep(await opened.outlooks())
             return heard, {rating.name: rating.answers for rating in rated}, opened.usage()
 

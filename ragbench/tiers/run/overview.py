@@ -111,7 +111,9 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "unmeasured": missing,
         "wanted": wanted,
         "why": verdict_tables.frequent(made.scores["reason"][made.scores["value"].isna()]),
-        "incomplete": sum(attendance.incomplete for attendance in judge_assignment.of_facts(made.facts).values()),
+        "incomplete": sum(
+            judge_coverage.incomplete for judge_coverage in judge_assignment.of_facts(made.facts).values()
+        ),
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),

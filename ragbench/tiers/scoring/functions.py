@@ -25,7 +25,7 @@ from ragbench.judge.pairwise import Relay
 from ragbench.llm import ModelError
 from ragbench.llm.client import background_loop
 from ragbench.metrics.vectors import Batch
-from ragbench.systems.callables import GRACE_SECONDS, IN_A_ROW, Hands, OutOfTimeError, told
+from ragbench.systems.callables import GRACE_SECONDS, IN_A_ROW, OutOfTimeError, WorkerThreads, told
 
 SOURCE = "your own function"
 ASKED = ("judge", "embedder")
@@ -156,7 +156,7 @@ class Functions:
                     f"not called: {late} calls before it ran out of time one after the other ({LIMIT})"
                 )
             try:
-                returned = await asyncio.to_thread(lambda: Hands.shared().do(work, self.seconds, over))
+                returned = await asyncio.to_thread(lambda: WorkerThreads.shared().do(work, self.seconds, over))
             except OutOfTimeError:
                 self._late[metric.label] = late + 1
                 raise
@@ -246,7 +246,7 @@ def ranked(metric: Metric, ranking: Ranking) -> tuple[Array, str]:
     import numpy as np
 
     try:
-        values = np.asarray(Hands.shared().do(lambda: metric(ranking)), dtype=float)
+        values = np.asarray(WorkerThreads.shared().do(lambda: metric(ranking)), dtype=float)
     except BaseException as error:
         return np.full(len(ranking), np.nan), failed(error).reason
     if values.shape != (len(ranking),):

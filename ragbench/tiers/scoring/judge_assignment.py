@@ -19,7 +19,7 @@ from ragbench.core.names import meant as near
 from ragbench.core.settings import ConfigurationError
 from ragbench.core.types import Judge
 from ragbench.core.types.reason import Reason
-from ragbench.judge import Attendance, Attended, OwnJudge, Rule, asks_nobody, legal_names
+from ragbench.judge import CoveredBy, JudgeCoverage, OwnJudge, Rule, asks_nobody, legal_names
 from ragbench.llm import Journal, Tally
 from ragbench.metrics import meant
 from ragbench.tiers.basics.design import independent
@@ -161,72 +161,72 @@ def opened(
     known = settings.load()
     if not all(isinstance(judge, OwnJudge) or asks_nobody(judge) for judge in names):
         trust.require(*trust.named())
-    return open_judges(known, names, journal=journal, language=language, on_change=on_change, rehearsed=dry)
+    return open_judges(known, names, journal=journal, language=language, on_change=on_change, dry_run=dry)
 
 
-Attendances = Mapping[tuple[str, str], Attendance]
+JudgeCoverages = Mapping[tuple[str, str], JudgeCoverage]
 """(system, metric) → who of a panel measured what."""
 
 
-def facts(known: Attendances) -> list[dict[str, Any]]:
+def facts(known: JudgeCoverages) -> list[dict[str, Any]]:
     """What a page keeps of the panels whose judges measured different answers, as plain JSON values."""
     return [
-        {"system": system, "metric": metric, **asdict(attendance)}
-        for (system, metric), attendance in known.items()
-        if not attendance.even
+        {"system": system, "metric": metric, **asdict(judge_coverage)}
+        for (system, metric), judge_coverage in known.items()
+        if not judge_coverage.even
     ]
 
 
-def of_facts(given: Mapping[str, Any]) -> Attendances:
+def of_facts(given: Mapping[str, Any]) -> JudgeCoverages:
     """The same, out of the facts of a page."""
-    attendances = {}
-    for row in given.get("attendance") or ():
-        judges = tuple(Attended(**{key: _number(value) for key, value in judge.items()}) for judge in row["judges"])
+    judge_coverages = {}
+    for row in given.get("judge_coverage") or ():
+        judges = tuple(CoveredBy(**{key: _number(value) for key, value in judge.items()}) for judge in row["judges"])
         counts = {key: int(row[key]) for key in ("n", "incomplete", "common")}
-        attendances[str(row["system"]), str(row["metric"])] = Attendance(**counts, judges=judges)
-    return attendances
+        judge_coverages[str(row["system"]), str(row["metric"])] = JudgeCoverage(**counts, judges=judges)
+    return judge_coverages
 
 
-def incomplete(attendance: Attendance | None) -> str:
+def incomplete(judge_coverage: JudgeCoverage | None) -> str:
     """The words for values of fewer judges, in a check's plain English; empty where there are none."""
-    if attendance is None or not attendance.incomplete:
+    if judge_coverage is None or not judge_coverage.incomplete:
         return ""
     return Reason(
         "{part} of {whole} values are of fewer judges than the panel has",
-        part=attendance.incomplete,
-        whole=attendance.n,
+        part=judge_coverage.incomplete,
+        whole=judge_coverage.n,
     )
 
 
-def said(known: Attendances, text: Translator, systems: Sequence[str]) -> list[str]:
+def said(known: JudgeCoverages, text: Translator, systems: Sequence[str]) -> list[str]:
     """A paragraph for each system and metric whose judges measured different answers."""
     _ = text
     paragraphs = []
-    for (system, metric), attendance in known.items():
-        if attendance.even:
+    for (system, metric), judge_coverage in known.items():
+        if judge_coverage.even:
             continue
         name = f"{system} {metric}" if len(systems) > 1 else metric
         lines = []
-        if attendance.incomplete:
+        if judge_coverage.incomplete:
             lines.append(
                 _.plural(
                     "{n} of {whole} values is made of fewer judges than the panel has.",
                     "{n} of {whole} values are made of fewer judges than the panel has.",
-                    attendance.incomplete,
-                    whole=_.integer(attendance.n),
+                    judge_coverage.incomplete,
+                    whole=_.integer(judge_coverage.n),
                 )
             )
-        own = [f"{each.judge} {_.number(each.mean)} (n {_.integer(each.n)})" for each in attendance.judges]
+        own = [f"{each.judge} {_.number(each.mean)} (n {_.integer(each.n)})" for each in judge_coverage.judges]
         lines.append(
             _("The judges measured different answers, each mean is over its own: {means}.", means="; ".join(own))
         )
-        if attendance.common:
-            both = [f"{each.judge} {_.number(each.common)}" for each in attendance.judges]
+        if judge_coverage.common:
+            both = [f"{each.judge} {_.number(each.common)}" for each in judge_coverage.judges]
             lines.append(
                 _.plural(
                     "On the {n} answer that all of them measured: {means}.",
                     "On the {n} answers that all of them measured: {means}.",
-                    attendance.common,
+                    judge_coverage.common,
                     means="; ".join(both),
                 )
             )

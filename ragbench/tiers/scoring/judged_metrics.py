@@ -110,7 +110,7 @@ class Judged:
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
     facts: `judged` (labels of the metrics that a judge gave values of), `judges` (name, model, mode, stand_in of each,
-    and how it did its work: `ragbench.tiers.scoring.judged_metrics`), `aggregate`, `quorum`, `attendance` (see
+    and how it did its work: `ragbench.tiers.scoring.judged_metrics`), `aggregate`, `quorum`, `judge_coverage` (see
     `ragbench.tiers.scoring.judge_assignment`), `embedder`. The view `judges` shows them, and `answer` says that a
     stand-in is one.
     """
@@ -172,8 +172,8 @@ def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> Facts:
     """Of several judges how they become one, how many are needed, and where they measured different answers."""
     if len(names) < 2:
         return {"aggregate": None}
-    uneven = judge_assignment.facts(scores.attendances)
-    return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "attendance": uneven}
+    uneven = judge_assignment.facts(scores.judge_coverages)
+    return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "judge_coverage": uneven}
 
 
 def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
 
 def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule) -> list[dict[str, Any]]:
     """The judges with how they did their work, as the facts `judges` of a page that shows the scores."""
-    work = conduct(scores, names, rule)
+    work = judge_work(scores, names, rule)
     return [{**judge, **work[judge["name"]]} for judge in _described(settings, names)]
 
 
@@ -281,7 +281,7 @@ ANSWERED = frozenset(
 embedder, or the function that asked."""
 
 
-def conduct(scores: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
+def judge_work(scores: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
     """What is known of each judge's work, by name, as plain JSON values.
 
     asked: scores that it was to give (those of answers without a needed field are not); failed: how many of them it

@@ -178,8 +178,8 @@ async def measure(
     """
     dry = asked.plan is not None or planning.folder() is not None
     listening = Listening() if dry else parts.listening(asked.listeners, settings.load())
-    tongue, spoken = asked.language, asked.language or settings.load().language
-    rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
+    stated, spoken = asked.language, asked.language or settings.load().language
+    rows = [each if each.language else replace(each, language=stated or _spoken(each)) for each in samples]
     embedders = _embedders(asked.embedder, samples, metrics)
     terms = Terms(
         tuple(metrics), asked.judges, tuple(embedders), asked.rule, asked.language, spoken, asked.repeats

@@ -24,14 +24,14 @@ from ragbench.core.progress import Told
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
-from ragbench.judge import Rule, attendance
+from ragbench.judge import Rule, judge_coverage
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
 from ragbench.tiers.basics import bands, design, verdict_tables
 from ragbench.tiers.basics.findings import Sureness, bounds, compare, leading
 from ragbench.tiers.scoring import judge_assignment, parts
-from ragbench.tiers.scoring.judge_assignment import Attendances, facts, said
+from ragbench.tiers.scoring.judge_assignment import JudgeCoverages, facts, said
 from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.tiers.scoring.sets import Sets
 
@@ -139,13 +139,13 @@ class Scores:
         return estimates
 
     @cached_property
-    def attendances(self) -> Attendances:
+    def judge_coverages(self) -> JudgeCoverages:
         """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
         panel_scores: dict[tuple[str, str], list[Score]] = {}
         for row in self.rows if self.columns.panels else ():
             if "judges" in row.score.detail:
                 panel_scores.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
-        return {place: attendance(scores) for place, scores in panel_scores.items()}
+        return {place: judge_coverage(scores) for place, scores in panel_scores.items()}
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -278,12 +278,12 @@ class Scores:
     def as_json(self) -> dict[str, Any]:
         """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
         system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
-        each system have a text that seems to address a judge. `attendance`: of panels whose judges measured different
-        answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
-        and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
-        resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
-        without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with which every
-        interval and p of single scores is made anew from them.
+        each system have a text that seems to address a judge. `judge_coverage`: of panels whose judges measured
+        different answers, how many values are made of fewer judges than the panel has, and each judge's mean over its
+        own answers and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status,
+        reason, resamples (how many were drawn), left_out (how often it was called without a question), lacking
+        (questions without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with
+        which every interval and p of single scores is made anew from them.
         """
         return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
 
@@ -306,7 +306,7 @@ class Scores:
                 "baseline": self.systems[0] if len(self.systems) > 1 else None,
                 "primary": self.leading,
             },
-            "attendance": facts(self.attendances),
+            "judge_coverage": facts(self.judge_coverages),
             "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [model.fact for model in self.answered_by]} if self.answered_by else {},
             "samples": samples,
@@ -435,7 +435,7 @@ class Scores:
             more if rest else "",
             self._missing(_),
             *unpaired(self.systems, self.columns, _),
-            *said(self.attendances, _, self.systems),
+            *said(self.judge_coverages, _, self.systems),
             *self.said_of_injections(language),
             *parts.listeners_said(self.listeners, _),
         ), compared

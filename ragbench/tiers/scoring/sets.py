@@ -32,7 +32,7 @@ from ragbench.metrics.vectors import Batch
 from ragbench.stats import Hypothesis, SetValues
 from ragbench.store import pool
 from ragbench.store.pool import Tell
-from ragbench.systems.callables import Hands, OutOfTimeError
+from ragbench.systems.callables import OutOfTimeError, WorkerThreads
 from ragbench.tiers.basics import design
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.scoring.functions import LIMIT, Functions, scored
@@ -301,7 +301,9 @@ class _Measuring:
     async def _turned(self, work: Callable[[], list[float]]) -> list[float]:
         """What the functions' thread makes of the work; infinity where it hangs."""
         try:
-            return await asyncio.to_thread(Hands.shared().do, work, self.functions.seconds + TURN_SECONDS, LIMIT)
+            return await asyncio.to_thread(
+                WorkerThreads.shared().do, work, self.functions.seconds + TURN_SECONDS, LIMIT
+            )
         except OutOfTimeError:
             return [math.inf]
 

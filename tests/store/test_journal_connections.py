@@ -9,7 +9,7 @@ import pytest
 
 from ragbench.llm.journal import Ledger
 from ragbench.store import Store, StoreError
-from ragbench.store.journal_connections import LANES, Lanes
+from ragbench.store.journal_connections import CONNECTIONS, JournalConnections
 from ragbench.store.reply_journal import DatabaseJournal
 from tests.store.test_journal import on_loop, row
 
@@ -17,17 +17,25 @@ from tests.store.test_journal import on_loop, row
 def test_rows_are_kept_as_they_were_given(store: Store) -> None:
     texts = ['"кавычки" \\ \n\t é', "{braces} %s $1 ''", "\u2028 \U0001f600 ﷽", ""]
     rows = [
-        row("lanes", n, text=text, refusal=text or None, cost=0.1 + n / 3, seconds=1e-9 * n, input_tokens=2**40 + n)
+        row(
+            "connections",
+            n,
+            text=text,
+            refusal=text or None,
+            cost=0.1 + n / 3,
+            seconds=1e-9 * n,
+            input_tokens=2**40 + n,
+        )
         for n, text in enumerate(texts)
     ]
     keys = [*(each["key"] for each in rows), "absent"]
 
-    async def work(lanes: Lanes) -> Any:
-        kept = await lanes.record(rows)
-        later = await lanes.record([row("lanes", 0, text="later"), row("lanes", 9)])
-        found, ours = await lanes.claim(keys)
+    async def work(connections: JournalConnections) -> Any:
+        kept = await connections.record(rows)
+        later = await connections.record([row("connections", 0, text="later"), row("connections", 9)])
+        found, ours = await connections.claim(keys)
         assert ours == {"absent"}
-        return kept, later, found, await lanes.find(keys)
+        return kept, later, found, await connections.find(keys)
 
     journal = DatabaseJournal(store.engine)
     kept, later, claimed, found = asyncio.run(on_loop(journal, work))
@@ -35,7 +43,7 @@ def test_rows_are_kept_as_they_were_given(store: Store) -> None:
     assert kept == claimed == found == wanted
     assert {each["key"]: each for each in journal.rows_of(keys)} == wanted
     assert later[rows[0]["key"]] == rows[0]
-    assert later[row("lanes", 9)["key"]] == row("lanes", 9)
+    assert later[row("connections", 9)["key"]] == row("connections", 9)
 
 
 def test_all_judges_of_a_loop_share_a_few_connections_and_the_last_one_closes_them(store: Store) -> None:
@@ -61,16 +69,16 @@ def test_all_judges_of_a_loop_share_a_few_connections_and_the_last_one_closes_th
         most = await asyncio.to_thread(connections)
         for ledger in ledgers:
             await ledger.close()
-        return most - before, len(journal._lanes)
+        return most - before, len(journal._connections)
 
     more, left = asyncio.run(work())
-    assert 1 <= more <= LANES
+    assert 1 <= more <= CONNECTIONS
     assert left == 0
 
 
 def test_limits_are_those_of_the_stores_own_connections(store: Store) -> None:
-    async def work(lanes: Lanes) -> list[str]:
-        connection = await lanes._connect()
+    async def work(connections: JournalConnections) -> list[str]:
+        connection = await connections._connect()
         try:
             return [
                 (await (await connection.execute(f"SHOW {name}")).fetchone() or ("",))[0]
@@ -87,6 +95,6 @@ def test_limits_are_those_of_the_stores_own_connections(store: Store) -> None:
 @pytest.mark.fault("locks", tried="a statement that the server refuses", count=1)
 def test_a_statement_that_the_server_refuses_is_no_reason_to_wait(store: Store) -> None:
     faulty = [{**row("refused", 1), "text": None}]
-    asked = on_loop(DatabaseJournal(store.engine), lambda lanes: lanes.record(faulty))
+    asked = on_loop(DatabaseJournal(store.engine), lambda connections: connections.record(faulty))
     with pytest.raises(StoreError, match="writing the journal"):
         asyncio.run(asyncio.wait_for(asked, 20))

@@ -11,7 +11,7 @@ from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import Rule
 from ragbench.llm import Usage
 from ragbench.metrics import catalogue
-from ragbench.tiers.scoring.judged_metrics import conduct
+from ragbench.tiers.scoring.judged_metrics import judge_work
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.scored_answers import Scores
 
@@ -36,7 +36,7 @@ def panel(rule: Rule, *pairs: tuple[float | Status, float | Status]) -> Scores:
 def test_failures_are_the_judges_own_and_not_those_of_empty_answers() -> None:
     pairs = [(1.0, Status.TIMEOUT), (0.5, Status.PARSE_ERROR), (0.0, Status.TIMEOUT), (1.0, 0.0)]
     blank = [(Status.EMPTY_INPUT, Status.EMPTY_INPUT), (Status.EMPTY_DECOMPOSITION, 1.0)]
-    known = conduct(panel(Rule(), *pairs, *blank), ["a", "b"], Rule())
+    known = judge_work(panel(Rule(), *pairs, *blank), ["a", "b"], Rule())
     assert (known["a"]["asked"], known["a"]["failed"], known["a"]["statuses"]) == (5, 0, {})
     assert (known["b"]["asked"], known["b"]["failed"]) == (5, 3)
     assert known["b"]["statuses"] == {"parse_error": 1, "timeout": 2}
@@ -49,7 +49,7 @@ def test_failures_are_the_judges_own_and_not_those_of_empty_answers() -> None:
 
 def test_influence_is_what_the_mean_becomes_without_the_judge() -> None:
     rule = Rule(quorum=1)
-    known = conduct(panel(rule, (1.0, 0.0), (0.5, 0.5), (0.0, Status.TIMEOUT)), ["a", "b"], rule)
+    known = judge_work(panel(rule, (1.0, 0.0), (0.5, 0.5), (0.0, Status.TIMEOUT)), ["a", "b"], rule)
     [line] = known["a"]["influence"]
     # the aggregate is 0.5, 0.5, 0.0; without a only the first two are measured, as 0.0 and 0.5
     assert line == {
@@ -62,7 +62,7 @@ def test_influence_is_what_the_mean_becomes_without_the_judge() -> None:
 
 def test_influence_of_a_rule_that_never_agrees_is_unmeasured() -> None:
     rule = Rule("consensus", 0.1)
-    known = conduct(panel(rule, (1.0, 0.0), (0.0, 1.0)), ["a", "b"], rule)
+    known = judge_work(panel(rule, (1.0, 0.0), (0.0, 1.0)), ["a", "b"], rule)
     assert known["a"]["influence"][0]["n"] == 0
     assert math.isnan(known["a"]["influence"][0]["shift"])
 
@@ -76,5 +76,5 @@ def test_an_answer_that_addresses_the_judge_counts_once() -> None:
         Row(Sample("clean", "?", "!", system="s"), FAITHFULNESS, one(1.0, "a")),
         Row(sample, EXACT, Score(1.0)),
     ]
-    known = conduct(Scores(tuple(rows)), ["a"], Rule())
+    known = judge_work(Scores(tuple(rows)), ["a"], Rule())
     assert known == {"a": {"asked": 3, "failed": 0, "statuses": {}, "suspected": 1}}

@@ -31,7 +31,7 @@ AT_ONCE = 1000
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def tongues(texts: Sequence[str], expected: str) -> list[str]:
+def detected_languages(texts: Sequence[str], expected: str) -> list[str]:
     """The ISO 639-1 code of each text's language; "" for fewer than FEWEST_WORDS_TO_TELL words, and where none is sure.
 
     expected: the code of the language that the texts should be in.

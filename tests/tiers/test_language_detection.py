@@ -6,8 +6,8 @@ import pytest
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 import ragbench as rb
-from ragbench.tiers.data import tongues as read
-from ragbench.tiers.data.tongues import classified, tongues
+from ragbench.tiers.data import language_detection as read
+from ragbench.tiers.data.language_detection import classified, detected_languages
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from ragbench.tiers.data.tongues import classified, tongues
     ],
 )
 def test_a_language_is_told_where_there_is_enough_of_it(text: str, expected: str, told: str) -> None:
-    assert tongues([text, text[:9]], expected) == [told, ""]
+    assert detected_languages([text, text[:9]], expected) == [told, ""]
 
 
 def test_many_texts_are_read_as_py3langid_reads_one(monkeypatch: pytest.MonkeyPatch) -> None:
