@@ -33,7 +33,7 @@ from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
 from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -125,8 +125,8 @@ class Beginning:
         for path in files:
             made._take_file(path)
         if bool(made.qrels) != bool(made.runs):
-            alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
-            made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
+            alone, lacking = (made.qrels, "a run is") if made.qrels else (made.runs, "judgements are")
+            made.unused += [f"{path.name}: {lacking} missing beside it: ragbench trec QRELS RUN" for path in alone]
             made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
         if made.base and made.said and all(said.startswith(f"{made.base.name}: ") for said in made.said):
             made.unused.append(f"{made.said.pop()}; questions, or traces, to them are missing beside it")
@@ -269,7 +269,8 @@ class Beginning:
                 if not self._take_trec(path):
                     self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
         elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
-            self.unused.append(f"{path.name}: no table, no document and no TREC file")
+            why = TABLE["unread"].get(path.suffix.lower(), ["no table, no document and no TREC file"])
+            self.unused.append(f"{path.name}: {why[0]}")
 
     def _say(self, kind: list[Path], path: Path, what: str) -> None:
         kind.append(path)

@@ -71,6 +71,7 @@ def key(name: Any) -> str:
 _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
+_NOTHING = {"nan", "NaN", "<NA>", "NaT"}
 _ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
@@ -153,8 +154,9 @@ def is_content(name: Any) -> bool:
 
 
 def missing(value: Any) -> bool:
-    """Whether nothing was given: None and NaN."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Whether nothing was given: None and NaN, also as pandas writes it into a text."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or (isinstance(value, str) and value in _NOTHING)
 
 
 class AmbiguousError(DatasetError):
@@ -456,6 +458,10 @@ def _guess(name: str, left: Sequence[str]) -> str:
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Field → column, or columns. Raises AmbiguousError for a field that there is not."""
+    if not isinstance(given, Mapping):
+        raise AmbiguousError(
+            f"columns = {shown(given)}: fields with their columns are expected: {{'answer': 'bot_answer'}}"
+        )
     by_field = {}
     for name, columns in given.items():
         field_name = field_of(name) or _RARE.get(key(name), "")

@@ -127,6 +127,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     write_lines(empty / "asked.jsonl", [{"question": "q", "gold": "a"}])
     other_table(empty)
     (empty / "notes.bin").write_bytes(b"\0\1")
+    (empty / "log.eval").write_bytes(b"PK\3\4")
     (empty / "handbook").mkdir()
     (empty / "handbook" / "a.md").write_text("# Grants\n\nUntil 10 September.\n", encoding="utf-8")
     done = ragbench("init")
@@ -142,6 +143,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     assert "✓ handbook: 1 document" in said
     assert any(line.startswith("– not used: x.jsonl: a column with the question") for line in said)
     assert "– not used: notes.bin: no table, no document and no TREC file" in said
+    assert any("log.eval: an archive of inspect_ai: `inspect log dump FILE > log.json` writes" in line for line in said)
     assert [line for line in said if line.startswith(("Next", "Then"))] == [
         "Next: ragbench score answers.jsonl",
         "Then: ragbench load documents handbook --name handbook",

@@ -347,3 +347,15 @@ def test_columns_are_told_as_they_are_read() -> None:
     known.of({"question": "q", "bot_answer": "a", "gold": "g", "x": 1}, "here")
     assert known.read == {"user_input": "question", "response": "bot_answer", "reference": "gold"}
     assert list(known.unread) == ["x"]
+
+
+def test_what_pandas_writes_for_nothing_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("question,answer,contexts,reference\nWhen?,At 8,nan,NaN\n", encoding="utf-8")
+    [sample] = read_samples(path)
+    assert (sample.response, sample.contexts, sample.reference) == ("At 8", None, None)
+
+
+def test_columns_that_name_no_field_are_told() -> None:
+    with pytest.raises(AmbiguousError, match=r"columns = .*answer.*: fields with their columns are expected"):
+        samples_of([{"question": "When?", "answer": "At 8"}], columns=["answer"])  # type: ignore[arg-type]

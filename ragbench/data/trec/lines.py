@@ -56,22 +56,22 @@ class Form:
         """How many words a line has."""
         return len(self.line.split())
 
-    @property
+    @cached_property
     def value(self) -> str:
         """Whether the number of a line is a grade or a score."""
         return "grade" if "GRADE" in self.places else "score"
 
-    @property
+    @cached_property
     def is_ranked(self) -> bool:
         """Whether ranks stand for scores: the smallest is the best, and they are kept with the other sign."""
         return self.value == "score" and "SCORE" not in self.places
 
-    @property
+    @cached_property
     def number(self) -> int:
         """The place of a line's number."""
         return self.places["RANK" if self.is_ranked else self.value.upper()]
 
-    @property
+    @cached_property
     def rank(self) -> int | None:
         """The place of a rank beside a score."""
         return None if self.is_ranked or self.value == "grade" else self.places.get("RANK")
