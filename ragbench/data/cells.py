@@ -1,4 +1,4 @@
-"""Lists and mappings that a cell of a table holds as text, and texts that no spreadsheet takes for a formula."""
+"""Lists and mappings that a cell of a table holds as text, texts that are no formula, and what workbooks hold."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import ast
 import functools
 import json
 import re
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from ragbench.data.files import LeftOut, normalise
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.files import DatasetError, LeftOut, normalise
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -238,3 +241,51 @@ def guarded(text: str) -> str:
 def plain(text: str) -> str:
     """The text that `guarded` was given."""
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
+
+
+WORKBOOK_BYTES = 2**30
+"""Of memory that reading a workbook takes."""
+_READS_WORKBOOK = """
+import json, resource, sys
+import python_calamine
+
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    book = python_calamine.load_workbook(sys.argv[1])
+    for name in book.sheet_names:
+        sheet = enumerate(book.get_sheet_by_name(name).to_python(skip_empty_area=False), 1)
+        rows = ((number, cells) for number, cells in sheet if any(cell != "" for cell in cells))
+        first = [row for row in (next(rows, None), next(rows, None)) if row]
+        if len(first) == 2:
+            for row in (*first, *rows):
+                print(json.dumps(row, default=lambda moment: moment.isoformat()))
+            break
+except MemoryError:
+    sys.exit(1)
+except Exception as error:
+    print(json.dumps(str(error)))
+"""
+"""Its rows that are not empty, with their numbers, of the first sheet that has two; or why there are none. In a process
+of its own: the library lays out all cells between the first and the last, and ends the process that has no room."""
+
+
+def of_workbook(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """The rows of a workbook that are not empty, each with its number; none where no sheet has two.
+
+    Dates and times are as ISO 8601 writes them. Raises DatasetError.
+    """
+    command = [sys.executable, "-P", "-c", _READS_WORKBOOK, str(path), str(WORKBOOK_BYTES)]
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing) as program:  # noqa: S603
+        try:
+            for line in program.stdout or ():
+                said = json.loads(line)
+                if isinstance(said, str):
+                    raise DatasetError(f"{path.name}: cannot be read: {excerpt(said, 300)}")
+                yield said[0], said[1]
+            if program.wait():
+                raise DatasetError(
+                    f"{path.name}: would take more than {WORKBOOK_BYTES:,} bytes of memory; split it, or save it as CSV"
+                )
+        finally:
+            program.kill()

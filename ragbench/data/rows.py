@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind, shown
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import held
+from ragbench.data.cells import held, of_workbook
 from ragbench.data.files import (
     BATCH_BYTES,
     BATCH_ROWS,
@@ -425,25 +425,15 @@ def _header(rows: Sequence[Sequence[str]]) -> int:
 
 def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
     """The rows of the first sheet that has a header and a row, below the first row that is not empty."""
-    import python_calamine
-
     require_file(path)
     load = Load(path, "rows", held=held)
-    try:
-        book = python_calamine.load_workbook(str(path))
-        sheets = [book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in book.sheet_names]
-    except Exception as error:  # of a library, with kinds of its own
-        raise DatasetError(f"{path.name}: cannot be read: {excerpt(str(error), 300)}") from None
-    rows: list[tuple[int, list[Any]]] = []
-    for sheet in sheets:
-        rows = [(number, cells) for number, cells in enumerate(sheet, 1) if any(cell != "" for cell in cells)]
-        if len(rows) > 1:
-            break
-    if len(rows) < 2:
+    rows = of_workbook(path)
+    first = list(itertools.islice(rows, TITLES))
+    if not first:
         raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-    head = _header([[str(cell) for cell in cells] for _, cells in rows[:TITLES]])
-    names = [normalise(str(cell)).strip() for cell in rows[head][1]]
-    for number, cells in rows[head + 1 :]:
+    head = _header([[str(cell) for cell in cells] for _, cells in first])
+    names = [normalise(str(cell)).strip() for cell in first[head][1]]
+    for number, cells in itertools.chain(first[head + 1 :], rows):
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
         row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
         yield f"{path.name}, row {number}", {name: value for name, value in row.items() if keep_empty or value != ""}
@@ -453,9 +443,7 @@ def _cell(value: Any) -> Any:
     """A cell as a text of a CSV file would be read: dates as ISO 8601, whole numbers as such."""
     if isinstance(value, str):
         return normalise(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:

@@ -92,7 +92,7 @@ def test_the_same_ranking_has_the_same_numbers_whatever_it_comes_from(place: Pat
         "texts": lambda question, k: [PASSAGES[one] for one in RANKED[question]],
         "pairs": lambda question, k: [(str(one), 1.0 / (rank + 1)) for rank, one in enumerate(RANKED[question])],
         "numpy": lambda question: np.array(RANKED[question]), **tables(place),
-        "method": type("Search", (), {"retrieve": staticmethod(documents)})(),
+        "method": type("Search", (), {"retrieve": staticmethod(documents), "to_dict": dict})(),
     }  # fmt: skip
     before = settings.load()
     page = rb.tier1(systems, pd.DataFrame(QUESTIONS), documents=PASSAGES, k=3, repeats=1, metrics="mrr", resamples=200)

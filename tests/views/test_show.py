@@ -513,5 +513,5 @@ def test_a_page_prints_as_a_card_of_what_it_has_to_show() -> None:
 
 
 def test_an_option_that_a_view_has_no_more_is_told_with_what_to_do() -> None:
-    with pytest.raises(ValueError, match=r"the view 'table' has no option at; it has .*measured anew `ragbench run`"):
+    with pytest.raises(ValueError, match=r"'table' has no option at; .*measured anew by `ragbench run`"):
         Page(measurement()).view("table", at=1)

@@ -269,7 +269,7 @@ def _by_name(given: Any) -> dict[str, Any]:
 def _by_question(given: Any, data: Dataset | None) -> Any:
     """Rows of a mapping (or a series) from questions, or their ids, to what was retrieved or answered, and of one from
     columns to their cells; anything else as it is."""
-    if hasattr(given, "to_dict") and not hasattr(given, "columns"):
+    if hasattr(given, "to_dict") and hasattr(given, "keys") and not hasattr(given, "columns"):
         given = given.to_dict()
     if not isinstance(given, Mapping) or given.keys() & PARTS:
         return given
