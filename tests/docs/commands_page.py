@@ -1,4 +1,4 @@
-"""`python -m tests.docs.commands_page`: docs/commands.md, every command as its --help has it."""
+"""`python -m tests.docs.commands_page`: docs/commands.md and a page a command, each as its --help has it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.__main__ import application
+from tests.docs import chapters
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "commands.md"
@@ -34,18 +35,41 @@ def commands(node: Any, words: tuple[str, ...] = ("ragbench",)) -> Iterator[tupl
             yield from commands(one, (*words, name))
 
 
-def page() -> str:
-    """The reference of all commands."""
+def pages() -> dict[Path, str]:
+    """The index, and a page a command; a group has its commands on its page, or as many pages where they are long."""
     whole = tree()
     context = whole.make_context("ragbench", ["metrics"], resilient_parsing=True)
-    return HEAD + "".join(f"\n{section(words, one, context)}" for words, one in commands(whole))
+    (_, root), *known = commands(whole)
+    first = [(words, each) for words, each in known if len(words) == 2]
+    text = f"{HEAD}\n{section(('ragbench',), root, context, 2)}\n{listed(first, PAGE.stem)}"
+    found = {PAGE: chapters.index(text, PAGE, [words[1] for words, _ in first])}
+    for name in (words[1] for words, _ in first):
+        path = PAGE.with_suffix("") / f"{name}.md"
+        parts = [(words, each) for words, each in known if words[1] == name]
+        own, *inner = [section(words, each, context, len(words) - 1) for words, each in parts]
+        if len(" ".join((own, *inner)).split()) < chapters.MOST_WORDS:
+            found[path] = "\n".join((own, *inner))
+            continue
+        found[path] = chapters.index(f"{own}\n{listed(parts[1:], name)}", path, [words[-1] for words, _ in parts[1:]])
+        for words, each in parts[1:]:
+            found[path.with_suffix("") / f"{words[-1]}.md"] = section(words, each, context, 1)
+    return found
 
 
-def section(words: tuple[str, ...], one: Any, context: Any) -> str:
+def listed(known: list[tuple[tuple[str, ...], Any]], folder: str) -> str:
+    """A table that leads to the pages of commands: what each does."""
+    rows = [
+        f"| [`{' '.join(words)}`]({folder}/{words[-1]}.md) | {_cell(each.help.strip().split(chr(10) * 2)[0])} |\n"
+        for words, each in known
+    ]
+    return f"| command | meaning |\n|---|---|\n{''.join(rows)}"
+
+
+def section(words: tuple[str, ...], one: Any, context: Any, level: int) -> str:
     """A command: what it says of itself, and a table of what it takes."""
     taken = [each for each in one.params if each.name not in UNSAID and not getattr(each, "hidden", False)]
     rows = [row(each, context) for each in taken]
-    title = f"{'#' * min(len(words) + 1, 4)} `{' '.join(words)}`\n\n{one.help.strip()}\n"
+    title = f"{'#' * level} `{' '.join(words)}`\n\n{one.help.strip()}\n"
     if not rows:
         return title
     return title + "\n| takes | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
@@ -62,7 +86,11 @@ def row(one: Any, context: Any) -> str:
         default,
         one.help or "",
     )
-    return f"| {' | '.join(' '.join(str(cell).split()).replace('|', '&#124;') for cell in cells)} |\n"
+    return f"| {' | '.join(map(_cell, cells))} |\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "&#124;")
 
 
 def shown(default: Any) -> str:
@@ -70,10 +98,5 @@ def shown(default: Any) -> str:
     return "" if default in (None, "", False, (), []) or callable(default) else f"`{default}`"
 
 
-def write() -> None:
-    """Write what the commands say."""
-    PAGE.write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    chapters.write(PAGE, pages())

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.metrics_page`: docs/metrics.md and a page a metric, of their declarations."""
+"""`python -m tests.docs.metrics_page`: docs/metrics.md, which metric for which goal, and a page a metric."""
 
 from __future__ import annotations
 
@@ -19,28 +19,32 @@ from ragbench.core.settings import metric_tables
 from ragbench.metrics import catalogue
 from ragbench.tiers.scoring import own_metrics
 from ragbench.views.basics import interpretation
-from tests.docs import russian_pages
+from tests.docs import chapters, russian_pages
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "metrics.md"
 FOLDER = ROOT / "docs" / "metrics"
+GOALS_PAGE = FOLDER / "by-goal.md"
 ENGLISH = translator("en")
 RUSSIAN = russian_pages.LOCALE / "metric-pages.po"
 NAME = re.compile(r"(?<=\| )`(\w+)((?:@[\d,]+)?)`(?= \|)")
 """A cell that names a metric, with its cut-offs."""
+FORMULA = re.compile(r"^(\|(?:[^|]*\|){3})[^|]*\|$", re.MULTILINE)
+"""The last of four cells: the page of a metric has it."""
 HEAD = """# Metrics
 
-Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and
-formula. Each one has a page with its edge cases, a worked example, its source, how its values are read, when it is of
-use, how far it may be trusted, and how it differs from what goes by the same name elsewhere. `ragbench metrics NAME`
+Made from the declarations in the code (`make reference`). The tables list all metrics, with scale and direction. Each
+one has a page with its formula, edge cases, a worked example, its source, how its values are read, when it is of use,
+how far it may be trusted, and how it differs from what goes by the same name elsewhere. `ragbench metrics NAME`
 prints the same. A number that could not be measured is never 0: it is counted beside the mean, with its reason.
+
+[Which metric for which goal](metrics/by-goal.md)
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 
 Where systems cut passages into pieces, a piece counts in rankings by the share of the labelled text that it newly
-shows: [the rule](explanation/chunk-sizes.md).
-
-## Which metric for which goal
+shows: [the rule](explanation/chunk-sizes.md)."""
+GOALS_HEAD = """# Which metric for which goal
 
 After the tables of the specification (section 11.1, and those that choose metrics of retrieval and of
 answers), with its measures of embeddings, users and sources. `ragbench metrics --for GOAL` prints one goal, by its name
@@ -49,10 +53,18 @@ or its title in English or Russian."""
 
 def page(_: Translator = ENGLISH) -> str:
     """The whole catalogue: its tables, which lead to the pages of the metrics."""
-    told = functools.partial(said, _=_)
-    head = "\n\n".join(text if _.language == "en" else told(" ".join(text.split())) for text in HEAD.split("\n\n"))
-    whole = f"{head}\n\n{goals_table(_)}\n\n{NAME.sub(_linked, markdown(told))}"
-    return f"{whole}\n```{{toctree}}\n:hidden:\n:glob:\n\nmetrics/*\n```\n"
+    tables = NAME.sub(_linked, FORMULA.sub(r"\1", markdown(functools.partial(said, _=_))))
+    return f"{head(HEAD, _)}\n\n{tables}\n```{{toctree}}\n:hidden:\n:glob:\n\nmetrics/by-goal\nmetrics/*\n```\n"
+
+
+def goals_page(_: Translator = ENGLISH) -> str:
+    """Which metric to choose for what."""
+    return f"{head(GOALS_HEAD, _)}\n\n{goals_table(_)}\n".replace("](metrics/", "](")
+
+
+def head(text: str, _: Translator) -> str:
+    """The paragraphs at the head of a page, in the language."""
+    return text if _.language == "en" else "\n\n".join(said(" ".join(part.split()), _) for part in text.split("\n\n"))
 
 
 def _linked(cell: re.Match[str]) -> str:
@@ -60,8 +72,10 @@ def _linked(cell: re.Match[str]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """The page of every metric."""
-    return {FOLDER / f"{name}.md": section(one) for name, one in catalogue().items()}
+    """The index, the goals and the page of every metric."""
+    return {PAGE: page(), GOALS_PAGE: goals_page()} | {
+        FOLDER / f"{name}.md": section(one) for name, one in catalogue().items()
+    }
 
 
 def goals_table(_: Translator = ENGLISH) -> str:
@@ -96,8 +110,9 @@ def russian(app: Any, place: str, source: list[str]) -> None:
     folder, _, name = place.rpartition("/")
     if app.config.language != "ru":
         return
-    if folder == FOLDER.name and name in catalogue():
-        source[0] = section(catalogue()[name], translator("ru"))
+    if folder == FOLDER.name:
+        russian = translator("ru")
+        source[0] = section(catalogue()[name], russian) if name in catalogue() else goals_page(russian)
     elif place == PAGE.stem:
         source[0] = page(translator("ru"))
     elif (written := PAGE.parent / f"{place}.ru.md").exists():
@@ -175,15 +190,5 @@ def bands(one: Metric, _: Translator = ENGLISH) -> Iterator[str]:
                 )
 
 
-def write() -> None:
-    """Write what the declarations say."""
-    PAGE.write_text(page(), encoding="utf-8")
-    FOLDER.mkdir(exist_ok=True)
-    for path in FOLDER.glob("*.md"):
-        path.unlink()
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    chapters.write(PAGE, pages())

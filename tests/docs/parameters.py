@@ -1,4 +1,5 @@
-"""`python -m tests.docs.parameters`: the notebooks' parameters and docs/parameters.md, of what each tier can be asked.
+"""`python -m tests.docs.parameters`: the notebooks' parameters, docs/parameters.md and a page a notebook, of what
+each tier can be asked.
 
 A notebook is named like the function of `ragbench.tiers` that it calls.
 """
@@ -6,6 +7,7 @@ A notebook is named like the function of `ragbench.tiers` that it calls.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ragbench import tiers
 from ragbench.data.places import NO_PAGES
 from ragbench.report.execution.preparation import MORE, TAG
 from ragbench.tiers.basics.requests import Request, legal
+from tests.docs import chapters
 
 FOLDED = "# More parameters: open this cell to set them."
 ROOT = Path(__file__).parents[2]
@@ -51,18 +54,27 @@ def literal(value: Any) -> str:
     return f"{value:_}" if type(value) is int and value >= 10_000 else repr(value)
 
 
-def page() -> str:
-    """The reference of all parameters."""
-    parts = [HEAD]
-    for path in NOTEBOOKS:
-        rows = [
-            f"| `{name}` | `{literal(field.default)}` | {legal(field)} | {field.description} |"
-            for name, field in model(path).parameters().items()
-        ]
-        parts.append(
-            "\n".join([f"\n## {path.stem}\n", "| name | default | legal | meaning |", "|---|---|---|---|", *rows])
-        )
-    return "\n".join(parts) + "\n"
+def pages() -> dict[Path, str]:
+    """The index, by which a name is found, and a page a notebook."""
+    known = {path.stem: model(path).parameters() for path in NOTEBOOKS}
+    rows = [
+        f"| [`{notebook}`](parameters/{notebook}.md) | {', '.join(f'`{name}`' for name in fields)} |\n"
+        for notebook, fields in known.items()
+    ]
+    text = f"{HEAD}\n| notebook | parameters |\n|---|---|\n{''.join(rows)}"
+    return {PAGE: chapters.index(text, PAGE, known)} | {
+        PAGE.with_suffix("") / f"{notebook}.md": f"# {notebook}\n\n{table(fields)}"
+        for notebook, fields in known.items()
+    }
+
+
+def table(fields: Mapping[str, Any]) -> str:
+    """A row for each parameter of a notebook."""
+    rows = [
+        f"| `{name}` | `{literal(field.default)}` | {legal(field)} | {field.description} |\n"
+        for name, field in fields.items()
+    ]
+    return f"| name | default | legal | meaning |\n|---|---|---|---|\n{''.join(rows)}"
 
 
 def write() -> None:
@@ -78,7 +90,7 @@ def write() -> None:
             made.append(nbformat.v4.new_code_cell(source, id=tag, metadata={**hidden, "tags": [tag]}))
         notebook.cells = [*rest[:place], *made, *rest[place:]]
         nbformat.write(notebook, path)
-    PAGE.write_text(page(), encoding="utf-8")
+    chapters.write(PAGE, pages())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import ragbench
 from ragbench import stats, tiers, views
 from ragbench.extras.runs import views as run_views
 from ragbench.extras.testing import adapters, assertions
+from tests.docs import chapters
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -26,8 +27,8 @@ FIELDS = ("Sample", "Chunk", "Score", "Estimate", "Comparison")
 """Whose docstrings say all of their fields."""
 
 
-def page() -> str:
-    """The whole reference."""
+def pages() -> dict[Path, str]:
+    """The whole reference, on one page."""
     own = [name for name in ragbench.__all__ if not isinstance(getattr(ragbench, name), ModuleType)]
     parts = [
         HEAD,
@@ -59,7 +60,7 @@ def page() -> str:
         for name in FLOW
     ]
     parts.append(section("## Metrics and what flows through them", [*metric, *flow]))
-    return "\n".join(parts)
+    return {PAGE: "\n".join(parts)}
 
 
 def section(title: str, entries: Iterable[str]) -> str:
@@ -89,10 +90,5 @@ def _class(place: str, without: str = "") -> str:
     return f".. autoclass:: ragbench.{place}\n   :members:" + (f"\n   :exclude-members: {without}" if without else "")
 
 
-def write() -> None:
-    """Write what there is."""
-    PAGE.write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    chapters.write(PAGE, pages())

@@ -42,18 +42,19 @@ def read_in(app: Any, page: str, source: list[str]) -> None:
     """What Sphinx calls with the source of a page: links stay within the language, and what holds a statement stands
     below it; in Russian, numbers have commas, and what was tried is translated whatever was counted."""
     source[0] = BESIDE.sub("", source[0]).replace(".ru.md)", ".md)")
-    if page == "statistics":
+    if page.startswith("statistics/"):
         source[0] = re.sub(rf"\n(?=\*{EVIDENCE}\*)", "\n\n", source[0])
     if app.config.language == "ru" and page not in NAMES:
         source[0] = CELL.sub(lambda cell: _decimal(cell[0]), source[0])
-        if page == "statistics":
+        if page.startswith("statistics/"):
             source[0] = _evidence(source[0])
-        elif page == "faults":
+        elif page.startswith("faults/"):
             source[0] = COUNTED.sub(lambda tried: _known(page).get(tried[1], tried[1]), source[0])
 
 
 def _evidence(text: str) -> str:
-    known = _known("statistics")
+    counted = (path.relative_to(LOCALE).with_suffix("") for path in (LOCALE / "statistics" / "counted").glob("*.po"))
+    known = {situation: russian for page in counted for situation, russian in _known(page.as_posix()).items()}
 
     def cells(listed: re.Match[str]) -> str:
         named = " ".join(listed[0].split())

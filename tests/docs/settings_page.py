@@ -1,4 +1,4 @@
-"""`python -m tests.docs.settings_page`: docs/settings.md and ragbench.schema.json, from the models of the settings."""
+"""`python -m tests.docs.settings_page`: docs/settings.md, a page a table, and ragbench.schema.json, of their models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.settings import Settings, schema
+from tests.docs import chapters
 
 ROOT = Path(__file__).parents[2]
 PAGE, SCHEMA = ROOT / "docs" / "settings.md", ROOT / schema.NAME
@@ -27,25 +28,40 @@ BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {
 NAMES = ("NAME", "METRIC")
 
 
-def page() -> str:
-    """The reference of all settings."""
-    return HEAD + "".join(f"\n{part}" for part in sections(schema.schema(), "")) + "\n"
+def pages() -> dict[Path, str]:
+    """The index, which has the keys above all tables, and a page a table with those in it."""
+    whole = schema.schema()
+    names = [name for name, one in whole["properties"].items() if list(below(one, "", name))]
+    text = f"{HEAD}\n## Above all tables\n\n{keys(whole, '')}"
+    parts = {name: list(below(whole["properties"][name], "", name)) for name in names}
+    return {PAGE: chapters.index(text, PAGE, names)} | {
+        PAGE.with_suffix("") / f"{name}.md": "\n".join(sections).removeprefix("#") for name, sections in parts.items()
+    }
+
+
+def keys(table: dict[str, Any], place: str) -> str:
+    """A row for each key of a table."""
+    rows = [row(name, one, place, name in table.get("required", ())) for name, one in table["properties"].items()]
+    return f"| key | type | default | legal | meaning |\n|---|---|---|---|---|\n{''.join(rows)}"
 
 
 def sections(table: dict[str, Any], place: str) -> Iterator[str]:
     """A table's section, and those of the tables in it."""
-    rows = [row(name, one, place, name in table.get("required", ())) for name, one in table["properties"].items()]
-    heading = f"## `[{place}]`\n\n" if place else "## Above all tables\n\n"
     about = f"{table['description']}\n\n" if place.endswith(NAMES) else ""
-    yield f"{heading}{about}| key | type | default | legal | meaning |\n|---|---|---|---|---|\n{''.join(rows)}"
+    yield f"## `[{place}]`\n\n{about}{keys(table, place)}"
     for name, one in table["properties"].items():
-        inner, where = reached(one, place, name)
-        if "properties" in one and inner is not one:  # a table with keys of its own and with tables in it
-            yield from sections(one, f"{place}.{name}".lstrip("."))
-        if "properties" in inner:
-            yield from sections(inner, where)
-        if "properties" in one.get("items", {}):
-            yield from sections(one["items"], f"[{place}.{name}]")
+        yield from below(one, place, name)
+
+
+def below(one: dict[str, Any], place: str, name: str) -> Iterator[str]:
+    """The sections of the tables that a key holds."""
+    inner, where = reached(one, place, name)
+    if "properties" in one and inner is not one:  # a table with keys of its own and with tables in it
+        yield from sections(one, f"{place}.{name}".lstrip("."))
+    if "properties" in inner:
+        yield from sections(inner, where)
+    if "properties" in one.get("items", {}):
+        yield from sections(one["items"], f"[{place}.{name}]")
 
 
 def reached(one: dict[str, Any], place: str, name: str) -> tuple[dict[str, Any], str]:
@@ -67,7 +83,8 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
         kind, default = f"{PLURALS[inner['type']] if inner is not one else 'values'} by name", "none"
     else:
         kind, default = words(one), f"`{json.dumps(one['default'])}`" if "default" in one else "not set"
-    return f"| `{name}` | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
+    key = f"`{name}`" if place or not list(below(one, place, name)) else f"[`{name}`](settings/{name}.md)"
+    return f"| {key} | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
 
 
 def words(one: dict[str, Any]) -> str:
@@ -93,7 +110,7 @@ def legal(one: dict[str, Any]) -> str:
 
 def write() -> None:
     """Write what the models say."""
-    PAGE.write_text(page(), encoding="utf-8")
+    chapters.write(PAGE, pages())
     SCHEMA.write_text(schema.text(), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.statistics_page`: the table at the end of docs/statistics.md, of what was simulated."""
+"""`python -m tests.docs.statistics_page`: the tables of docs/statistics/counted/, of what was simulated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "statistics.md"
+FOLDER = ROOT / "docs" / "statistics"
+SOURCES = FOLDER / "sources.md"
+COUNTED = {
+    "means": ("Simulated means", ("Mean of one system",)),
+    "differences": ("Simulated differences", ("Two systems, paired",)),
+    "families": ("Simulated sets and families", ("Measures of a set", "Families")),
+    "judges": ("Simulated judges and people", ("Judges and people",)),
+}
+"""The title of each page of simulations, and the topics of its rows."""
 SIMULATED = ROOT / "benchmarks" / "calibration" / "table.csv"
 
 Row = Mapping[str, str]
@@ -19,13 +27,22 @@ def rows() -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def table() -> str:
-    """The table in Markdown, a row a situation."""
+def pages() -> dict[Path, str]:
+    """Every page of simulations."""
+    said = "[What the columns say.](../counted.md)"
+    return {
+        FOLDER / "counted" / f"{name}.md": f"# {title}\n\n{said}\n\n{table(topics)}"
+        for name, (title, topics) in COUNTED.items()
+    }
+
+
+def table(topics: tuple[str, ...]) -> str:
+    """The table of some topics in Markdown, a row a situation."""
     lines = [
         "| situation | n | clusters | samples | covers | level | power | without a sentence |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for row in rows():
+    for row in (row for row in rows() if row["topic"] in topics):
         level = _both(row, "level") or _both(row, "family")
         cells = (row["cell"], row["n"], row["clusters"], row["simulations"])
         lines.append(f"| {' | '.join((*cells, _both(row, 'coverage'), level, _both(row, 'power'), _alone(row)))} |")
@@ -44,10 +61,10 @@ def _both(row: Row, quantity: str) -> str:
 
 
 def statements() -> str:
-    """The page without its table."""
-    text = PAGE.read_text(encoding="utf-8")
-    return text[: text.index("| situation |")] if "| situation |" in text else text
+    """The pages that state something, one after another."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md")) if path != SOURCES)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(statements() + table(), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""docs/statistics.md: every statement is held by tests and simulations that there are, every source is used."""
+"""docs/statistics/: every statement is held by tests and simulations that there are, every source is used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import statistics_page
-from tests.docs.statistics_page import PAGE
+from tests.docs import chapters, statistics_page
 
 TEST = re.compile(r"`((?:\w+/)*test_\w+)::(test_\w+)`")
 
@@ -60,8 +59,7 @@ def test_a_constant_is_what_the_code_has() -> None:
 
 
 def test_sources_are_those_that_are_cited() -> None:
-    text = statistics_page.statements()
-    body, _, sources = text.partition("## Sources")
+    body, sources = statistics_page.statements(), statistics_page.SOURCES.read_text(encoding="utf-8")
     listed = re.findall(r"^- ([A-ZО][\w'’]+).*?((?:\d{4}(?:, )?)+):", sources, re.MULTILINE)
     assert len(listed) > 15
     for name, years in listed:
@@ -69,5 +67,8 @@ def test_sources_are_those_that_are_cited() -> None:
             assert re.search(rf"{name}[^()]*?\(?{year}", " ".join(body.split())), f"{name} {year} is not cited"
 
 
-def test_the_table_is_that_of_the_simulation() -> None:
-    assert PAGE.read_text(encoding="utf-8").endswith("\n\n" + statistics_page.table())
+def test_the_tables_are_those_of_the_simulation() -> None:
+    counted = chapters.read(statistics_page.FOLDER / "counted.md")
+    assert {path: counted.get(path) for path in statistics_page.pages()} == statistics_page.pages()
+    rows = sum(text.count("\n| ") - 1 for text in statistics_page.pages().values())
+    assert rows == len(statistics_page.rows()), "every topic has its page"

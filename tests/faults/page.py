@@ -1,5 +1,5 @@
-"""The page of faults and attacks, made of the tests' own markers; run as a program, writes it anew, runs what it
-counts, and ends with 1 where that is not all tried.
+"""The pages of faults and attacks, made of the tests' own markers; run as a program, writes them anew, runs what they
+count, and ends with 1 where that is not all tried.
 
 A test says what it tries by `@pytest.mark.fault(ROW, tried="…", count=N)`. The markers are read from the source
 without importing it: so the page is the same on a machine that lacks a browser or a data set.
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from tests.docs import chapters
+
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "faults.md"
 EVERY = "every"
@@ -31,16 +33,17 @@ HEAD = """\
 
 What can go wrong or be done to ragbench, what it promises then, and how the promise is tried. The parts are real
 ones: a PostgreSQL server, an HTTP server that speaks the chat-completions protocol badly on purpose, signals,
-processes, headless Chromium. This page is made from the tests (`make faults`), and a test holds it equal to them: a
+processes, headless Chromium. The pages are made from the tests (`make faults`), and a test holds them equal to them: a
 promise that no test tries says *not tried*, and `make faults` runs every test that is counted and fails where one of
 them fails or is left out.
 
-The command of a row runs its tests, the slow ones too; with `--collect-only -q` it names them. Count: how many kills,
-texts, replies, files or other cases they try together.
+A row leads to its promise, how it is tried, and the command that runs its tests, the slow ones too; with
+`--collect-only -q` it names them. Count: how many kills, texts, replies, files or other cases they try together.
 
-| fault or attack | promise | how tried | count | command |
-|---|---|---|---:|---|
+| fault or attack | count | row |
+|---|---:|---|
 """
+COLUMNS = "| fault or attack | promise | how tried | count | command |\n|---|---|---|---:|---|\n"
 
 FOOT = """
 Not on this page: secrets in traces that are sent to others. ragbench sends none yet; they get their row together with
@@ -216,6 +219,31 @@ ROWS: Mapping[str, Row] = {
 }
 
 
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "runs": (
+        "Runs that are ended, disturbed or repeated",
+        ("kill", "interrupt", "database", "locks", "disk", "parallel-runs", "changed", "orphans", "determinism"),
+    ),
+    "models": (
+        "Models and their providers",
+        ("rate-limits", "hang", "garbage", "non-numbers", "denied", "flattering", "injections", "numbers", "redirects"),
+    ),
+    "people": (
+        "Secrets, people and networks",
+        ("secrets", "cut", "personal-data", "metadata", "network", "cloned-projects"),
+    ),
+    "texts": (
+        "Hostile texts and names",
+        ("markup", "links", "formulas", "sql", "paths", "parameters-code", "patterns"),
+    ),
+    "files": (
+        "Data, files and machines of others",
+        ("pickle", "bombs", "vectors", "encodings", "received", "two-versions", "cluster", "other-worker"),
+    ),
+}
+"""The pages, each with its title and its rows."""
+
+
 class Trial(NamedTuple):
     """What one marker says: what is tried, how many times, and by the marker in which line."""
 
@@ -267,9 +295,18 @@ def checked(given: Sequence[object], named: Mapping[str, object], place: str) ->
     raise MarkerError(f'{place}: a fault marker is fault(ROW, tried="in a few words", count=N), not {given} {named}')
 
 
-def made(known: Sequence[Trial]) -> str:
-    """The page."""
-    return HEAD + "".join(_line(name, [one for one in known if one.row == name]) for name in ROWS) + FOOT
+def made(known: Sequence[Trial]) -> dict[Path, str]:
+    """The index, and a page a group of rows."""
+    trials_of = {name: [trial for trial in known if trial.row == name] for name in ROWS}
+    index = HEAD
+    pages = {}
+    for group, (title, names) in GROUPS.items():
+        for name in names:
+            count = sum(trial.count for trial in trials_of[name])
+            index += f"| {_cell(ROWS[name].fault)} | {count} | [`{name}`](faults/{group}.md) |\n"
+        rows = "".join(_line(name, trials_of[name]) for name in names)
+        pages[PAGE.with_suffix("") / f"{group}.md"] = f"# {title}\n\n{COLUMNS}{rows}"
+    return {PAGE: chapters.index(index + FOOT, PAGE, GROUPS), **pages}
 
 
 def _line(name: str, known: Sequence[Trial]) -> str:
@@ -311,7 +348,7 @@ def main(*given: str) -> int:
     parser.add_argument("--page", action="store_true", help="only write the page")
     parser.add_argument("--fault", choices=(EVERY, *ROWS), default=EVERY, help="only this row")
     asked, options = parser.parse_known_args(given)
-    PAGE.write_text(made(trials()), encoding="utf-8")
+    chapters.write(PAGE, made(trials()))
     if asked.page:
         return 0
     known = [one for one in trials() if asked.fault in (EVERY, one.row)]

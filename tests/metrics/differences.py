@@ -1,7 +1,7 @@
 """Every intended difference from ragas 0.4.3 and from Spring AI RAGAS 0.3.3, once; run as a program, writes the page.
 
-`python -m tests.metrics.differences` makes docs/differences.md of it. A difference names the test that shows it, or
-is named by cases of spring_ai_ragas_cases.py and its neighbours; test_differences.py holds all three together.
+`python -m tests.metrics.differences` makes docs/differences.md and its pages. A difference names the test that shows
+it, or is named by cases of spring_ai_ragas_cases.py and its neighbours; test_differences.py holds all three together.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.docs import chapters
 from tests.metrics import ragas_cases
 from tests.metrics.spring_ai_ragas_cases import COUNTED, DEFAULTS
 from tests.metrics.spring_ai_ragas_judged import JUDGED
@@ -324,22 +325,29 @@ SPRING = {
 }
 _HEAD = """# Where numbers of one name differ
 
-Every intended difference from ragas 0.4.3 and from the library of the specification, Spring AI RAGAS 0.3.3. This page
-is made from the tests (`python -m tests.metrics.differences`), and a test holds it equal to them: each row is shown by
-a test or by cases, and a value that agrees where a row says that it differs fails as well.
+Every intended difference from ragas 0.4.3 and from the library of the specification, Spring AI RAGAS 0.3.3. The pages
+are made from the tests (`python -m tests.metrics.differences`), and a test holds them equal to them: each row is shown
+by a test or by cases, and a value that agrees where a row says that it differs fails as well.
 
+| library | rows |
+|---|---:|
 """
 
 
-def page() -> str:
-    """The page."""
-    return "".join(_lines())
+def pages() -> dict[Path, str]:
+    """The index, and a page a library."""
+    rows = f"| [ragas](differences/ragas.md) | {len(RAGAS)} |\n"
+    rows += f"| [Spring AI RAGAS](differences/spring-ai-ragas.md) | {len(SPRING)} |\n"
+    return {
+        PAGE: chapters.index(_HEAD + rows, PAGE, ("ragas", "spring-ai-ragas")),
+        PAGE.with_suffix("") / "ragas.md": "".join(_ragas()),
+        PAGE.with_suffix("") / "spring-ai-ragas.md": "".join(_spring()),
+    }
 
 
-def _lines() -> Iterator[str]:
-    yield _HEAD
+def _ragas() -> Iterator[str]:
     scripts, metrics = ragas_cases.CASES, len(ragas_cases.MAKERS)
-    yield "## ragas 0.4.3\n\n"
+    yield "# ragas 0.4.3\n\n"
     yield (
         f"On {scripts} random scripts of verdicts for each of {metrics} metrics, with empty sides among them, the\n"
         "option of the row gives ragas' own values, to 1e-9; where there are vectors, to what single\n"
@@ -348,10 +356,13 @@ def _lines() -> Iterator[str]:
     yield "| metrics | ragas | here | as ragas with |\n|---|---|---|---|\n"
     for each in RAGAS.values():
         yield f"| {_names(each)} | {each.there} | {each.here} | {f'`{each.option}`' if each.option else ''} |\n"
+
+
+def _spring() -> Iterator[str]:
     used = counted()
     tests = sum(COUNTED.values())
     texts = len(TEXTS) + len(RELATIONS)
-    yield "\n## Spring AI RAGAS 0.3.3\n\n"
+    yield "# Spring AI RAGAS 0.3.3\n\n"
     counts = f"{len(JUDGED)} of judged metrics, {texts} of texts and {len(DEFAULTS)} of defaults"
     yield (
         f"Its {len(COUNTED)} test classes of metrics of answers, contexts and texts hold {tests} tests.\n"
@@ -376,4 +387,4 @@ def counted() -> Counter[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    chapters.write(PAGE, pages())

@@ -14,6 +14,7 @@ import pytest
 from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import Rule
 from ragbench.metrics import catalogue
+from tests.docs import chapters
 from tests.embed.scripted_embedder import ScriptedEmbedder
 from tests.judge.scripted_judge import ScriptedJudge
 from tests.metrics import differences
@@ -117,7 +118,7 @@ def test_the_options_that_reproduce_are_there() -> None:
 
 
 def test_the_page_is_made_of_them() -> None:
-    assert differences.PAGE.read_text(encoding="utf-8") == differences.page(), "run python -m tests.metrics.differences"
+    assert chapters.read(differences.PAGE) == differences.pages(), "run python -m tests.metrics.differences"
 
 
 def test_cases_are_named_once() -> None:

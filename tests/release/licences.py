@@ -134,8 +134,11 @@ def page(found: list[Licensed]) -> str:
         "those are under NVIDIA's own, proprietary terms.",
     ]
     for title, run in (("Needed to run", True), ("For development and tests alone", False)):
-        lines += ["", f"## {title}", "", "| package | version | licence |", "|---|---|---|"]
-        lines += [f"| {one.name} | {one.version} | {one.licence} |" for one in found if one.runs == run]
+        lines += ["", f"## {title}", "", "| licence | packages |", "|---|---|"]
+        named = [one for one in found if one.runs == run]
+        for licence in sorted({one.licence for one in named}):
+            packages_of = ", ".join(f"{one.name} {one.version}" for one in named if one.licence == licence)
+            lines.append(f"| {licence} | {packages_of} |")
     return "\n".join(lines) + "\n"
 
 
