@@ -104,6 +104,7 @@ def _project() -> Path:
         "PYTHONPATH": str(HERE.parent),
         "RAGBENCH_DATABASE__FOLDER": str(folder / "database"),
         "RAGBENCH_CONFIG": str(folder / "project" / "ragbench.toml"),
+        "RAGBENCH_TRUST": str(folder / "project"),  # made here, of links to the checkout
         "XDG_STATE_HOME": str(folder / "state"),
         "COLUMNS": "96",
         "NO_COLOR": "1",

@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]
 _OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")
 """A document, or a list of such, as Python prints an object: `[Document(page_content='…', metadata={…})]`."""
 _TOKEN = re.compile(
-    r"""(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<member><[^<>]*+>)|[\w.]++|[\])}])"""
+    r"""(?:(?P<text>'(?:[^'\\]++|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))|(?P<member><[^<>]*+>)|[\w.]++|[\])}])"""
     r"""(?P<gap>\s++(?=[\w'"\[({.<-])|(?=['"]))?""",
     re.DOTALL,
 )

@@ -73,6 +73,12 @@ class Heading(NamedTuple):
     text: str
 
 
+MOST_TAGS = 2**19
+"""Of a page: each takes more than a kilobyte of memory."""
+DEEPEST = 300
+"""Tags within each other; to read what is deeper takes its square in time."""
+
+
 def read(
     folder: Path,
     cutting: Cutting,
@@ -264,7 +270,14 @@ def _of_html(data: bytes) -> tuple[str, str]:
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
+    if data.count(b"<") > MOST_TAGS:
+        raise ValueError(f"more than {MOST_TAGS:,} tags; split it")
     soup = BeautifulSoup(data, "html.parser", from_encoding="utf-8")
+    depth = {id(soup): 0}
+    for tag in soup.find_all(True):
+        depth[id(tag)] = depth[id(tag.parent)] + 1
+    if max(depth.values()) > DEEPEST:
+        raise ValueError(f"more than {DEEPEST} tags within each other")
     title = " ".join(soup.title.get_text().split()) if soup.title is not None else ""
     keep_content(soup)
     return MarkdownConverter(heading_style="ATX").convert_soup(soup).strip(), title

@@ -37,7 +37,7 @@ sys.meta_path[:] = [each for each in sys.meta_path if not getattr(each, "__modul
 """
 """Python reads it at every start there: what installed this checkout would find in it what the copy lacks."""
 TESTS = PACKAGE.parent / "tests"
-ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (TESTS / path.name).is_dir() and path.name != "extras")
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "extras")
 
 
 def without(folder: Path, *names: str) -> Path:
@@ -120,7 +120,7 @@ def test_answers_are_scored_without_them(core: Path, tmp_path: Path) -> None:
 def test_its_own_tests_pass_without_them(core: Path) -> None:
     """But for those of three rooms that also try the commands and readers which annexes bring."""
     shutil.copytree(TESTS, core / "tests", ignore=shutil.ignore_patterns("extras", "__pycache__"))
-    for beside in ("benchmarks", "docs", "pyproject.toml"):
+    for beside in ("benchmarks", "docs", "pyproject.toml", "SECURITY.md"):
         (core / beside).symlink_to(PACKAGE.parent / beside)
     quick = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not slow and not browser and not documents"]
     done = run(

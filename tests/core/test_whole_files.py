@@ -18,6 +18,7 @@ LOADERS = {"load", "loadtxt", "genfromtxt", "fromfile", "parse", "read", "safe_l
 OF_STREAMS = {"read", "readline", "readlines", "readall"}
 WITHOUT_A_LIMIT = {
     "address.serve": "the end of a pipe into which nobody writes",
+    "annexes.offers": "beside the code, as the package brings it",
     "arrays._read": "of this user's own database, under a checksum",
     "notebook_pages._plotly": "as the package plotly brings it",
     "callables.tell_missing": "what the parent process writes, which is ragbench",

@@ -189,6 +189,15 @@ def test_a_packed_document_that_unpacks_to_too_much_is_refused(folder: Path, mon
     assert any(note.startswith("bomb.docx cannot be read: more than 1,000 bytes") for note in found.notes)
 
 
+def test_a_page_of_tags_keeps_nobody_busy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_TAGS", 10_000)
+    (folder / "deep.html").write_text("<div>" * 9000 + "Text.", encoding="utf-8")
+    (folder / "long.html").write_text("<p>Text.</p>" * 9000, encoding="utf-8")
+    found = documents.read(folder, Cutting(80))
+    assert "deep.html cannot be read: more than 300 tags within each other" in found.notes
+    assert "long.html cannot be read: more than 10,000 tags; split it" in found.notes
+
+
 @pytest.mark.parametrize(
     ("size", "overlap", "said"),
     [(0, 0, "--size 0: a whole number from 1"), (10, 10, "--overlap 10: from 0 to below --size 10"), (10, -1, "-1")],

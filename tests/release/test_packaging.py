@@ -141,7 +141,9 @@ def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
 
 def test_what_the_makefile_tests_with_begins() -> None:
     """As to what is on demand, nobody would see before it is asked for that pytest refuses its options."""
-    command = subprocess.run(["make", "-n", "slow"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    command = subprocess.run(
+        ["make", "--no-print-directory", "-n", "slow"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     options = shlex.split(command.splitlines()[-1])[1:]
     assert options[:2] == ["-m", "pytest"]
     here = str(Path(__file__).with_name("test_licences.py"))

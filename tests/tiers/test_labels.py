@@ -217,7 +217,7 @@ def test_files_are_read_and_empty_values_left_out(project: Path) -> None:
         ("id,value\nq1,1\n", r"a.csv, line 2: metric is missing"),
         ("id,metric,value\nq1,mrr,1\nq1,mrr,0\n", r"a.csv, line 3: people labels q1 on mrr a second time"),
         ("id,metric,value\nq1,mrr,\n", r"no row has a value; the columns are id, system, metric"),
-        ("id,metric,value\nq1,mrr,nan\n", r"a.csv, line 2: value"),
+        ("id,metric,value\nq1,mrr,nan\n", r"no row has a value; the columns are id, system, metric"),
     ],
 )
 def test_files_that_cannot_be_used_name_the_place(text: str, said: str, project: Path) -> None:

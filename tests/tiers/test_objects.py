@@ -289,12 +289,3 @@ def test_the_first_notebook_is_executed_as_it_is(place: Path) -> None:
     page = "".join(one.get("text/html", "") for one in shown)
     assert "<b>bm25</b> is better than letters" in page, "letters alone find next to nothing"
     assert any("image/svg+xml" in one for one in shown)
-
-
-def test_objects_are_asked_a_question_side_by_side(place: Path) -> None:
-    told = rb.ask(ASKED[2], {"v1": "bm25", "v2": answering}, documents=PASSAGES, k=2)
-    rows = told.to_pandas()
-    assert rows.groupby("system")["chunk"].agg(list)["v2"] == ["1", "0"]
-    assert told.systems == ("v1", "v2")
-    assert told.answers.set_index("system")["answer"]["v2"] == PASSAGES[1]
-    assert len(repr(told).split("\n")) == 10 < len(str(told).split("\n"))

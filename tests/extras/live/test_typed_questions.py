@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import ragbench as rb
 from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.embed import hashing
@@ -21,6 +22,8 @@ from tests.cli.command_line import ragbench
 from tests.llm.chat_server import ChatServer
 from tests.small_project import add, write_lines
 from tests.tiers import answer_project
+from tests.tiers.test_objects import ASKED, PASSAGES, answering
+from tests.tiers.test_objects import place as place
 
 LUNCH = "How much is lunch in the canteen?"
 
@@ -190,3 +193,12 @@ def test_the_command_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert (one["answer"], one["hits"][0]["chunk"]) == (None, "lunch")
     assert ragbench("ask", "").returncode == 3
     assert "there is no system 'none'" in ragbench("ask", "Why?", "-s", "none").stderr
+
+
+def test_objects_are_asked_a_question_side_by_side(place: Path) -> None:
+    told = rb.ask(ASKED[2], {"v1": "bm25", "v2": answering}, documents=PASSAGES, k=2)
+    rows = told.to_pandas()
+    assert rows.groupby("system")["chunk"].agg(list)["v2"] == ["1", "0"]
+    assert told.systems == ("v1", "v2")
+    assert told.answers.set_index("system")["answer"]["v2"] == PASSAGES[1]
+    assert len(repr(told).split("\n")) == 10 < len(str(told).split("\n"))
