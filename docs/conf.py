@@ -79,7 +79,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "ragbench"},
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "commands": [], "settings": []},  # wide tables, one heading
     "footer_start": [],
     "footer_end": [],
     "pygments_light_style": "a11y-light",

@@ -41,7 +41,7 @@ def pages() -> dict[Path, str]:
     context = whole.make_context("ragbench", ["metrics"], resilient_parsing=True)
     (_, root), *known = commands(whole)
     first = [(words, each) for words, each in known if len(words) == 2]
-    text = f"{HEAD}\n{section(('ragbench',), root, context, 2)}\n{listed(first, PAGE.stem)}"
+    text = f"{HEAD}\n{listed(first, PAGE.stem)}\n{section(('ragbench',), root, context, 2)}"
     found = {PAGE: chapters.index(text, PAGE, [words[1] for words, _ in first])}
     for name in (words[1] for words, _ in first):
         path = PAGE.with_suffix("") / f"{name}.md"

@@ -30,12 +30,14 @@ NAMES = ("NAME", "METRIC")
 
 def pages() -> dict[Path, str]:
     """The index, which has the keys above all tables, and a page a table with those in it."""
-    whole = schema.schema()
-    names = [name for name, one in whole["properties"].items() if list(below(one, "", name))]
-    text = f"{HEAD}\n## Above all tables\n\n{keys(whole, '')}"
-    parts = {name: list(below(whole["properties"][name], "", name)) for name in names}
-    return {PAGE: chapters.index(text, PAGE, names)} | {
-        PAGE.with_suffix("") / f"{name}.md": "\n".join(sections).removeprefix("#") for name, sections in parts.items()
+    whole = schema.schema()["properties"]
+    parts = {name: list(below(one, "", name)) for name, one in whole.items()}
+    tables = {name: sections for name, sections in parts.items() if sections}
+    led = "".join(f"| [`{name}`](settings/{name}.md) | {whole[name]['description']} |\n" for name in tables)
+    above = keys({"properties": {name: one for name, one in whole.items() if name not in tables}}, "")
+    text = f"{HEAD}\n| key | meaning |\n|---|---|\n{led}\n## Above all tables\n\n{above}"
+    return {PAGE: chapters.index(text, PAGE, tables)} | {
+        PAGE.with_suffix("") / f"{name}.md": "\n".join(sections).removeprefix("#") for name, sections in tables.items()
     }
 
 
@@ -83,8 +85,7 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
         kind, default = f"{PLURALS[inner['type']] if inner is not one else 'values'} by name", "none"
     else:
         kind, default = words(one), f"`{json.dumps(one['default'])}`" if "default" in one else "not set"
-    key = f"`{name}`" if place or not list(below(one, place, name)) else f"[`{name}`](settings/{name}.md)"
-    return f"| {key} | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
+    return f"| `{name}` | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
 
 
 def words(one: dict[str, Any]) -> str:
