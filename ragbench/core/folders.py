@@ -41,7 +41,7 @@ MENDED = {
 """What helps where nothing can be written."""
 MOST_BYTES = 2**25
 """Of a file that is read whole, where its reader says nothing else."""
-BLOCK = 2**16
+BLOCK = 2**16  # a pipe's buffer on Linux, so that a stream is read as it comes
 MOST_CODE = 2**21
 """Of a Python file that is parsed: its tree takes some three hundred times as much."""
 MOST_PARTS = 200

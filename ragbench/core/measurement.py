@@ -53,7 +53,7 @@ TABLES = {"scores": SCORE_COLUMNS, "questions": QUESTION_COLUMNS, "retrieved": R
 """The tables that every measurement has, with the columns that all readers may count on."""
 
 
-LONGEST_FAULT = 200
+LONGEST_FAULT = 200  # a line or two of a page
 
 
 class DamagedError(ValueError):

@@ -23,7 +23,7 @@ from ragbench.core import terminal
 from ragbench.core.settings import secrets
 
 FILE = "progress.json"
-INTERVAL_SECONDS = 0.2
+INTERVAL_SECONDS = 0.2  # as often as an eye follows; each time costs a write
 
 
 def is_watched() -> bool:

@@ -19,8 +19,8 @@ from ragbench.data.files import DatasetError, LeftOut, normalise
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
 """Of a cell that is read as Python; JSON has no limit but the file's."""
-MAX_VALUES = 100_000
-MAX_DEPTH = 8
+MAX_VALUES = 100_000  # a parser's tree takes some hundred times what a value takes in the cell
+MAX_DEPTH = 8  # a parser recurses, and people's lists are three deep
 _BEYOND = f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it"
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
 _OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")

@@ -21,7 +21,7 @@ from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import AmbiguousError, Columns, flag
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000  # a book; what is longer is a file that went into a cell
 CALLED = {
     "question": "user_input", "ground_truth_answer": "reference", "confluence_url": "url",
     "relevant_chunk_ids": "reference_context_ids",

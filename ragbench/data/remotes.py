@@ -192,7 +192,7 @@ def _write(storage: Any, url: Url, source: Path, path: str) -> None:
         shutil.copyfileobj(file, target, 2**20)
 
 
-MOST_FILES, MOST_LISTED = 10_000, 100_000
+MOST_FILES, MOST_LISTED = 10_000, 100_000  # a listing without end is a wrong bucket, and is refused before a copy
 COPIED_BYTES = 2**36
 """Of one copy: as much as goes by where a local file is read."""
 MOST_KEPT = 2**36

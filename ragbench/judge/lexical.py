@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # raised with whatever changes an answer: it is part of the name under which answers are kept
 FUNCTION_WORD_WEIGHT = 0.5
-MISSING_NUMBER, FLIPPED_NEGATION = 0.7, 0.6
+MISSING_NUMBER, FLIPPED_NEGATION = 0.7, 0.6  # below and not zero: a stand-in is not sure of a contradiction
 KEPT_BYTES = 128 * 2**20
 """Of what texts are compared by, of those of late."""
 

@@ -311,7 +311,7 @@ class Ledger:
         return [kept.get(row["key"]) for row in rows]
 
 
-MAX_LINE = 32 * 1024 * 1024
+MAX_LINE = 32 * 1024 * 1024  # a reply of the longest context there is, escaped; a file without line ends is refused
 MOST_SIGNS = 4_000_000
 """Brackets, braces, colons and commas of a line: what is made of one takes up to a hundred bytes."""
 MOST_COST, MOST_SECONDS = 1e6, 7 * 24 * 3600.0

@@ -18,7 +18,7 @@ from ragbench.metrics.references import best_of_references
 
 FIELDS = ("response", "reference")
 Mode = Literal["f1", "precision", "recall"]
-RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
+RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2  # ragas' own, for values that equal its
 
 
 @metric(

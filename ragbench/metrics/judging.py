@@ -15,7 +15,7 @@ from ragbench.core.types import Array
 from ragbench.metrics.likert import SCALE
 
 _SPECIFICATION = "the specification, Judge"
-DELTA = 0.5
+DELTA = 0.5  # the specification's δ
 _ROUNDING = 1e-9  # 1.1 − 0.6 is 0.5 on paper, and more in binary
 
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from rouge_score_rs.scoring import Score as RougeScore
     from sacrebleu.metrics.bleu import BLEU
 
-HUNDRED = 100.0
+HUNDRED = 100.0  # sacrebleu counts in percent
 ORDERS = 4  # BLEU-4, the order that Papineni et al. 2002 found to agree best with people
 Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
 """Of sacrebleu's tokenizers those that need no model from the net."""
 FIELDS = ("response", "reference")
 Smooth = Literal["exp", "floor", "add-k", "none"]
-MOST_ORDERS = 9
+MOST_ORDERS = 9  # longer ones of an answer hardly ever recur in a reference
 Mode = Literal["f1", "precision", "recall"]
 _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; as rouge-score computes it"
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"

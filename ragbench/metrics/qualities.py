@@ -24,7 +24,7 @@ from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, is_blank, measured
 from ragbench.metrics.references import shown_together
 
 FIELDS = ("response",)
-MOST_REPEATS = 99
+MOST_REPEATS = 99  # odd, so that a majority is there; each is a call that is paid for
 CRITERIA: dict[str, dict[str, str]] = {
     "correctness": {
         "en": "How far is what the response says factually correct?",

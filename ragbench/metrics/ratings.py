@@ -20,7 +20,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 
-HIGHEST = 2
+HIGHEST = 2  # NVIDIA's judges rate 0, 1 or 2, as ragas has them
 ACCURACY_FIELDS = ("user_input", "response", "reference")
 RELEVANCE_FIELDS = ("user_input", "contexts")
 

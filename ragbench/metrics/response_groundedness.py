@@ -16,7 +16,7 @@ from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.strings import plain
 
 FIELDS = ("response", "contexts")
-HIGHEST = 2
+HIGHEST = 2  # NVIDIA's judges rate 0, 1 or 2, as ragas has them
 
 
 class Groundedness(BaseModel):

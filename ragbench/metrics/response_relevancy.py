@@ -21,7 +21,7 @@ from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 
 FIELDS = ("user_input", "response")
-MOST = 20
+MOST = 20  # each is a part of a reply that is paid for; ragas asks for three
 _EVASIVE = re.compile(
     r"\b(?:i (?:do not|don't|don’t) know|not sure|cannot (?:answer|help|say)|can't (?:answer|help|say)|"
     r"unable to answer|no information|не знаю|не могу (?:ответить|помочь|сказать)|затрудняюсь|"

@@ -242,7 +242,7 @@ def plain(text: str, *, case: bool = False, fold_yo: bool = False) -> str:
     return " ".join((folded.translate(_YO) if fold_yo else folded).split())
 
 
-PREFIX_WEIGHT = 0.1
+PREFIX_WEIGHT = 0.1  # Winkler 1990; above 1 / LONGEST_PREFIX a value would pass one
 LONGEST_PREFIX = 4
 ALIKE_ENOUGH = 0.7
 """Winkler's weight of a common beginning, how much of it counts, and the Jaro similarity above which it does."""

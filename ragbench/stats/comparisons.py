@@ -36,7 +36,7 @@ from ragbench.stats.verdicts import Flags, Scales, bounded, by_signs, ends, is_b
 
 Test = Literal["randomization", "wilcoxon", "sign"]
 
-FEWEST_MOVED = 10
+FEWEST_MOVED = 10  # below, Bonett and Price's interval covers better: docs/statistics.md
 FEWEST_FOR_BOOTSTRAP = 300
 """Fewer moved questions: Student's t covers better than BCa, most of all with heavy tails (.96 against .92 of .95)."""
 

@@ -32,7 +32,7 @@ OPEN: Bounds = (-math.inf, math.inf)
 BORROWED = {"no_spread": "borrowed_spread", "equal_groups": "borrowed_between"}
 """Notes of what has no variance, and what they become where another measurement's design effect is taken."""
 
-FEWEST_EFFECTIVE = 10
+FEWEST_EFFECTIVE = 10  # n · min(p, 1 − p): the textbook's bound for a normal interval
 FEWEST_CLUSTERS = 20
 """Below, a page says so."""
 

@@ -28,7 +28,7 @@ from ragbench.store.errors import DisturbedClockError, told_plainly
 Arrays = Mapping[str, NDArray[Any]]
 BLOCK = 2**23
 """Bytes of a row: PostgreSQL takes a gigabyte at most, and has a row in memory more than once."""
-MOST_BYTES = 2**32
+MOST_BYTES = 2**32  # of all arrays together; those that were read longest ago go
 
 
 def kept(engine: Engine, about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:

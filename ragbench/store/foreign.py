@@ -36,7 +36,7 @@ MOST_ROWS = 10_000_000  # of a user's table; a base that is larger is measured b
 OF_VECTORS = ("vector", "halfvec", "sparsevec", "real[]", "double precision[]", "integer[]", "numeric[]")
 """Types of columns that a vector is read from."""
 AnyTable = TypeVar("AnyTable", ChunkTable, QuestionTable)
-FETCHED = 10_000
+FETCHED = 10_000  # rows: some 15 MB of vectors, and a round trip to the server is forgotten
 
 
 class Source:

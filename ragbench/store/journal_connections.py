@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 CONNECTIONS = 3
 """So many connections one event loop has at most, all its judges together; one of them holds the claims. With shared
 accounts (`JournalConnections.through`) one more."""
-RETRY_SECONDS = 0.5
+RETRY_SECONDS = 0.5  # a server that restarts takes seconds, and a refused try costs it nothing
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 MOST_CLAIMS = 1000
 """Of one event loop: a server has room for some 6400 locks of all its sessions. What is beyond is asked unclaimed."""

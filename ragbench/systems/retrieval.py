@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ragbench.core.types import Array, Hit, Question
 from ragbench.systems.generation import Generation
 
-ROUNDING = 1e-6
+ROUNDING = 1e-6  # a whole done in thirds is a whole
 KINDS_SHOWN = 5  # kinds of errors that are named
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
 

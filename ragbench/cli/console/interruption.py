@@ -19,7 +19,7 @@ from ragbench.core.endings import Ending
 
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: Ending.INTERRUPTED, signal.SIGTERM: Ending.TERMINATED}
-AGAIN_SECONDS = 0.05
+AGAIN_SECONDS = 0.05  # an import has ended by then, in whose lock a signal was let go
 IMPORTS = "<frozen importlib"
 PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 """Where pydantic has no plugins to find, it does not read what each installed package says of itself."""

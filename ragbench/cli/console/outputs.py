@@ -129,7 +129,7 @@ def sent(folder: Path, to: str) -> bool:
     return True
 
 
-PREVIEWED = 3
+PREVIEWED = 3  # a terminal shows whether it is the right thing; files hold all of it
 SHOWN_CHARACTERS = 70
 
 

@@ -19,7 +19,7 @@ from ragbench.core.settings.tables import Band, Table
 
 Need = Literal["user_input", "response", "contexts", "reference"]
 YES_NO = "yes/no"
-MOST_LEVELS = 100
+MOST_LEVELS = 100  # more are no names of levels but a column of numbers
 Texts = dict[str, str]
 """By language."""
 Scale = str | tuple[float, float] | tuple[str, ...]

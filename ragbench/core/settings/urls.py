@@ -26,7 +26,7 @@ PACKAGES = {
 }
 """Scheme → the package without which it cannot be read. None that is made of others, unpacks, or runs code."""
 READ_ONLY = frozenset({"http", "https"})
-LONGEST = 1000
+LONGEST = 1000  # browsers and proxies take about 2,000
 _BEGINS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(://|::)")
 _LANGUAGE = re.compile(rf"(.+):({'|'.join(LANGUAGES)})")
 

@@ -245,7 +245,7 @@ def read(path: Path, usual: Form) -> tuple[Columns, Form | None]:
     return (_by_rank(columns) if form.value == "score" and columns.ranks is None else columns), form
 
 
-LOOKED_AT, MOST_LOOKED_AT = 50, 2**26
+LOOKED_AT, MOST_LOOKED_AT = 50, 2**26  # lines tell a form of lines; JSON is read whole to tell it, and so up to 64 MB
 
 
 def told(path: Path) -> Literal["", "run", "qrels"]:

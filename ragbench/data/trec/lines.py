@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from ragbench.core.types import Array
 
-LONGEST_LINE = 1 << 16
+LONGEST_LINE = 1 << 16  # a binary file has no end of line, and is refused after so much
 LONGEST_WORD = LONGEST_LINE // 8  # in characters: of words no longer, no line comes near the longest
 MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 """Of one file, unpacked: half of this machine's memory, so that a small file that unpacks to no end is refused."""
-BLOCK = 1 << 25
+BLOCK = 1 << 25  # bytes that are read at a time, however long the file is
 STRANGE = (b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 """White space that is neither a blank, a tab nor the end of a line."""
 MARK = b"\xef\xbb\xbf"

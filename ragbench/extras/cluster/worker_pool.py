@@ -215,7 +215,7 @@ def _imported(code: str, package: str) -> list[str]:
     return [name for name in names if name]
 
 
-CONNECT_SECONDS = 30.0
+CONNECT_SECONDS = 30.0  # Dask's own default for a TCP connection
 ALONE_SECONDS = 120.0
 """So long no worker may be there before the work ends."""
 LOSSES = 8

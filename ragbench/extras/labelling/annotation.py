@@ -296,7 +296,7 @@ def _class() -> Any:
 
 
 METRIC = "review"
-REJECT, ACCEPT, EDIT = 0.0, 1.0, 2.0
+REJECT, ACCEPT, EDIT = 0.0, 1.0, 2.0  # numbers, for agreement is computed from a table of numbers
 SCALE = (REJECT, ACCEPT, EDIT)
 
 

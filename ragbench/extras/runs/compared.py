@@ -214,7 +214,7 @@ class RunComparison:
         return [setting for setting in self.settings if setting.differs]
 
 
-SLACK = 1e-9
+SLACK = 1e-9  # what a mean of ones in binary may be above one
 OF_SYSTEMS = (gaps.FACT, withholding.MATCHING)
 """Facts, by system, that verdicts hang on."""
 UNMEASURED = "unmeasured"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragbench.extras.significance.rater_tables import Ratings
 
 
-MOST_PAIRS = 15
+MOST_PAIRS = 15  # six systems; of more, all pairs are in the file that is written
 
 
 class Scale(StrEnum):

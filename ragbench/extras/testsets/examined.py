@@ -194,7 +194,7 @@ ENOUGH = 0.95
 """The chance with which an order is to hold."""
 MOST = 100_000
 """Questions: an order that takes more is none."""
-DRAWS = 2000
+DRAWS = 2000  # a share of .95 is then known to ± .01, as much as is printed
 KEPT = ("run", "metric", "wording", "systems", "tau", "low", "high", "levels", "drafted", "people", "needed", "n",
         "of_people")  # fmt: skip
 

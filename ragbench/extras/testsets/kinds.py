@@ -19,8 +19,8 @@ FEWEST_WORDS = 8
 """Of a passage that a question can be about: a heading alone answers none."""
 MOST_OF_ONE = 5
 """Questions about a passage first of all: more of them ask the same in other words."""
-MOST_TOPICS = 12
-FEATURES = 2**16
+MOST_TOPICS = 12  # as many as a table on a page shows; k-means' own cost grows with them
+FEATURES = 2**16  # collisions are rare for the words of one data set
 Value = TypeVar("Value")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ragbench.data.files import DatasetError
 from ragbench.data.records import KNOWN_ITEM, ChunkRecord, QuestionRecord
 
-FEWEST_WORDS = 2
+FEWEST_WORDS = 2  # one word alone finds a passage by luck or not at all
 Memory = Literal["popular", "discriminative", "both"]
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

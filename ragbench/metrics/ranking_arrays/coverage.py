@@ -18,7 +18,7 @@ from ragbench.core.types import Chunk, Piece, Question
 
 ENOUGH = 0.5
 """Share of a passage's labelled text from which on the passage counts as found, where a metric knows yes and no."""
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # halves of characters add up to 0.4999… in binary
 _WORD = re.compile(r"\S+")
 
 Span = tuple[int, int]

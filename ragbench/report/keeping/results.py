@@ -273,7 +273,7 @@ def _versions(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 _UNFIT = re.compile(r"[/\\\x00-\x1f\x7f]")
-LONGEST = 200
+LONGEST = 200  # of a page's name, which is a file's
 LONGEST_NAME, LONGEST_NOTE = 60, 500
 _BEGINS_AN_ID = re.compile(r"[\dT~-]+")
 

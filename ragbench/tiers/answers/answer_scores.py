@@ -375,7 +375,7 @@ def _embedder(
         return embed.make(name, known[name], texts or ["."], store.arrays)
 
 
-PROBABILITIES = (0.1, 0.5, 0.9)
+PROBABILITIES = (0.1, 0.5, 0.9)  # the middle, and what nine in ten are above and below
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 RULE = "rule"
 REFUSES = "aspect_critique(aspect=refusal)"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FAILURE = "failure.txt"
 """Of a part of a run: why it failed, as `ragbench.core.types.reason` keeps it; a notebook hands on plain English."""
-MOST_RETRIEVED = 1000
+MOST_RETRIEVED = 1000  # TREC's depth of a run; nobody reads further, and memory grows with it
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
 
 Names = str | Sequence[str]

@@ -24,7 +24,7 @@ MOST_WITH_A_WORD = 50
 """Texts that share a rare word: each of more is held against so many neighbours only."""
 BITS = 512
 """Of a text's bitmap: of two texts of some hundred words that share little a hundred bits and more differ."""
-AT_ONCE = 2000
+AT_ONCE = 2000  # pairs: their vectors are a few MB, which a core's cache holds
 
 
 _DIGITS = re.compile(r"\d+")

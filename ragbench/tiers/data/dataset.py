@@ -529,10 +529,10 @@ def pleasantry(text: str) -> str:
 
 
 GAP = "…"
-FEWEST_QUESTIONS = 5
-SHARE_OF_QUESTIONS = 0.05
-FEWEST_WORDS_OF_A_FORM = 3
-SHARE_OF_WORDS = 0.6
+FEWEST_QUESTIONS = 5  # fewer have a beginning in common by chance
+SHARE_OF_QUESTIONS = 0.05  # below, a template matters to no mean
+FEWEST_WORDS_OF_A_FORM = 3  # "What is …" is how people ask, not a template
+SHARE_OF_WORDS = 0.6  # more of it said than filled in
 OFTEN = 4
 """A word that fewer questions have is what a template was filled with."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
-MOST_TERMS, SHORTEST_TERM = 50, 3
+MOST_TERMS, SHORTEST_TERM = 50, 3  # a page of words; shorter ones are prepositions in both languages
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 

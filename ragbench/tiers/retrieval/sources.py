@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 PRIMARY = "utilization_rate"
-MOST_TOPICS = 1000
+MOST_TOPICS = 1000  # k-means is fitted for each number that is tried
 MEASURES = (source_use.utilization_rate, source_use.total_chunks, source_use.used_chunks, source_use.unused_chunks)
 
 

@@ -173,7 +173,7 @@ def _letter(number: int) -> str:
 
 ROWS = 24
 """So many differences are read at once; of more, those of the first panel."""
-NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+NICE = (1.0, 2.0, 2.5, 5.0, 10.0)  # steps that people count in
 TICKS = 4
 MOST_NUMBERS = 5
 """Of more ticks every other has a number, or they would run into each other."""

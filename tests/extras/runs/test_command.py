@@ -310,7 +310,7 @@ def notebook(project: Path, code: str) -> Path:
 
 @pytest.fixture
 def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
 
 
 @pytest.mark.slow
