@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import zipfile
 from pathlib import Path
 
@@ -39,7 +38,6 @@ def test_a_cell_far_away_ends_in_a_sentence(tmp_path: Path) -> None:
     path = workbook(tmp_path / "far.xlsx", near + far)
     with pytest.raises(DatasetError, match=r"far\.xlsx: would take more than 1,073,741,824 bytes of memory; split it"):
         list(read_rows(path))
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**20, "kilobytes"
 
 
 def test_rows_keep_their_numbers_and_what_is_below_an_early_end_is_not_waited_for(tmp_path: Path) -> None:
