@@ -66,3 +66,17 @@ def add(folder: Path, tables: str) -> None:
     path = folder / "ragbench.toml"
     path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
     settings.load.cache_clear()
+
+
+def own_notebook(project: Path, source: str) -> Path:
+    """A user's notebook, own.ipynb, that measures by `source` what a page of its name shows."""
+    import nbformat
+
+    cells = [
+        nbformat.v4.new_markdown_cell("# Own · What is it?", id="title"),
+        nbformat.v4.new_code_cell("k = 1  # nothing", id="parameters", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell(source, id="measure"),
+    ]
+    path = project / "own.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path

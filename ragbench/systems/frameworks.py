@@ -259,11 +259,11 @@ def passage(item: Any) -> Any:
     if isinstance(item, tuple) and len(item) == 2:
         made = passage(item[0])
         return {**made, "score": item[1]} if isinstance(made, dict) else item
+    if isinstance(item, Hit | Chunk):
+        return item
     node = getattr(item, "node", item)
     about = _first(node, ("metadata", "meta")) or {}
     text = node.get_content() if hasattr(node, "get_content") else _first(node, ("page_content", "content"))
-    if isinstance(item, Hit | Chunk):
-        return item
     if not isinstance(text, str):
         known = None if isinstance(item, str | Mapping | Sequence) else passage_of(item)
         return item if known is None else _told(known)

@@ -16,6 +16,7 @@ from ragbench.core import settings
 from ragbench.extras.publishing import publish
 from ragbench.report.keeping import kept
 from ragbench.store import Store
+from tests import small_project
 from tests.faults.small_disk import contents, fill, small_disk
 from tests.report import kept_runs
 from tests.views.measurements import measurement
@@ -32,16 +33,7 @@ made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / "own")
 
 
 def notebook(project: Path, more: str = "") -> Path:
-    import nbformat
-
-    cells = [
-        nbformat.v4.new_markdown_cell("# Own · What is it?", id="title"),
-        nbformat.v4.new_code_cell("k = 1  # nothing", id="parameters", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell(NOTEBOOK + more, id="measure"),
-    ]
-    path = project / "own.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return path
+    return small_project.own_notebook(project, NOTEBOOK + more)
 
 
 @pytest.mark.fault("disk", tried="a full disk, under a report and a site", count=2)

@@ -61,9 +61,9 @@ from ragbench.core.settings.tables import (
 )
 
 OFFLINE = "lexical"
+"""The judge that is meant where none is named or configured: it is always there, and asks no model."""
 MOST_BYTES = 2**20
 """Of ragbench.toml, which is read whole."""
-"""The judge that is meant where none is named or configured: it is always there, and asks no model."""
 PREFIX = "RAGBENCH_"
 OWN_TABLES = "db:"
 """The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""

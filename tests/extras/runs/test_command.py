@@ -19,6 +19,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.report import exports
 from ragbench.report.keeping import kept, results
+from tests import small_project
 from tests.cli.command_line import invoke as call
 from tests.cli.command_line import one_line, ragbench
 from tests.report import kept_runs
@@ -292,20 +293,11 @@ def test_the_history_has_every_run(two_runs: tuple[str, str]) -> None:
 
 def notebook(project: Path, code: str) -> Path:
     """A notebook whose only cell is `code`, beside the measurement of its name."""
-    import nbformat
-
     source = (
         "import os\nfrom pathlib import Path\nfrom tests.views.measurements import measurement\n"
         'measurement(questions=12, notebook="own").save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / "own")\n'
     )
-    cells = [
-        nbformat.v4.new_markdown_cell("# Own · What is it?", id="title"),
-        nbformat.v4.new_code_cell("k = 1  # nothing", id="parameters", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell(source + code, id="measure"),
-    ]
-    path = project / "own.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return path
+    return small_project.own_notebook(project, source + code)
 
 
 @pytest.fixture
