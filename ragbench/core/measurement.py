@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import folders, gaps, stand_ins, terminal
+from ragbench.core import answered_by, folders, gaps, stand_ins, terminal
 from ragbench.core.facts import Facts
 from ragbench.core.folders import write, write_by
 from ragbench.core.gaps import alone, counted
@@ -332,7 +332,8 @@ class Measurement(Evidence):
             for comparison in [c.comparison]
         ]
         strange = list(gaps.unidentified_sentences(gaps.unidentified(self.facts).values(), _))[:3]
-        more = [*strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        warned = answered_by.warnings(self.facts, _)[:2]
+        more = [*strange, stand_ins.caveat(stand_ins.of(self.facts), _), *warned]
         room = min(8, terminal.LINES - 1 - len(list(filter(None, more))))
         if len(lines) > room:
             lines[room - 1 :] = [f"… {len(lines) - room + 1} more in .estimates and .comparisons"]

@@ -307,7 +307,7 @@ def _column(cells: Iterable[Value]) -> str:
 
 def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[str, Value]]) -> str:
     """At most three lines where what must be said is no longer: of what the numbers are, what is marked how, which
-    systems raised, and who stands in for a model."""
+    systems raised, whose replies came from a file, and who stands in for a model."""
     _ = material.text
     cells = [cell for column in columns.values() for cell in column.values()]
     said = [population(material)]
@@ -318,7 +318,8 @@ def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[
         said.append(_("Bold: the best value; arrows: which way is good."))
     if material.baseline is not None:
         said.append(_dagger(material, chosen, any(cell.beside for cell in cells)))
-    caveat = " ".join(filter(None, [*map(clean, gaps.raised_warnings(material.facts, _)), _standing_in(material)]))
+    strange = (*gaps.raised_warnings(material.facts, _), *answered_by.warnings(material.facts, _))
+    caveat = " ".join(filter(None, [*map(clean, strange), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))
         if len(text) <= CAPTION:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import metrics, tiers
-from ragbench.core import annexes, stand_ins, terminal
+from ragbench.core import annexes, answered_by, stand_ins, terminal
 from ragbench.core import language as languages
 from ragbench.core.listings import Tables
 from ragbench.core.measurement import (
@@ -174,7 +174,8 @@ class Page:
     @property
     def estimates(self) -> pd.DataFrame:
         """Means with their intervals, a row a system and metric, those of depths, slices and other parts below them
-        with what tells their place (`k`, `slice`, …). `attrs["caveat"]` names stand-ins for models."""
+        with what tells their place (`k`, `slice`, …). `attrs["caveat"]` names stand-ins for models, and whose replies
+        came from a file or another model."""
         return self._framed((*self.measurement.estimates, *self.measurement.placed), NamedEstimate, ESTIMATE_COLUMNS)
 
     @property
@@ -191,8 +192,10 @@ class Page:
         return Tables({**made, **self.measurement.extra, **self.measurement.tables})
 
     def _framed(self, findings: Iterable[Finding], kind: type, columns: Sequence[str]) -> pd.DataFrame:
-        caveat = stand_ins.caveat(stand_ins.of(self.measurement.facts), self.material.text)
-        return framed((finding for finding in findings if isinstance(finding, kind)), columns, caveat)
+        facts, _ = self.measurement.facts, self.material.text
+        said = [stand_ins.caveat(stand_ins.of(facts), _), *answered_by.warnings(facts, _)]
+        kept = (finding for finding in findings if isinstance(finding, kind))
+        return framed(kept, columns, " ".join(filter(None, said)))
 
     def figure(self, name: str, **options: Any) -> Any:
         """A figure of the page as a `plotly.graph_objects.Figure`, to be changed, saved or laid out anew.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import ragbench as rb
 from ragbench.core import answered_by
 from ragbench.core.answered_by import AnsweredBy
 from ragbench.core.language import translator
@@ -41,7 +42,16 @@ def test_flipped_verdicts_in_an_imported_journal_do_not_pass_unnoticed(project: 
         assert invoke("journal", "prune", "--judge", "forged", "--yes").exit_code == 0
         assert invoke("journal", "import", "j.jsonl").exit_code == 0
         second = invoke(*WORDS, "--out", "out")
+        scores = rb.score("a.jsonl", ["response_groundedness"], judge="forged")
         assert server.calls == calls, "all of them came in the file"
+    told_in_python = {
+        "repr": repr(scores), "print": str(scores), "HTML": scores._repr_html_(), "LaTeX": scores.latex(),
+        "Markdown": scores.page().markdown(), "frame": scores.estimates.attrs["caveat"],
+        "measurement": repr(scores.page().measurement), "JSON": scores.as_json()["caveats"]["rag_metrics"],
+    }  # fmt: skip
+    assert [name for name, text in told_in_python.items() if SAID.format(calls) not in " ".join(text.split())] == []
+    assert str(scores).count("imported from a file") == 1
+    assert SAID.format(calls) in (project / "out" / "README.txt").read_text(encoding="utf-8"), "beside the CSV files"
     told = json.loads((project / "scores.json").read_text(encoding="utf-8"))
     assert told["estimates"][0]["value"] < 1, "the verdicts were flipped"
     assert SAID.format(calls) in one_line(second.output)

@@ -13,6 +13,7 @@ import typer
 
 from ragbench.cli.console import options
 from ragbench.core import terminal
+from ragbench.core.endings import Ending
 from ragbench.extras.significance.assessment import Assessment, Convention, Plan, as_json, asked, assess
 
 if TYPE_CHECKING:
@@ -143,10 +144,12 @@ def agree(
         "categories": order, "folded": ratings.folded,
         "statistics": {name: asdict(statistic) for name, statistic in made.items()},
     }  # fmt: skip
+    nothing = ["no item has ratings by two raters"] if all(not each.n for each in made.values()) else []
     if as_json:
         if len(people) > 2:
             report |= _pairs(ratings, people, how)
         terminal.dump(without_nan(report), indent=2)
+        _end_where_empty(nothing)
         return
     if ratings.wide:
         taken = " and ".join(ratings.wide)
@@ -159,6 +162,7 @@ def agree(
         terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
     named = [((name,), statistic) for name, statistic in made.items()]
     verdict_tables.estimates(("statistic",), named, translator("en"), 4).say()
+    _end_where_empty(nothing)
 
 
 def significance(
@@ -258,6 +262,7 @@ def significance(
     sureness = findings.Sureness(level, resamples, seed)
     done = findings.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
     adjusted = {name: comparison for name, [comparison] in done.items()}
+    nothing = [f"{name}: no question on both sides" for name, comparison in adjusted.items() if not comparison.n]
     if as_json:
         values = {name: {"value": comparison.difference} | asdict(comparison) for name, comparison in adjusted.items()}
         report = {
@@ -265,11 +270,20 @@ def significance(
             "not_compared": left_out, "statistics": values,
         }  # fmt: skip
         terminal.dump(without_nan(report), indent=2)
+        _end_where_empty(nothing)
         return
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
     verdict_tables.comparisons(adjusted.items(), translator("en"), 4).say()
+    _end_where_empty(nothing)
+
+
+def _end_where_empty(nothing: Sequence[str]) -> None:
+    """Ends the command where something was measured on nothing at all, which it says."""
+    if nothing:
+        terminal.say(f"nothing was measured: {'; '.join(nothing)}", err=True)
+        raise typer.Exit(Ending.UNMEASURED)
 
 
 def _fields(
@@ -438,6 +452,9 @@ def trec(
         outputs.write(json_file, as_json(assessment, per_query=per_query))
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
+    judged = assessment.facts["queries_judged"]
+    empty = [run["run"] for run in assessment.facts["runs"] if run["queries_missing"] == judged]
+    _end_where_empty([f"{name} answers none of the judged queries, and its zeros are of no answers" for name in empty])
 
 
 def _say_missing(assessment: Assessment) -> None:

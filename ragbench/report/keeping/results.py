@@ -124,7 +124,8 @@ def write_scores(path: Path, measurements: Measurements) -> None:
 
 
 def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
-    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model or raised;
+    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model, raised, or came from
+    a file;
     `unidentified`, only where there are any, how many of the passages that a system retrieved are none of the data
     set's."""
     by_name = {name: stand_ins.of(measurements[name].facts) for name in measurements}
@@ -134,7 +135,8 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
         name: " ".join(
             filter(None, [stand_ins.caveat(used, english),
                           *gaps.unidentified_sentences(strange.get(name, {}).values(), english),
-                          *gaps.raised_warnings(measurements[name].facts, english)])
+                          *gaps.raised_warnings(measurements[name].facts, english),
+                          *answered_by.warnings(measurements[name].facts, english)])
         )
         for name, used in by_name.items()
     }  # fmt: skip

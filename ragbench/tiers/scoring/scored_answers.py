@@ -312,7 +312,7 @@ class Scores:
             "samples": samples,
             **({"sets": [set_score.fact for set_score in self.sets.scores]} if self.sets.scores else {}),
             "stand_ins": {NOTEBOOK: [stand_in.fact for stand_in in self.told_stand_ins]} if self.stand_ins else {},
-            "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
+            "caveats": {NOTEBOOK: said} if (said := self.caveat("en")) else {},
         }
 
     @cached_property
@@ -338,9 +338,10 @@ class Scores:
         )
 
     def said_of_models(self, language: str = "") -> list[str]:
-        """A sentence for each model that answered under another name than it was asked by, or by imported replies."""
+        """A sentence for each model whose replies bear an alias or lacked something; what warns is in `caveat`."""
         _ = translator(language or self.language)
-        return [text for model in self.answered_by if (text := answered_by.sentence(model, _))]
+        models = (model for model in self.answered_by if not model.warns)
+        return [text for model in models if (text := answered_by.sentence(model, _))]
 
     @cached_property
     def told_stand_ins(self) -> tuple[StandIn, ...]:
@@ -372,8 +373,11 @@ class Scores:
         return rows
 
     def caveat(self, language: str = "") -> str:
-        """The sentence on those that only stand in for a model; empty where none does."""
-        return caveat(self.told_stand_ins, translator(language or self.language))
+        """What warns beside the numbers: who only stands in for a model, and whose replies are another model's or came
+        in a file; empty where nothing does."""
+        _ = translator(language or self.language)
+        said = [answered_by.sentence(model, _) for model in self.answered_by if model.warns]
+        return " ".join(filter(None, [caveat(self.told_stand_ins, _), *said]))
 
     def _unmeasured(self, name: str) -> str:
         return f"{name!r} was not measured; measured: {', '.join(metric.label for metric in self.metrics)}"
