@@ -37,6 +37,8 @@ MAX_LINE_BYTES = 2**24
 """Of one line or cell, held while it is read."""
 MAX_ELEMENT = 96 * 2**20
 """Characters of one element of a JSON list, held while it is read."""
+MAX_COLUMNS = 10_000
+"""Of a table or an object of JSON: each name is held against all that a field may be called."""
 MAX_ROWS = 1_000_000
 """Of the rows of a file that are held together: as objects, a row takes up to 600 bytes beside its texts."""
 MAX_WEIGHT_OF_ROWS = 3 * 2**28

@@ -22,6 +22,7 @@ from ragbench.data.files import (
     BATCH_ROWS,
     FIELD_BYTES,
     LENIENT,
+    MAX_COLUMNS,
     MAX_DECODED_BYTES,
     MAX_LINE_BYTES,
     MAX_ROWS,
@@ -379,6 +380,8 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
+        if len(names) > MAX_COLUMNS:
+            raise DatasetError(f"{path.name}, line {before + 1}: more than {MAX_COLUMNS:,} columns; split it")
         called = [name for name in names if name]
         if len(set(called)) < len(called):
             twice = next(name for name in called if names.count(name) > 1)

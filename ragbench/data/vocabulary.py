@@ -19,7 +19,7 @@ from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import fields_of, opened
-from ragbench.data.files import DatasetError
+from ragbench.data.files import MAX_COLUMNS, DatasetError
 
 
 def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
@@ -205,6 +205,8 @@ class Columns:
         Raises AmbiguousError for two columns that could be one field of CONTENT and differ, naming both and what
         decides, and for a column of `given` that is not there.
         """
+        if len(row) > MAX_COLUMNS:
+            raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
         row = {str(name): value for name, value in row.items()}
         plan = self._plan(row, place)
         for name in plan.opened:

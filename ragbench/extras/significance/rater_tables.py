@@ -258,6 +258,8 @@ def _shown(item: Item) -> str:
     return " ".join(filter(None, item))
 
 
+LARGEST = 1e30
+"""Of a value: a number that nobody can mean overflows in sums of powers."""
 NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
 FLAGS = {"true": 1.0, "false": 0.0}
 ENDINGS = {*PACKINGS, *TABLES} - {""}
@@ -402,8 +404,9 @@ def _number(cell: Any, place: str) -> float:
             value = FLAGS[text] if text in FLAGS else decimal(text)
     except (TypeError, ValueError, OverflowError):
         pass
-    if not math.isfinite(value):
+    if not abs(value) <= LARGEST:
         raise DatasetError(
-            f"{place} = {cut(cell)}: a finite number is expected; leave the cell empty where nothing was measured"
+            f"{place} = {cut(cell)}: a finite number is expected, {LARGEST:g} at most; "
+            "leave the cell empty where nothing was measured"
         )
     return value

@@ -300,6 +300,14 @@ def halves(name: str, tmp_path: Path, scale: float = 1.0, won: int = 8) -> list[
     ]
 
 
+@pytest.mark.parametrize("number", ["1e308", "-1e31", "9" * 400])
+def test_a_number_that_nobody_can_mean_is_named(number: str, tmp_path: Path) -> None:
+    rows = "".join(f"{item},{rater},{number}\n" for item in range(3) for rater in ("anna", "boris"))
+    (tmp_path / "r.csv").write_text(f"item,rater,value\n{rows}", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"r\.csv, line 2, value = .*: a finite number is expected, 1e\+30 at most"):
+        run("agree", tmp_path / "r.csv", "--scale", "interval")
+
+
 def test_half_of_the_values_missing_leave_the_word_open(tmp_path: Path) -> None:
     files = halves("hit", tmp_path)
     said = run("significance", *files)
