@@ -348,7 +348,7 @@ def beir(
 
 
 def _named(source: Path | Sequence[Path]) -> str:
-    return source.name if isinstance(source, Path) else ", ".join(path.name for path in source)
+    return source.resolve().name if isinstance(source, Path) else ", ".join(path.name for path in source)
 
 
 def base_of(name: str) -> Mapping[str, Any] | None:
@@ -375,7 +375,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
     from ragbench.core import settings, trust
-    from ragbench.data.writing import toml_key
+    from ragbench.data.writing import toml, toml_key
 
     folder = trust.folder_of("data_folder")
     if not about.add:
@@ -415,7 +415,13 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        terminal.say(f'to measure it, add to ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
+        if table in settings.load().systems:
+            continue
+        if is_there := settings.config_path().is_file():
+            with settings.config_path().open("a", encoding="utf-8", newline="\n") as config:
+                config.write(f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n")
+        how = "added to" if is_there else "to measure it, add to"
+        terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")

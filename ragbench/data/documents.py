@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
 KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
+PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
+"""Folders with what programs brought along."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200
 PATH = "{path}"
 Unit = Literal["characters", "words"]
@@ -139,10 +141,12 @@ def read(
 def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
     """The documents below a folder, in the order of their names; of other files `brought` counts their kinds."""
     if not folder.is_dir():
-        raise DatasetError(f"{folder}: there is no such folder")
+        why = "a file; name the folder that it is in" if folder.is_file() else "there is no such folder"
+        raise DatasetError(f"{folder}: {why}")
     made = []
     for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts) or not path.is_file():
+        parts = path.relative_to(folder).parts
+        if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
             continue
         if not path.resolve().is_relative_to(folder.resolve()):
             reason = "link that leads out of the folder"

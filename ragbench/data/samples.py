@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections import Counter
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,7 @@ from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import cut, cut_list, read_rows, rows_in, rows_of
+from ragbench.data.rows import WRAPPERS, cut, cut_list, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
@@ -40,49 +40,68 @@ Given = Mapping[str, Any]
 """Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
 
-def read_samples(path: Path, forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
+def read_samples(
+    path: Path,
+    forms: Forms | None = None,
+    columns: Given | None = None,
+    system: str = "",
+    numbers: Numbers | None = None,
+) -> list[Sample]:
     """The samples of a table, read as `ragbench.data.rows` reads them.
 
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
     not given. Lists may stand in a cell as JSON, Python or numpy print them. Which column is which field the
     `ragbench.data.vocabulary` tells, or columns.
     forms: is told how cells were written, which columns are read by nobody, and which rows were left out; without it a
-    row that cannot be read is an error. Raises DatasetError with file, line and field for what cannot be read.
+    row that cannot be read is an error. system: whose answers they are where no row says so; numbers: those of rows
+    without an id, shared with other tables. Raises DatasetError with file, line and field for what cannot be read.
     """
-    return _unique([sample for _, sample in streamed(path, forms, columns, held=True)])
+    rows = streamed(path, forms, columns, held=True, system=system, numbers=numbers)
+    return _unique([sample for _, sample in rows])
 
 
 def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
     """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
-    if len(paths) == 1:
-        return read_samples(paths[0], forms, columns)
-    samples: list[Sample] = []
-    for path in paths:
-        name = path.name.split(".")[0]
-        samples += [sample if sample.system else dataclasses.replace(sample, system=name)
-                  for sample in read_samples(path, forms, columns)]  # fmt: skip
-    return _unique(samples)
+    numbers, systems = Numbers(), _systems(paths)
+    tables = [read_samples(path, forms, columns, name, numbers) for path, name in zip(paths, systems, strict=True)]
+    return _unique([sample for table in tables for sample in table])
+
+
+def _systems(paths: Sequence[str | Path]) -> list[str]:
+    """Whose answers each of several tables holds, called as its file, else with its folders; of one table nobody is
+    named. Raises DatasetError for a table that stands there twice."""
+    places = [Path(path).absolute() for path in paths]
+    if twice := [path for number, path in enumerate(places) if path in places[:number]]:
+        raise DatasetError(f"{twice[0].name}: it is named twice; name the table of each system once")
+    names = [path.name.split(".")[0] for path in places]
+    for depth in range(1, max(len(path.parts) for path in places)) if len(set(names)) < len(names) else ():
+        names = ["/".join([*path.parent.parts[-depth:], path.name.split(".")[0]]) for path in places]
+        if len(set(names)) == len(names):
+            break
+    return names if len(paths) > 1 else [""]
 
 
 def streamed(
-    path: Path, forms: Forms | None = None, columns: Given | None = None, *, held: bool = False, ratings: bool = False
+    path: Path,
+    forms: Forms | None = None,
+    columns: Given | None = None,
+    *,
+    held: bool = False,
+    ratings: bool = False,
+    system: str = "",
+    numbers: Numbers | None = None,
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
-    ratings: the rows with which further people label an answer come by, too; else only that of the first. Where rows
-    have no id the file is read once more before, for the numbers that stand for them.
+    ratings: the rows with which further people label an answer come by, too; else only that of the first.
     """
     left_out = None if forms is None else forms.left_out
-
-    def rows(known: Columns, held: bool, left_out: LeftOut | None) -> Iterator[tuple[str, dict[str, Any]]]:
-        for place, row in read_rows(path, keep_empty=True, held=held, left_out=left_out):
-            for item in known.answers(row, place):
-                yield place, item
-
     known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
-    labelled, unlabelled = 0, 0
-    numbers = _Numbers(lambda: (item for _, item in rows(Columns(columns, READ), False, left_out and LeftOut())))
-    for place, item in rows(known, held, left_out):
+    labelled, unlabelled, numbers = 0, 0, numbers or Numbers()
+    rows = read_rows(path, keep_empty=True, held=held, left_out=left_out)
+    for place, item in ((where, item) for where, row in rows for item in known.answers(row, where)):
+        if system and not item.get("system"):
+            item["system"] = system
         if not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
@@ -116,7 +135,7 @@ def streamed(
         if labelled:
             forms.labels = (
                 f"{column}: people's labels of {labelled} answer{'s' * (labelled != 1)}; judges are tried by them once "
-                f"the table is loaded: ragbench load answers {path.name} --name NAME"
+                f"the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
             )
     if not count:
         raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
@@ -141,28 +160,37 @@ def samples_of(
     given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame | str | Path | None,
     place: str = "samples",
     columns: Given | None = None,
+    forms: Forms | None = None,
     *,
     numbered: str = "",
+    system: str = "",
+    numbers: Numbers | None = None,
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
-    pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file. A
-    mapping may also be an object that gives one by `model_dump` (pydantic's models, so ragas' samples), and a context a
-    document of LangChain.
+    pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file; or
+    of several systems, {system: its table}, a list of paths. A mapping may also be an object that gives one by
+    `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
 
     Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
-    empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
-    in the same order, so that they are compared question by question, else over all rows. columns: as of
+    empty. Samples without an id are numbered from 1, see `Numbers`. columns, forms, system, numbers: as of
     `read_samples`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
     """
+    numbers = numbers or Numbers()
+    if (tables := _by_system(given, place)) is not None:
+        return _unique([
+            sample for name, where, table in tables
+            for sample in samples_of(table, where, columns, forms, system=name, numbers=numbers)
+        ])  # fmt: skip
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, str | Path):
         if not Path(given).is_file():
+            is_folder = "a folder; name a table in it" if Path(given).is_dir() else "there is no such file"
             raise DatasetError(
-                f"{place} = {cut(str(given))}: there is no such file; answers are expected: a table's path, a data "
+                f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        return read_samples(Path(given), columns=columns)
+        return read_samples(Path(given), forms, columns, system, numbers)
     if given is None or isinstance(given, bool | int | float):
         raise DatasetError(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
@@ -185,14 +213,54 @@ def samples_of(
         elif isinstance(item, Mapping):
             items += ((where, answer) for answer in known.answers(item, where))
         else:
-            raise DatasetError(f"{where}: a sample is a Sample or a mapping, not {kind(item)}")
-    if known.unread and not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
-        raise DatasetError(f"{place}: {_nothing(known, None)}")
-    numbers = _Numbers(lambda: (item for _, item in items if isinstance(item, Mapping)))
-    return _unique([
-        sample for where, item in items
-        for sample in ([item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item)))
-    ])  # fmt: skip
+            raise DatasetError(
+                f"{where}: a sample is a Sample or a mapping, not {kind(item)} ({cut(item)}); it is written as "
+                "{'question': …, 'answer': …}"
+            )
+    says = any(isinstance(item, Sample) or item.keys() & SAID for _, item in items)
+    if not (says or known.read or known.unread):
+        raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
+    if known.unread and not says:
+        raise DatasetError(f"{place}: {_nothing(known, None)} (in Python columns = {{'answer': 'COLUMN'}})")
+    if forms is not None:
+        forms.unread += known.notes()
+    samples: list[Sample] = []
+    for where, item in items:
+        if isinstance(item, Sample):
+            samples.append(item if item.system or not system else dataclasses.replace(item, system=system))
+            continue
+        item = item if item.get("system") or not system else {**item, "system": system}
+        samples += _samples(item, where, numbered or numbers.of(item), forms)
+    named = dict.fromkeys(sample.system for sample in samples)
+    if len(named) > 1 and None in named:
+        others = cut_list(filter(None, named))
+        raise DatasetError(f"{place}: some rows name a system ({others}) and others none; name one in each, or in none")
+    return _unique(samples)
+
+
+def _by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
+    """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
+
+    Raises DatasetError for a system without a name."""
+    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and _is_table(p) for p in given):
+        return [(system, place, path) for system, path in zip(_systems(given), given, strict=True)]
+    if not isinstance(given, Mapping) or not any(map(_is_table, given.values())):
+        return None
+    if any(field_of(name) or str(name) in WRAPPERS for name in given) or not all(
+        _is_table(table) or (isinstance(table, list) and not table) for table in given.values()
+    ):
+        return None
+    if any(name is None or not str(name).strip() for name in given):
+        raise DatasetError(f"{place}: a system has no name; there are {cut_list(map(str, given))}")
+    return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a table of answers by itself: rows, a data frame, a file."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
+    is_file = isinstance(value, Path) or (isinstance(value, str) and len(value) < 1000 and Path(value).is_file())
+    return is_file or (hasattr(value, "columns") and hasattr(value, "to_dict"))
 
 
 def _values(value: Any) -> Any:
@@ -238,38 +306,29 @@ def _texts(value: Any) -> Iterator[str]:
         yield from map(str, (*value, *value.values()))
 
 
-class _Numbers:
-    """A number for each row that has no id, from 1; equal ones mean the same question; see `samples_of`.
+class Numbers:
+    """A number for each row that has no id, from 1; rows of several systems to the same question have the same, so that
+    they are compared question by question, in whatever order they stand: the second to it the number of the second."""
 
-    items: gives all rows, and is called where a row has no id.
-    """
-
-    def __init__(self, items: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-        self._items, self._rows = items, Counter[str]()
-        self._is_one_set: bool | None = None
+    def __init__(self) -> None:
+        self._times, self._numbers, self._count = Shelf[int](), Shelf[int](), 0
 
     def of(self, item: Mapping[str, Any]) -> int:
         """The number of the next row."""
-        system = str(item.get("system"))
-        self._rows[system] += 1
-        if item.get("id") is not None:
-            return 0
-        if self._is_one_set is None:
-            self._is_one_set = _is_one_set(self._items())
-        return self._rows[system] if self._is_one_set else self._rows.total()
-
-
-def _is_one_set(items: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all systems answer the same questions in the same order."""
-    asked: dict[str, Any] = {}
-    for item in items:
-        question = item.get("user_input", item.get("messages"))
-        if question is None:
-            return False
-        asked.setdefault(str(item.get("system")), hashlib.sha256()).update(
-            f"{question!r}\0".encode("utf-8", "surrogatepass")
+        asked = item.get("user_input", item.get("messages"))
+        if asked is None or item.get("id") is not None:
+            self._count += 1
+            return self._count
+        question, own = (
+            hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+            for parts in (asked, (asked, item.get("system")))
         )
-    return len({own.digest() for own in asked.values()}) == 1
+        if not self._times.put(own, 1):
+            self._times.change(own, (self._times.get(own) or 0) + 1)
+        same = f"{question} {self._times.get(own)}"
+        if self._numbers.put(same, self._count + 1):
+            self._count += 1
+        return self._numbers.get(same) or 0
 
 
 class Said(NamedTuple):

@@ -309,7 +309,7 @@ def _headed(names: Sequence[str], usual: Form) -> Form | None:
 def _fits(words: Sequence[str], form: Form) -> bool:
     """Whether the words of a line are those of a form with fewer words than TREC's; the word behind a query that is
     written as Q0 or 0 stands for nothing, where it is not one of three."""
-    if len(words) != form.words or words[0].casefold() == "q0":
+    if len(words) != form.words or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
     numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
