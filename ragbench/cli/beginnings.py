@@ -8,18 +8,19 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
-from ragbench.core import annexes, folders
+from ragbench.cli.looks import Look, files_of, is_beir, is_part, looked_at, split_of
+from ragbench.core import folders
 from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
@@ -30,10 +31,9 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
-from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
+from ragbench.data.rows import TABLES, cut_list, tabbed
+from ragbench.data.samples import read_samples
+from ragbench.data.vocabulary import FIELDS, TABLE, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -47,10 +47,9 @@ LEGAL = (
     "of your service, or a database's postgresql:// address"
 )
 OF_BEIR = ("corpus", "queries", "qrels")
-OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
-MOST_FILES, MOST_SAID, MOST_ROWS, DEEPEST = 2000, 40, 20, 6
-"""Files that are looked at, that are said to be of no use, rows that tell what a table is, folders in each other."""
+MOST_FILES, MOST_SAID = 2000, 40
+"""Files that are looked at, and that are said to be of no use."""
 URLS = ("postgresql://", "postgres://")
 READ_WHERE_THERE = ("asked_at", "stop_point")
 """Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
@@ -58,8 +57,6 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-DOCUMENTS = "LangChain documents"
-"""What the reader of traces calls a file of passages, which is no beginning by itself."""
 LONGEST_LINE = 120
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
@@ -114,16 +111,16 @@ class Beginning:
         """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
         made._take_sets(folder / "data")
-        files = list(itertools.islice(_files(folder), MOST_FILES + 1))
+        files = list(itertools.islice(files_of(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
         corpora = [path.parent if path.name.startswith("corpus.") else path.parent.parent for path in files
                    if "corpus" in (path.name.split(".")[0], path.parent.name)]  # fmt: skip
-        for place in dict.fromkeys(filter(_is_beir, corpora)):
+        for place in dict.fromkeys(filter(is_beir, corpora)):
             made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-            files = [path for path in files if not _is_part(path, place, OF_BEIR)]
+            files = [path for path in files if not is_part(path, place, OF_BEIR)]
         for name in made.sets if made.data else ():
-            files = [path for path in files if not _is_part(path, folder / "data" / name)]
+            files = [path for path in files if not is_part(path, folder / "data" / name)]
         made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
@@ -145,7 +142,7 @@ class Beginning:
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
-            elif path.is_dir() and _is_beir(path):
+            elif path.is_dir() and is_beir(path):
                 made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
@@ -196,7 +193,7 @@ class Beginning:
             asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
             whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
             beside = f" {asked_of}" if self.base and kind == "traces" else ""  # documents stand beside spans
-            split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
+            split = f" --split {split_of(path)}" if kind == "beir" and split_of(path) != "test" else ""
             commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{whence}{split}")
         if self.documents and not self.brought:
             return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
@@ -248,7 +245,7 @@ class Beginning:
 
     def _take_files(self, files: Sequence[Path]) -> None:
         """What each file is taken for, said with its columns, or why it cannot be used."""
-        looks: dict[Path, _Look] = {}
+        looks: dict[Path, Look] = {}
         others: dict[str, list[str]] = {}
         for path in files:
             ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
@@ -257,7 +254,7 @@ class Beginning:
                 if not path.is_file():
                     why = "no file that can be read"
                 elif unread is None and (ends & {*TABLES} or tabbed(path)):
-                    looks[path] = _looked_at(path)
+                    looks[path] = looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
                 elif not self._take_trec(path) and not ends & {*documents.KINDS}:
@@ -299,7 +296,7 @@ class Beginning:
             paths.append(path)
         return paths is not None
 
-    def _take_table(self, path: Path, look: _Look) -> None:
+    def _take_table(self, path: Path, look: Look) -> None:
         if look.kind in ("", "ratings") and self._take_trec(path):
             return
         kind, read, name = look.kind, look.known.read, self._relative(path)
@@ -526,108 +523,6 @@ def _named(path: Path) -> str:
 def _holds_a_set(path: Path) -> bool:
     """Whether a folder is a data set, or holds some."""
     return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
-
-
-class _Look(NamedTuple):
-    """What a table is by its first rows: its columns, the first row, what wrote it, and its kind (`_kind`)."""
-
-    known: Columns
-    row: dict[str, Any]
-    tool: str
-    kind: str
-
-
-def _looked_at(path: Path) -> _Look:
-    """Raises ValueError where there is no row, and OSError."""
-    known, left_out = Columns(), LeftOut()
-    rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
-    if not rows or not rows[0][1]:
-        raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
-    place, row = rows[0]
-    for _ in known.answers(row, place):
-        pass
-    tool = _tool(path)
-    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
-
-
-def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
-    """What a table is by its first rows; empty for one that nothing can be begun with."""
-    row = rows[0]
-    if "paragraphs" in row and "user_input" not in read:
-        return "squad"
-    if "benchmark_metadata" in row:
-        return "result"
-    if "schema_version" in row and any(name.endswith("_metrics") for name in row):
-        return "history"
-    if tool and tool != DOCUMENTS:
-        return "traces"
-    if "shown" in read and {"user_input", "response"} <= read.keys():
-        return "decisions"
-    if "response" in read:
-        return "answers"
-    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
-    if "messages" in read or "questions" in read:
-        return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
-    if any(turn.answer for turn in turns[-1:]):
-        return "answers"
-    if "user_input" in read:
-        return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
-        return "ratings"
-    passage = passage_of(row)
-    return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
-
-
-def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
-    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
-    others = (any(own & other for other in given if other is not own) for own in given)
-    return bool(given) and all(map(marked, rows)) and all(others)
-
-
-def _split(path: Path) -> str:
-    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
-    for name in ("test", "dev", "validation", "train"):
-        try:
-            datasets.beir.files(path, name)
-        except datasets.DatasetError:
-            continue
-        return name
-    return "test"
-
-
-def _tool(path: Path) -> str:
-    """What wrote a file that an annex can read; empty for any other file."""
-    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    return next(filter(None, tools), "")
-
-
-def _is_beir(path: Path) -> bool:
-    try:
-        datasets.beir.files(path, None)
-    except datasets.DatasetError:
-        return False
-    return True
-
-
-def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
-    """What lies in a folder and below it, its own first; what is hidden or of programs is passed over."""
-    try:
-        there = sorted(path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in OWN)
-    except OSError:
-        yield folder
-        return
-    yield from (path for path in there if not path.is_dir())
-    for path in there if depth < DEEPEST else ():
-        is_linked, is_own = depth and path.is_symlink(), (path / "latest").exists()  # of runs
-        if path.is_dir() and path.name not in documents.PASSED_OVER and not is_linked and not is_own:
-            yield from _files(path, depth + 1)
-
-
-def _is_part(path: Path, place: Path, parts: Sequence[str] = ()) -> bool:
-    """Whether a file lies below a folder, or below what is called so in it, whatever its ending."""
-    inside = path.relative_to(place).parts if path.is_relative_to(place) else ()
-    return bool(inside) and (not parts or inside[0].split(".")[0] in parts)
 
 
 def _defined(path: Path) -> Iterator[str]:

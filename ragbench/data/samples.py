@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -40,45 +41,35 @@ Given = Mapping[str, Any]
 """Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
 
-def read_samples(
-    path: Path,
-    forms: Forms | None = None,
-    columns: Given | None = None,
-    system: str = "",
-    numbers: Numbers | None = None,
-) -> list[Sample]:
+def read_samples(path: Path, forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
     """The samples of a table, read as `ragbench.data.rows` reads them.
 
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
     not given. Lists may stand in a cell as JSON, Python or numpy print them. Which column is which field the
     `ragbench.data.vocabulary` tells, or columns.
     forms: is told how cells were written, which columns are read by nobody, and which rows were left out; without it a
-    row that cannot be read is an error. system: whose answers they are where no row says so; numbers: those of rows
-    without an id, shared with other tables. Raises DatasetError with file, line and field for what cannot be read.
+    row that cannot be read is an error. Raises DatasetError with file, line and field for what cannot be read.
     """
-    rows = streamed(path, forms, columns, held=True, system=system, numbers=numbers)
-    return _unique([sample for _, sample in rows])
+    return _unique([sample for _, sample in streamed(path, forms, columns, held=True)])
 
 
 def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
     """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
-    numbers, systems = Numbers(), _systems(paths)
-    tables = [read_samples(path, forms, columns, name, numbers) for path, name in zip(paths, systems, strict=True)]
-    return _unique([sample for table in tables for sample in table])
+    how: dict[str, Any] = {"held": True, "numbers": Numbers()}
+    tables = [streamed(path, forms, columns, system=system, **how) for system, path in _systems(paths)]
+    return _unique([sample for table in tables for _, sample in table])
 
 
-def _systems(paths: Sequence[str | Path]) -> list[str]:
-    """Whose answers each of several tables holds, called as its file, else with its folders; of one table nobody is
-    named. Raises DatasetError for a table that stands there twice."""
+def _systems(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:
+    """(system, table) of each of several tables, called as its file, with its folders where two would be one; of one
+    table nobody is named. Raises DatasetError for a table that stands there twice."""
     places = [Path(path).absolute() for path in paths]
     if twice := [path for number, path in enumerate(places) if path in places[:number]]:
         raise DatasetError(f"{twice[0].name}: it is named twice; name the table of each system once")
-    names = [path.name.split(".")[0] for path in places]
-    for depth in range(1, max(len(path.parts) for path in places)) if len(set(names)) < len(names) else ():
-        names = ["/".join([*path.parent.parts[-depth:], path.name.split(".")[0]]) for path in places]
-        if len(set(names)) == len(names):
-            break
-    return names if len(paths) > 1 else [""]
+    folder, names = os.path.commonpath([path.parent for path in places]), [path.name.split(".")[0] for path in places]
+    if len(set(names)) < len(names):
+        names = [(path.parent / name).relative_to(folder).as_posix() for path, name in zip(places, names, strict=True)]
+    return [(name if len(paths) > 1 else "", Path(path)) for name, path in zip(names, paths, strict=True)]
 
 
 def streamed(
@@ -93,7 +84,8 @@ def streamed(
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
-    ratings: the rows with which further people label an answer come by, too; else only that of the first.
+    ratings: the rows with which further people label an answer come by, too; else only that of the first. system: whose
+    answers they are where no row says so; numbers: those of rows without an id, shared with other tables.
     """
     left_out = None if forms is None else forms.left_out
     known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
@@ -173,7 +165,7 @@ def samples_of(
 
     Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
     empty. Samples without an id are numbered from 1, see `Numbers`. columns, forms, system, numbers: as of
-    `read_samples`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
+    `streamed`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
     """
     numbers = numbers or Numbers()
     if (tables := _by_system(given, place)) is not None:
@@ -190,7 +182,8 @@ def samples_of(
                 f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        return read_samples(Path(given), forms, columns, system, numbers)
+        rows = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
+        return _unique([sample for _, sample in rows])
     if given is None or isinstance(given, bool | int | float):
         raise DatasetError(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
@@ -243,7 +236,7 @@ def _by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
 
     Raises DatasetError for a system without a name."""
     if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and _is_table(p) for p in given):
-        return [(system, place, path) for system, path in zip(_systems(given), given, strict=True)]
+        return [(system, place, path) for system, path in _systems(given)]
     if not isinstance(given, Mapping) or not any(map(_is_table, given.values())):
         return None
     if any(field_of(name) or str(name) in WRAPPERS for name in given) or not all(
