@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import os
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
-from ragbench.cli.looks import Look, files_of, is_beir, is_part, looked_at, split_of
-from ragbench.core import folders
+from ragbench.core import annexes, folders
 from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
@@ -31,9 +29,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import Forms
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.rows import TABLES, cut_list, tabbed
-from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, TABLE, marked, raters_of, spoken
+from ragbench.data.payloads import passage_of
+from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
+from ragbench.data.samples import read_samples, turns_of
+from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -48,8 +47,10 @@ LEGAL = (
 )
 OF_BEIR = ("corpus", "queries", "qrels")
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
-MOST_FILES, MOST_SAID = 2000, 40
-"""Files that are looked at, and that are said to be of no use."""
+DOCUMENTS = "LangChain documents"
+"""What the reader of traces calls a file of passages, which is no beginning by itself."""
+MOST_FILES, MOST_SAID, MOST_ROWS = 2000, 40, 20
+"""Files that are looked at, that are said to be of no use, and rows that tell what a table is."""
 URLS = ("postgresql://", "postgres://")
 READ_WHERE_THERE = ("asked_at", "stop_point")
 """Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
@@ -111,16 +112,16 @@ class Beginning:
         """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
         made._take_sets(folder / "data")
-        files = list(itertools.islice(files_of(folder), MOST_FILES + 1))
+        files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
         corpora = [path.parent if path.name.startswith("corpus.") else path.parent.parent for path in files
                    if "corpus" in (path.name.split(".")[0], path.parent.name)]  # fmt: skip
-        for place in dict.fromkeys(filter(is_beir, corpora)):
+        for place in dict.fromkeys(filter(datasets.beir.is_folder, corpora)):
             made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-            files = [path for path in files if not is_part(path, place, OF_BEIR)]
+            files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
         for name in made.sets if made.data else ():
-            files = [path for path in files if not is_part(path, folder / "data" / name)]
+            files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
         made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
@@ -142,7 +143,7 @@ class Beginning:
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
-            elif path.is_dir() and is_beir(path):
+            elif path.is_dir() and datasets.beir.is_folder(path):
                 made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
@@ -193,8 +194,9 @@ class Beginning:
             asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
             whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
             beside = f" {asked_of}" if self.base and kind == "traces" else ""  # documents stand beside spans
-            split = f" --split {split_of(path)}" if kind == "beir" and split_of(path) != "test" else ""
-            commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{whence}{split}")
+            split = datasets.beir.split_of(path) if kind == "beir" else ""
+            more = f"{whence}{f' --split {split}' if split not in ('', 'test') else ''}"
+            commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
         if self.documents and not self.brought:
             return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
         if self.brought:
@@ -226,14 +228,9 @@ class Beginning:
                 raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
             if not NAME.fullmatch(place.name):
                 raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
-            if described:
-                dataset = datasets.load(place.name, data)
-                asked: Sequence[Any] = dataset.questions
-                size = _sized(dataset.chunks, asked)
-            else:
-                read = datasets.Records.read(place, codes[0])
-                asked = read.questions
-                size = _sized(read.chunks, asked)
+            read = datasets.load(place.name, data) if described else datasets.Records.read(place, codes[0])
+            asked: Sequence[Any] = read.questions
+            if not described:
                 about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
@@ -241,11 +238,12 @@ class Beginning:
                 self.unit = "chunk" if by_chunk else "url" if any(question.relevant_urls for question in asked) else ""
             self.data = data
             self.sets.append(place.name)
+            size = f"{counted(len(read.chunks), 'passage')}, {counted(len(asked), 'question')}"
             self.said.append(f"data set {place.name}: {size}")
 
     def _take_files(self, files: Sequence[Path]) -> None:
         """What each file is taken for, said with its columns, or why it cannot be used."""
-        looks: dict[Path, Look] = {}
+        looks: dict[Path, _Look] = {}
         others: dict[str, list[str]] = {}
         for path in files:
             ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
@@ -254,7 +252,7 @@ class Beginning:
                 if not path.is_file():
                     why = "no file that can be read"
                 elif unread is None and (ends & {*TABLES} or tabbed(path)):
-                    looks[path] = looked_at(path)
+                    looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
                 elif not self._take_trec(path) and not ends & {*documents.KINDS}:
@@ -296,7 +294,7 @@ class Beginning:
             paths.append(path)
         return paths is not None
 
-    def _take_table(self, path: Path, look: Look) -> None:
+    def _take_table(self, path: Path, look: _Look) -> None:
         if look.kind in ("", "ratings") and self._take_trec(path):
             return
         kind, read, name = look.kind, look.known.read, self._relative(path)
@@ -377,7 +375,9 @@ class Beginning:
         place = self.folder.joinpath(*module.split("."))
         own = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
         if own is not None:
-            offered = list(_defined(own))
+            from ragbench.systems.callables import names_in
+
+            offered = list(names_in(own))
             if function.split(".")[0] not in offered and "*" not in offered:
                 raise ValueError(f"{word}: {own.name} defines {', '.join(offered) or 'nothing'}; name one of these")
         elif find_spec(module.split(".")[0]) is None:
@@ -511,10 +511,6 @@ class _Unread(dict[str, Any]):
 _BASE = ("chunks", "questions")
 
 
-def _sized(chunks: Sequence[Any], asked: Sequence[Any]) -> str:
-    return f"{counted(len(chunks), 'passage')}, {counted(len(asked), 'question')}"
-
-
 def _named(path: Path) -> str:
     """The name of the data set that becomes of a file or a folder."""
     return re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine"
@@ -525,22 +521,67 @@ def _holds_a_set(path: Path) -> bool:
     return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
 
 
-def _defined(path: Path) -> Iterator[str]:
-    """Names that a module has, told by reading it; `*` where it takes all of another's."""
-    try:
-        tree = ast.parse(folders.text(path, folders.MOST_CODE))
-    except folders.TooLargeError:
-        raise
-    except (SyntaxError, ValueError) as error:
-        raise ValueError(f"{path}: not Python: {error}") from None
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name for alias in node.names)
+class _Look(NamedTuple):
+    """What a table is by its first rows: its columns, the first row, what wrote it, and its kind (`_kind`)."""
+
+    known: Columns
+    row: dict[str, Any]
+    tool: str
+    kind: str
+
+
+def _looked_at(path: Path) -> _Look:
+    """Raises ValueError where there is no row, and OSError."""
+    known, left_out = Columns(), LeftOut()
+    rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
+    if not rows or not rows[0][1]:
+        raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
+    place, row = rows[0]
+    for _ in known.answers(row, place):
+        pass
+    tool = _tool(path)
+    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
+
+
+def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
+    """What a table is by its first rows; empty for one that nothing can be begun with."""
+    row = rows[0]
+    if "paragraphs" in row and "user_input" not in read:
+        return "squad"
+    if "benchmark_metadata" in row:
+        return "result"
+    if "schema_version" in row and any(name.endswith("_metrics") for name in row):
+        return "history"
+    if tool and tool != DOCUMENTS:
+        return "traces"
+    if "shown" in read and {"user_input", "response"} <= read.keys():
+        return "decisions"
+    if "response" in read:
+        return "answers"
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
+    if "messages" in read or "questions" in read:
+        return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
+    if any(turn.answer for turn in turns[-1:]):
+        return "answers"
+    if "user_input" in read:
+        return "questions"
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
+        return "ratings"
+    passage = passage_of(row)
+    return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
+
+
+def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
+    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
+    others = (any(own & other for other in given if other is not own) for own in given)
+    return bool(given) and all(map(marked, rows)) and all(others)
+
+
+def _tool(path: Path) -> str:
+    """What wrote a file that an annex can read; empty for any other file."""
+    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
+    return next(filter(None, tools), "")
 
 
 def _line(model: type[BaseModel], key: str, value: Any) -> str:

@@ -374,7 +374,7 @@ def _record(value: Any, model: Any) -> Any:
 def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
-    from ragbench.core import settings, trust
+    from ragbench.core import folders, settings, trust
     from ragbench.data.writing import toml, toml_key
 
     folder = trust.folder_of("data_folder")
@@ -418,8 +418,8 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
         if table in settings.load().systems:
             continue
         if is_there := settings.config_path().is_file():
-            with settings.config_path().open("a", encoding="utf-8", newline="\n") as config:
-                config.write(f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n")
+            added = f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
+            folders.write(settings.config_path(), settings.config_path().read_bytes() + added.encode())
         how = "added to" if is_there else "to measure it, add to"
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,8 +16,9 @@ from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import WRAPPERS, cut, cut_list, read_rows, rows_in, rows_of
+from ragbench.data.rows import cut, cut_list, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
+from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
 if TYPE_CHECKING:
@@ -56,20 +55,8 @@ def read_samples(path: Path, forms: Forms | None = None, columns: Given | None =
 def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
     """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
     how: dict[str, Any] = {"held": True, "numbers": Numbers()}
-    tables = [streamed(path, forms, columns, system=system, **how) for system, path in _systems(paths)]
+    tables = [streamed(path, forms, columns, system=system, **how) for system, path in named_by_files(paths)]
     return _unique([sample for table in tables for _, sample in table])
-
-
-def _systems(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:
-    """(system, table) of each of several tables, called as its file, with its folders where two would be one; of one
-    table nobody is named. Raises DatasetError for a table that stands there twice."""
-    places = [Path(path).absolute() for path in paths]
-    if twice := [path for number, path in enumerate(places) if path in places[:number]]:
-        raise DatasetError(f"{twice[0].name}: it is named twice; name the table of each system once")
-    folder, names = os.path.commonpath([path.parent for path in places]), [path.name.split(".")[0] for path in places]
-    if len(set(names)) < len(names):
-        names = [(path.parent / name).relative_to(folder).as_posix() for path, name in zip(places, names, strict=True)]
-    return [(name if len(paths) > 1 else "", Path(path)) for name, path in zip(names, paths, strict=True)]
 
 
 def streamed(
@@ -168,7 +155,7 @@ def samples_of(
     `streamed`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
     """
     numbers = numbers or Numbers()
-    if (tables := _by_system(given, place)) is not None:
+    if (tables := by_system(given, place)) is not None:
         return _unique([
             sample for name, where, table in tables
             for sample in samples_of(table, where, columns, forms, system=name, numbers=numbers)
@@ -231,31 +218,6 @@ def samples_of(
     return _unique(samples)
 
 
-def _by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
-    """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
-
-    Raises DatasetError for a system without a name."""
-    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and _is_table(p) for p in given):
-        return [(system, place, path) for system, path in _systems(given)]
-    if not isinstance(given, Mapping) or not any(map(_is_table, given.values())):
-        return None
-    if any(field_of(name) or str(name) in WRAPPERS for name in given) or not all(
-        _is_table(table) or (isinstance(table, list) and not table) for table in given.values()
-    ):
-        return None
-    if any(name is None or not str(name).strip() for name in given):
-        raise DatasetError(f"{place}: a system has no name; there are {cut_list(map(str, given))}")
-    return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
-
-
-def _is_table(value: Any) -> bool:
-    """Whether a value is a table of answers by itself: rows, a data frame, a file."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
-    is_file = isinstance(value, Path) or (isinstance(value, str) and len(value) < 1000 and Path(value).is_file())
-    return is_file or (hasattr(value, "columns") and hasattr(value, "to_dict"))
-
-
 def _values(value: Any) -> Any:
     """A column of pandas or numpy as a list."""
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "__len__") else value
@@ -297,31 +259,6 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(value, Mapping):
         yield from map(str, (*value, *value.values()))
-
-
-class Numbers:
-    """A number for each row that has no id, from 1; rows of several systems to the same question have the same, so that
-    they are compared question by question, in whatever order they stand: the second to it the number of the second."""
-
-    def __init__(self) -> None:
-        self._times, self._numbers, self._count = Shelf[int](), Shelf[int](), 0
-
-    def of(self, item: Mapping[str, Any]) -> int:
-        """The number of the next row."""
-        asked = item.get("user_input", item.get("messages"))
-        if asked is None or item.get("id") is not None:
-            self._count += 1
-            return self._count
-        question, own = (
-            hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
-            for parts in (asked, (asked, item.get("system")))
-        )
-        if not self._times.put(own, 1):
-            self._times.change(own, (self._times.get(own) or 0) + 1)
-        same = f"{question} {self._times.get(own)}"
-        if self._numbers.put(same, self._count + 1):
-            self._count += 1
-        return self._numbers.get(same) or 0
 
 
 class Said(NamedTuple):

@@ -180,7 +180,7 @@ print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
 @pytest.mark.parametrize(
     "call",
     [
-        "from ragbench.cli.beginnings import _defined; list(_defined(path))",
+        "from ragbench.systems.callables import names_in; list(names_in(path))",
         pytest.param(
             "from ragbench.extras.cluster.address import parse; parse(str(path))",
             marks=pytest.mark.skipif("cluster" not in annexes.offered("pool"), reason="the annex is not there"),

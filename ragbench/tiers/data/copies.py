@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ragbench.data.wording import plain
+from ragbench.core.segmentation import plain
 
 if TYPE_CHECKING:
     import numpy as np
