@@ -169,8 +169,8 @@ def samples_of(
                 f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        rows = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
-        return _unique([sample for _, sample in rows])
+        read = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
+        return _unique([sample for _, sample in read])
     if given is None or isinstance(given, bool | int | float):
         raise DatasetError(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
