@@ -64,8 +64,8 @@ def init(
         terminal.say(said, mark="✓", colour="green")
     for unused in beginning.unused[:MOST_SAID]:
         terminal.say(f"not used: {unused}", mark="–")
-    if (more := len(beginning.unused) - MOST_SAID) > 0:
-        terminal.say(f"not used: {more} more files", mark="–")
+    if (left := len(beginning.unused) - MOST_SAID) > 0:
+        terminal.say(f"not used: {left} more files", mark="–")
     terminal.say(f"written: {', '.join(str(path.relative_to(here)) for path in files if path.is_relative_to(here))}")
     settings.load.cache_clear()
     settings.load()  # refuses what an environment variable says against it
