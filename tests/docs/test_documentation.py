@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from docs import docstrings, gallery, works
 from ragbench import load
 from ragbench.core import language, metric, settings
+from ragbench.core.settings import schema
 from ragbench.metrics import catalogue
 from tests.cli.command_line import ragbench
 from tests.docs import (
@@ -351,3 +352,8 @@ def test_the_catalogues_hold_what_sphinx_finds(tmp_path: Path) -> None:
     for page in russian_pages.TRANSLATED:
         known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
         assert russian_pages.needed(tmp_path, page) == list(known), page
+
+
+def test_the_schema_is_what_the_models_say() -> None:
+    written = "`python -m tests.docs.settings_page` writes it anew"
+    assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written
