@@ -133,6 +133,7 @@ def test_every_quick_command_of_the_page_runs_and_the_article_has_its_table(team
     assert (team / "v2" / "single" / "index.html").is_file()
 
 
+@pytest.mark.usefixtures("one_pool")
 @pytest.mark.slow
 def test_every_command_of_the_page_runs(team: Path) -> None:
     with ChatServer(answer=writer.good).running() as server:
