@@ -471,7 +471,7 @@ def _rows(made: Measurement, system: str, metric: str) -> pd.DataFrame:
     return made.scores.loc[chosen, ["sample", "value", "status"]]
 
 
-def _column(rows: pd.DataFrame, samples: Sequence[str]) -> Array | None:
+def _column(rows: pd.DataFrame, samples: list[str]) -> Array | None:
     if not len(rows):
         return None
     column: Array = rows.drop_duplicates("sample").set_index("sample")["value"].reindex(samples).to_numpy(dtype=float)
