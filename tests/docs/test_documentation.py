@@ -240,7 +240,7 @@ def test_the_runs_of_a_page_run(page: Path, documented: Path, monkeypatch: pytes
     """The first page's run is of all notebooks; where another names none, of two tiers and the overview."""
     documented_project.record_runs(documented)
     if page != RUNNING[0]:
-        named = [word for words in _runs(page) for word in words if (NOTEBOOKS / f"{word}.ipynb").exists()]
+        named = {word for words in _runs(page) for word in words if (NOTEBOOKS / f"{word}.ipynb").exists()}
         (documented / "notebooks").mkdir()
         for name in named or ("tier1_retrieval", "tier3_end_to_end", "overview"):
             (documented / "notebooks" / f"{name}.ipynb").symlink_to(NOTEBOOKS / f"{name}.ipynb")
