@@ -58,7 +58,7 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-LONGEST_LINE = 120
+LONGEST_LINE = 120  # as long as our own lines
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
 # `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read

@@ -30,7 +30,7 @@ PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__"}
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 DEEPEST = 6
 """Folders within each other that are looked into."""
-LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200
+LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
 Unit = Literal["characters", "words"]
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
