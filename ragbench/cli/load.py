@@ -415,12 +415,11 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        if table in settings.load().systems:
-            continue
-        if is_there := settings.config_path().is_file():
-            added = f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
+        there = settings.load().systems.get(table)
+        how = "found in" if there is not None and there.results == place else "to measure it, add to"
+        if there is None and settings.config_path().is_file():
+            how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
             folders.write(settings.config_path(), settings.config_path().read_bytes() + added.encode())
-        how = "added to" if is_there else "to measure it, add to"
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]
