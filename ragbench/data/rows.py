@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,6 +65,8 @@ DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
+_ID = re.compile(r"[\W_]*\d\w*$")
+"""By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
 Row = TypeVar("Row", bound=BaseModel)
@@ -101,7 +103,21 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return rows
+    return _unnested(rows) if spread else rows
+
+
+def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
+    """The rows, those of SQuAD's articles question by question; a paragraph without any is a row by itself."""
+    for place, row in rows:
+        paragraphs = row.get("paragraphs")
+        paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
+        if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
+            yield place, row
+            continue
+        for paragraph in paragraphs:
+            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [{}]:
+                yield place, {**about, **asked}
 
 
 def _content(path: Path, endings: Collection[str]) -> str:
@@ -139,12 +155,14 @@ def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
         raise DatasetError(f"{place}: {fault(error)}{there}") from None
 
 
-def fault(error: ValidationError) -> str:
-    """The first fault of a row in one line: field, value, what was expected."""
+def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
     if first["type"] == "missing":
         return f"{field} is missing; it is expected in every item"
+    if first["type"] == "extra_forbidden" and model is not None:
+        return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
     message = expectation(first)
     return f"{field} = {cut(first['input'])}: {message}" if field else message
 
@@ -207,7 +225,7 @@ def _placed(
         why = "" if isinstance(item, dict) else f"{kind(item)} where an object is expected"
         if isinstance(item, list) and not names:
             why += ': the first list is to name the columns, ["question", "answer"]'
-        if not why and values is not None and "\\u" in values.last and _is_torn(item):
+        if not why and values is not None and "\\u" in values.last and is_torn(item):
             why = "text that holds half of a character (a lone surrogate)"
         if not why:
             yield place, item
@@ -221,9 +239,12 @@ def _placed(
         raise DatasetError(f"{path.name}: holds no rows; at least one is expected")
 
 
-def _is_torn(item: Any) -> bool:
+def is_torn(value: Any) -> bool:
+    """Whether a text in a value, or in the fields of a data class, holds half of a character."""
     try:
-        json.dumps(item, ensure_ascii=False).encode()
+        json.dumps(
+            value, ensure_ascii=False, default=lambda part: asdict(part) if is_dataclass(part) else None
+        ).encode()
     except UnicodeEncodeError:
         return True
     return False
@@ -306,6 +327,10 @@ def rows_in(value: Any) -> list[Any] | None:
     if len(tables := list(_tables(value, 0))) == 1:
         return tables[0]
     inner = list(value.values())
+    if all(
+        isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
+    ):
+        return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
     if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
         return rows_in(given)
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
@@ -360,7 +385,7 @@ def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
     if not _starts_with(path, "{"):
         return False
-    text = next((text for _, text in text_lines(path) if text != ""), None)
+    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):

@@ -85,7 +85,7 @@ def said(done: Result) -> str:
         ("journal import folder", "folder: this is a folder"),
         ("journal import noise.gz", "noise.gz, line 1: cannot be read"),
         ("significance scores.csv noise.parquet", "noise.parquet: cannot be read"),
-        ("significance scores.csv noise.jsonl", "noise.jsonl: byte 32 is not"),
+        ("significance scores.csv noise.jsonl", "noise.jsonl, line 1: byte 32 is not"),
         ("significance scores.csv scores.csv --seed -1", "'--seed'"),
         ("agree scores.csv --resamples 0", "'--resamples'"),
         (
