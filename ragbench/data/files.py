@@ -172,12 +172,15 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     for block in itertools.chain(text_blocks(path), [""]):
         *whole, rest = (rest + ends.decode(block, final=not block)).split("\n")
         for line in whole:
-            yield next(numbers), None if is_long or len(line) > MAX_LINE_BYTES else line
+            if not is_long:
+                yield next(numbers), None if len(line) > MAX_LINE_BYTES else line
             is_long = False
         if len(rest) > MAX_LINE_BYTES:
+            if not is_long:
+                yield next(numbers), None
             rest, is_long = "", True
-    if rest or is_long:
-        yield next(numbers), None if is_long else rest
+    if rest and not is_long:
+        yield next(numbers), rest
 
 
 def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -> Iterator[str]:

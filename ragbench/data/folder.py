@@ -271,8 +271,6 @@ def records_named(name: str, folder: Path) -> tuple[Path, str, Records]:
 
 @dataclass(frozen=True)
 class _About:
-    """What dataset.toml says."""
-
     titles: Mapping[str, str]
     licence: str
     languages: list[str]
@@ -359,7 +357,6 @@ def _check_spans(table: str, language: str, record: Record, length: Callable[[st
 
 
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
-    """(what it names, their ids) of a record."""
     if isinstance(record, QuestionRecord):
         yield "chunk", [*record.relevant, *record.irrelevant, *record.pooled]
     elif isinstance(record, Dialogue):

@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind, shown
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import held, of_workbook
+from ragbench.data.cells import fields_of, held, of_workbook
 from ragbench.data.files import (
     BATCH_BYTES,
     BATCH_ROWS,
@@ -180,7 +180,6 @@ def cut(value: Any) -> str:
 
 
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
-    """The objects of the lines; one that is alone may hold a whole table."""
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
     if first and first[0][1].keys() == {"spec"}:  # of OpenAI evals: each event tells a part of what became of a sample
@@ -194,7 +193,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
-        rows = _wrapped(item) if spread else None
+        rows = wrapped(item) if spread else None
         for number, row in enumerate([item] if rows is None else rows, 1):
             yield place if rows is None else f"{place}, item {number}", row
 
@@ -212,7 +211,6 @@ def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Ite
 def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
-    """The rows among items, each with its place."""
     load, names = Load(path, "items", held=held), None
     for item in items:
         load.add(weight(values.last) if held and values is not None else 0)
@@ -242,9 +240,7 @@ def _placed(
 def is_torn(value: Any) -> bool:
     """Whether a text in a value, or in the fields of a data class, holds half of a character."""
     try:
-        json.dumps(
-            value, ensure_ascii=False, default=lambda part: asdict(part) if is_dataclass(part) else None
-        ).encode()
+        json.dumps(value, ensure_ascii=False, default=fields_of).encode()
     except UnicodeEncodeError:
         return True
     return False
@@ -292,7 +288,7 @@ def _is_record(value: Mapping[str, Any]) -> bool:
     return any(name in RECORD or (is_content(name) and name not in WRAPPERS) for name in value)
 
 
-def _wrapped(value: Any) -> list[Any] | None:
+def wrapped(value: Any) -> list[Any] | None:
     """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
     if not isinstance(value, Mapping) or _is_record(value):
         return None
@@ -300,7 +296,7 @@ def _wrapped(value: Any) -> list[Any] | None:
         inner = value.get(name, value.get(name.title()))
         if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
-        if isinstance(inner, dict) and (rows := _wrapped(inner)) is not None:
+        if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
     return None
 
@@ -322,8 +318,8 @@ def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
     if not isinstance(value, Mapping) or not value:
         return None
-    if (wrapped := _wrapped(value)) is not None:
-        return wrapped
+    if (inside := wrapped(value)) is not None:
+        return inside
     if len(tables := list(_tables(value, 0))) == 1:
         return tables[0]
     inner = list(value.values())

@@ -331,11 +331,11 @@ def _in_turns(item: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if turns := _in_turns(item):
-        whole = _name(item.get("id", number))
+    if rows := _in_turns(item):
+        name = _name(item.get("id", number))
         return [
-            _sample({"cluster": whole, **turn, "id": f"{whole}.{each}"}, place, number, forms)
-            for each, turn in enumerate(turns, 1)
+            _sample({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
+            for turn, row in enumerate(rows, 1)
         ]
     item = payloads.of_agent(item)
     for field in ("messages", "user_input"):
@@ -480,6 +480,12 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         and (inner := said(value))
     ):
         return inner
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(p, Mapping) and isinstance(p.get("text"), str) for p in value)
+    ):
+        return " ".join(part["text"].strip() for part in value)  # sentence by sentence, each with its citations
     has = f" with {cut_list(value)}" if isinstance(value, Mapping) else ""
     raise DatasetError(f"{place}: a text is expected, found {kind(value)}{has}")
 
@@ -586,5 +592,4 @@ def _rubric(value: Any) -> dict[int, str] | None:
 
 
 def _level(key: Any) -> int:
-    """The level in 3, "3" or "score3_description"."""
     return int(str(key).removeprefix("score").removesuffix("_description"))

@@ -478,7 +478,6 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
-    """The column of this name, as it stands in the table; its spelling does not matter."""
     if wanted in columns:
         return wanted
     return next((name for name in columns if key(name) == key(wanted)), None)

@@ -84,7 +84,6 @@ def _words(tag: Tag) -> int:
 
 
 def _permalinks(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Links from a heading to itself."""
     for tag in soup("a"):
         named = " ".join(str(tag.get(name) or "") for name in ("title", "aria-label")).strip()
         to_itself = str(tag.get("href") or "").startswith("#") and _SIGN.match(tag.get_text())
@@ -116,7 +115,6 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _named(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Blocks whose classes or ids name something that is no content."""
     for tag in soup(BLOCKS):
         if tag.find(["main", "article", "h1"]):
             continue
@@ -139,7 +137,6 @@ def _is_of_links(tag: Tag) -> bool:
 
 
 def _only_main(soup: BeautifulSoup) -> None:
-    """Leaves the main element alone where there is one that holds enough of the page."""
     mains = [*soup("main"), *(tag for tag in soup.find_all(True) if tag.get("role") == "main" and tag.name != "main")]
     mains = [main for main in mains if not any(other in main.parents for other in mains)]
     if not mains or sum(map(_words, mains)) < MAIN * _words(soup):
@@ -160,7 +157,6 @@ def _leading_links(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _imprints(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Lines like © 2026 and "Built with" in the last part of the page."""
     blocks = [tag for tag in soup(["p", "div", "small", "span", "address"]) if not tag.find(["p", "div"])]
     for block in blocks[-5:]:
         if _IMPRINT.search(" ".join(block.get_text(" ").split())) and _words(block) <= LONGEST_IMPRINT:

@@ -340,3 +340,26 @@ def test_xquad_is_parallel(shared_data: Callable[[str], Path]) -> None:
     assert [q.id for q in russian.questions] == [q.id for q in english.questions]
     assert [q.relevant for q in russian.questions] == [q.relevant for q in english.questions]
     assert len({q.cluster for q in russian.questions}) == 36
+
+
+@pytest.mark.parametrize(
+    ("raw", "lines"),
+    [
+        (b"a\n" + b"b" * 50 + b"\r\nc\r\rd", ["a", None, "c", "", "d"]),
+        (b"b" * 11 + b"\n" + b"c" * 10, [None, "c" * 10]),
+        (b"b" * 50, [None]),
+        (b"\n\nx\n", ["", "", "x"]),
+        (b"", []),
+    ],
+)
+def test_lines_have_any_end_and_a_long_one_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes, lines: list[str | None]
+) -> None:
+    """Whatever the ends of the blocks that they are read in."""
+    from ragbench.data import files
+
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 10)
+    (tmp_path / "x").write_bytes(raw)
+    for size in (1, 7, 64):
+        monkeypatch.setattr(files, "BLOCK_BYTES", size)
+        assert list(files.text_lines(tmp_path / "x")) == [*enumerate(lines, 1)]

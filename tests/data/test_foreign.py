@@ -358,3 +358,13 @@ def test_notes_and_unknown_fields_are_counted_not_lost_in_silence(tmp_path: Path
     found = data.question_sets.read(written(tmp_path, "set.json", json.dumps(items)))
     assert "not read, as no field is called so: colour" in found.notes
     assert not any("notes" in note for note in found.notes)
+
+
+def test_questions_and_answers_of_coqa_are_a_dialogue(tmp_path: Path) -> None:
+    told = {"story": "A kitten.", "questions": [{"input_text": "What?", "turn_id": 1}, {"input_text": "Where?"}],
+            "answers": [{"input_text": "A kitten", "span_text": "kitten"}, {"input_text": "unknown"}]}  # fmt: skip
+    found = data.dialogue_sets.read(written(tmp_path, "coqa.json", json.dumps({"version": "1.0", "data": [told]})))
+    assert [(turn.question, turn.answer) for turn in found.dialogues[0].turns] == [
+        ("What?", "A kitten"),
+        ("Where?", "unknown"),
+    ]

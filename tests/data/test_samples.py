@@ -333,3 +333,14 @@ def test_a_cost_that_is_no_number_is_told(tmp_path: Path) -> None:
     forms = Forms()
     assert [sample.cost for sample in read_samples(path, forms)] == [None, 0.5, None]
     assert forms.told == ["left out: 1 × cost that is no number from 0 (first: c.csv, line 2)"]
+
+
+def test_an_answer_sentence_by_sentence_is_one_text(tmp_path: Path) -> None:
+    """As TREC RAG has it, with the documents that its citations number."""
+    row = {"run_id": "r", "topic_id": "t", "topic": "What?", "references": ["d1", "d2"],
+           "answer": [{"text": "It is. ", "citations": [0]}, {"text": "So it goes.", "citations": []}]}  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps(row))
+    [sample] = read_samples(path)
+    assert (sample.id, sample.system, sample.user_input, sample.response) == ("t", "r", "What?", "It is. So it goes.")
+    assert [context.id for context in sample.contexts or ()] == ["d1", "d2"]
