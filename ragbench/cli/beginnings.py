@@ -200,8 +200,8 @@ class Beginning:
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         if self.answers:
-            asked = [path for kind, path, _ in self.brought if kind in ("questions", "squad")] if self.unasked else []
-            files = [*map(self._word, [*self.answers, *asked]), *(["QUESTIONS"] if self.unasked and not asked else [])]
+            theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")] if self.unasked else []
+            files = [*map(self._word, [*self.answers, *theirs]), *(["QUESTIONS"] * (self.unasked and not theirs))]
             commands.append(" ".join(["ragbench score", *files]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
