@@ -67,8 +67,8 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 _ID = re.compile(r"[\W_]*\d\w*$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
-SHOWN_CHARACTERS = 60
-SHOWN_NAMES = 12
+SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
+SHOWN_NAMES = 12  # columns of a usual table
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
