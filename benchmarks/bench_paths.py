@@ -198,6 +198,7 @@ def brought(place: Place) -> tuple[float, float]:
     if not file.exists():
         of_runs("runs", "export", "{one}", "{to}.zip")(place)
     place.spend("runs", "delete", f"one-{place.rows}", "--yes")
+    shutil.rmtree(place.folder / "reports")
     return place.spend("runs", "import", str(file))
 
 

@@ -121,8 +121,8 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
         pairs.update(zip(left.tolist(), other.tolist(), strict=True))
 
     def alike(left: int, other: int) -> bool:
-        words = (held[ends[text] : ends[text + 1]] for text in (left, other))
-        both = len(np.intersect1d(*words, assume_unique=True))
+        words, others = (held[ends[text] : ends[text + 1]] for text in (left, other))
+        both = len(np.intersect1d(words, others, assume_unique=True))
         return bool(both >= SHARED * (sizes[left] + sizes[other] - both))
 
     return {pair for pair in pairs if alike(*pair)}
