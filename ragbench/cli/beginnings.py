@@ -57,7 +57,7 @@ OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
 DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
-LONGEST_LINE = 120
+LONGEST_LINE = 120  # as long as our own lines
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
 # `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read

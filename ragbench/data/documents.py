@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
 KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
-LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200
+LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
 Unit = Literal["characters", "words"]
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
