@@ -10,6 +10,7 @@ SHIPPED = {  # see ragbench/core/annexes.py
 
 setup(
     script_name="setup.py",  # whoever runs this: it is no module of the folder that it lies in
+    scripts=["bin/ragbench"],  # an entry point's would import before a signal is dealt with
     packages=[*find_packages(include=["ragbench*"]), *SHIPPED],
     package_dir=SHIPPED,
     package_data={

@@ -20,6 +20,7 @@ from tests.faults import page as faults
 
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
+    from ragbench.report.execution.kernel_pool import KernelPool
     from ragbench.store import Store
 
 ROOT = Path(__file__).parent.parent
@@ -243,6 +244,22 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from tests import small_project
 
     return small_project.enter(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def one_pool(request: pytest.FixtureRequest) -> Iterator[KernelPool | None]:
+    """Kernels of all runs of a test module are forks of one process, as those of a long run are: each that is started
+    anew imports for seconds. None where few tests ask for it."""
+    from ragbench.report.execution import kernel_pool
+
+    asking = [item for item in request.session.items if "one_pool" in getattr(item, "fixturenames", ())]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with kernel_pool.opened(sum(item.path == request.path for item in asking)) as pool:
+            patch.undo()
+            if pool is not None:
+                patch.setattr(kernel_pool, "opened", lambda kernels: contextlib.nullcontext(pool))
+            yield pool
 
 
 @pytest.fixture(scope="module")

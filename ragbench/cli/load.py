@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragbench.data.shelf import Shelf
 
 
-NAMED = 5
+NAMED = 5  # enough to look at by hand
 
 
 application = typer.Typer(

@@ -65,8 +65,8 @@ DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
-SHOWN_CHARACTERS = 60
-SHOWN_NAMES = 12
+SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
+SHOWN_NAMES = 12  # columns of a usual table
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import Cursor, sql
 from sqlalchemy import URL, Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from ragbench.core.folders import whole
 from ragbench.core.types import Vectors
+from ragbench.store import watchdog
 from ragbench.store.database_tables import (
     SCHEMA,
     VERSION,
@@ -38,7 +40,7 @@ from ragbench.store.database_tables import (
     version_of,
     written,
 )
-from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.errors import AGAIN, FROZEN, StoreError, explain, is_full, told_plainly
 from ragbench.store.server import installation
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # PostgreSQL's binary COPY: no flags, no extension of the header
@@ -265,24 +267,40 @@ def _run(engine: Engine, program: str, *arguments: str) -> str:
     """
     url = engine.url
     shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, url.query)
-    environment = {"PATH": os.defpath, "LC_ALL": "C"}
+    called = f"{program} {os.getpid()} {threading.get_native_id()}"
+    environment = {"PATH": os.defpath, "LC_ALL": "C", "PGAPPNAME": called}
     if url.password is not None:
         environment["PGPASSWORD"] = url.password
-    target = (f"--dbname={written(shown)}",) if "--file=-" not in arguments else ()
+    offline = "--file=-" in arguments
+    target = () if offline else (f"--dbname={written(shown)}",)
     command = [str(installation() / "bin" / program), "--no-password", *target, *arguments]
-    done = subprocess.run(  # noqa: S603 - our own binaries, no shell
-        command,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    try:
+        done = watchdog.run(
+            command,
+            env=environment,
+            wanting=lambda: f": {FROZEN}, then {AGAIN}" if offline else _wanting(engine, called),
+        )
+    except watchdog.StillError as error:
+        raise StoreError(f"{program} was ended, and what was there is as it was: {error}") from None
     if done.returncode:
         said = [line.removeprefix(f"{program}: ").removeprefix("error: ") for line in done.stderr.splitlines() if line]
         raise StoreError(f"{program} failed: {said[0] if said else 'it does not say why'}")
     return done.stdout
+
+
+def _wanting(engine: Engine, program: str) -> str | None:
+    """Why the server does nothing for the program of that name, None where it works for it."""
+    asked = text("SELECT state, wait_event_type FROM pg_stat_activity WHERE application_name = :program")
+    try:
+        with engine.connect() as connection:
+            working = connection.execute(asked, {"program": program}).all()
+    except DBAPIError as error:
+        return None if is_full(str(error)) else f", and {explain(error.orig)}"
+    if ("active", "Lock") in working:
+        return f", waiting for a lock that another session holds: end that one, then {AGAIN}"
+    if any(state == "active" and waits_for != "Client" for state, waits_for in working):
+        return None
+    return f", nor does the server work for it: {FROZEN}, then {AGAIN}"
 
 
 def _kept(connection: Connection) -> str:

@@ -34,8 +34,9 @@ from sqlalchemy import URL, Engine
 
 from ragbench.core import folders, trust
 from ragbench.core.settings import Settings
+from ragbench.store import watchdog
 from ragbench.store.database_tables import connect, masked, own_server
-from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
+from ragbench.store.errors import AGAIN, FROZEN, FULL, StoreError, explain, first_line, is_full
 from ragbench.store.watchdog import WatchedConnection
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
@@ -443,7 +444,10 @@ class Cluster:
         binaries = self._binaries()
         command = [str(binaries / program), *arguments]
         environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-        done = _run_as(server_user(self.folder) if is_root() else None, command, environment, self.folder)
+        try:
+            done = _run_as(server_user(self.folder) if is_root() else None, command, environment, self.folder)
+        except watchdog.StillError as error:
+            raise StoreError(f"{program} was ended in {self.folder}: {error}: {FROZEN}, then {AGAIN}") from None
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
             why = next((_without_time(line) for line in said if _is_fatal(line)), said[-1])  # it tidies up after that
@@ -558,17 +562,8 @@ def server_user(folder: Path) -> tuple[int, int]:
 def _run_as(
     user: tuple[int, int] | None, command: Sequence[str], environment: dict[str, str] | None, folder: Path
 ) -> subprocess.CompletedProcess[str]:
-    who = {} if user is None else {"user": user[0], "group": user[1], "extra_groups": ()}
-    return subprocess.run(  # noqa: S603 - our own binaries with our own arguments, no shell
-        command,
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        **who,  # type: ignore[call-overload]
-    )
+    who: dict[str, Any] = {} if user is None else {"user": user[0], "group": user[1], "extra_groups": ()}
+    return watchdog.run(command, env=environment, cwd=folder, **who)
 
 
 def _can_enter(user: tuple[int, int], folder: Path) -> bool:

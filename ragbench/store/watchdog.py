@@ -1,4 +1,4 @@
-"""Connections that wait for no frozen server: one that says nothing for a while is asked over another connection.
+"""Connections and programs that wait for nothing frozen: a server that is silent is asked over another connection.
 
 A server whose processes are stopped, or whose machine hangs, keeps its sockets open, and its own time limits do not
 run. A statement that takes long is told from it by this: a server that works on one answers others.
@@ -6,11 +6,14 @@ run. A statement that takes long is told from it by this: a server that works on
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self, TypeVar
 
+import psutil
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.errors import ConnectionTimeout
@@ -21,6 +24,8 @@ SHARE = 0.5
 """Of the seconds that connecting may take: so long a server may be silent before it is asked."""
 AGAIN_SECONDS = 5
 """To connect to a server that was silent a moment ago: a command ends by several questions to it."""
+STILL_SECONDS = 30
+"""So long a program of PostgreSQL's may do nothing at all before it is looked for whoever works for it."""
 _silent: set[tuple[object, object]] = set()
 """Host and port of servers that did not answer this process."""
 
@@ -98,3 +103,44 @@ class _Question(threading.Thread):
                 psycopg.connect(**self._parameters).close()
             except ConnectionTimeout:
                 self.unanswered = True
+
+
+class StillError(RuntimeError):
+    """A program did nothing, nor anybody for it; what that is like, for people."""
+
+
+def run(
+    command: Sequence[str], *, wanting: Callable[[], str | None] = lambda: "", **how: Any
+) -> subprocess.CompletedProcess[str]:
+    """`subprocess.run` of a program, without input, that is killed where nothing has moved for STILL_SECONDS.
+
+    wanting: why nobody works for it meanwhile; None where somebody does. Raises StillError.
+    """
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, encoding="utf-8", errors="replace", **pipes, **how) as program:  # noqa: S603 - our own binaries, no shell
+        moved, before = time.monotonic(), None
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    said, complained = program.communicate(timeout=1)
+                    return subprocess.CompletedProcess(command, program.returncode, said, complained)
+                if (now := _moves(program.pid)) != before:
+                    moved, before = time.monotonic(), now
+                elif (still := time.monotonic() - moved) > STILL_SECONDS:
+                    if (why := wanting()) is not None:
+                        raise StillError(f"it has done nothing for {still:.0f} s{why}")
+                    moved = time.monotonic()
+        finally:
+            program.kill()
+
+
+def _moves(pid: int) -> object:
+    """Something that is another thing whenever a process or one of its children has run, or waits for the disk."""
+    moves = []
+    with suppress(psutil.Error):
+        for process in (started := psutil.Process(pid), *started.children(recursive=True)):
+            with suppress(psutil.Error):
+                if process.status() == psutil.STATUS_DISK_SLEEP:
+                    return object()
+                moves.append((process.pid, process.num_ctx_switches(), process.cpu_times()))
+    return moves

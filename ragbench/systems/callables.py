@@ -36,7 +36,7 @@ from ragbench.systems.generation import BaseGenerator, Generation, GenerationErr
 from ragbench.systems.passages import How, ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
-SHOWN_CHARACTERS = 300
+SHOWN_CHARACTERS = 300  # a line of an error with what was raised from it
 IN_A_ROW = 5
 """Calls that ran out of time one after the other, after which a function is called no more."""
 

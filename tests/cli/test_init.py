@@ -151,13 +151,11 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     ]
 
 
-def test_a_beir_folder_and_an_export_of_traces_are_told_by_what_they_hold(empty: Path) -> None:
+def test_a_beir_folder_is_told_by_what_it_holds(empty: Path) -> None:
     (empty / "scifact").mkdir()
     write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])
     write_lines(empty / "scifact" / "queries.jsonl", [{"_id": "q", "text": "Zebras?"}])
     assert begun(empty) == ["ragbench load beir scifact --name scifact", "ragbench run tier1_retrieval"]
-    write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
-    assert begun(empty, "prod.jsonl", "--force") == ["ragbench load traces prod.jsonl --name prod"]
 
 
 @pytest.mark.slow
@@ -306,35 +304,6 @@ def test_questions_and_a_table_of_passages_with_their_ids_go_together(empty: Pat
     assert load == "ragbench load questions qa.jsonl --name qa --chunks-from corpus.jsonl"
     assert measure == "ragbench run tier1_retrieval"
     assert "2 passages, 1 question (0 without a relevant passage)" in ran(load).stdout
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"q.tsv": "qid\tdocid\trel\n1\ta\t1\n", "r.csv": "qid,docno,score,rank\n1,a,2.5,1\n"},
-        {"q.txt": "1 a 1\n1 b 0\n", "r.tsv": "1\ta\t1\n1\tb\t2\n"},
-        {"q.json": '{"1": {"a": 1}}', "r.json": '{"1": {"a": 0.5, "b": 0.25}}'},
-    ],
-)
-def test_every_form_of_judgements_and_runs_leads_to_trec(empty: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (empty / name).write_text(text, encoding="utf-8")
-    [command] = begun(empty)
-    assert command == f"ragbench trec {' '.join(files)}"
-    assert "judged query" in ran(command).stdout
-
-
-def test_documents_of_langchain_stand_beside_spans_and_are_no_beginning_alone(empty: Path) -> None:
-    traces = Path(__file__).parents[1] / "data" / "trace_files"
-    documents = (traces / "langchain-documents.jsonl").read_bytes()
-    (empty / "docs.jsonl").write_bytes(documents)
-    done = ragbench("init")
-    assert done.returncode == 3
-    assert "questions, or traces, to them are missing beside it" in one_line(done.stderr)
-    (empty / "spans.jsonl").write_bytes((traces / "opentelemetry-genai.jsonl").read_bytes())
-    [load] = begun(empty)
-    assert load == "ragbench load traces spans.jsonl docs.jsonl --name spans"
-    assert "3 passages" in ran(load).stdout
 
 
 def other_table(folder: Path) -> None:

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from docs import docstrings, gallery, works
 from ragbench import load
 from ragbench.core import language, metric, settings
+from ragbench.core.settings import schema
 from ragbench.metrics import catalogue
 from tests.cli.command_line import ragbench
 from tests.docs import (
@@ -32,7 +33,7 @@ from tests.docs import (
 from tests.docs.fragments import PAGES, ROOT, SERVES, Fragment
 from tests.judge.judged_project import reply
 from tests.llm.chat_server import ChatServer
-from tests.small_project import add, write_lines
+from tests.small_project import NOTEBOOKS, add, write_lines
 
 ALL = [one for page in PAGES for one in fragments.fragments(page)]
 RUN = ("sh", "python", "toml", "json", "yaml")
@@ -195,10 +196,14 @@ def _json(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
         write_lines(data / ("questions.en.jsonl" if "relevant" in row else "chunks.en.jsonl"), rows)
 
 
+def _first(words: list[str]) -> Path:
+    """The first page that has this command."""
+    return next(one.page for one in ALL if one.language == "sh" and not one.reason and words in one.lines())
+
+
 def _is_quick(words: list[str], page: Path) -> bool:
     """A command of seconds, on the first page that has it."""
-    first = next(one.page for one in ALL if one.language == "sh" and not one.reason and words in one.lines())
-    return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words) and first == page
+    return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words) and _first(words) == page
 
 
 @pytest.mark.documents
@@ -212,21 +217,35 @@ def test_what_a_page_says_runs(page: Path, documented: Path) -> None:
     assert _run(page, lambda words: _is_quick(words, page), documented)
 
 
-def _is_possible(words: list[str]) -> bool:
-    return words[0] == "ragbench" and not {*SERVES, OWN_TABLES, f"db:{OWN_TABLES}"} & set(words)
+def _is_possible(words: list[str], page: Path) -> bool:
+    """What executes notebooks is so on the first page that has it."""
+    if words[0] != "ragbench" or {*SERVES, OWN_TABLES, f"db:{OWN_TABLES}"} & set(words):
+        return False
+    return words[1] not in LONG or _first(words) == page
 
 
+def _runs(page: Path) -> list[list[str]]:
+    """The commands of a page that execute notebooks, and are executed there."""
+    shell = (one for one in ALL if one.page == page and one.language == "sh" and not one.reason)
+    return [words for one in shell for words in one.lines() if words[1:2] == [*LONG] and _is_possible(words, page)]
+
+
+RUNNING = [page for page in PAGES if _runs(page) and not page.name.startswith(BY_ITSELF)]
+
+
+@pytest.mark.usefixtures("one_pool")
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_runs_of_a_page_run(page: Path, documented: Path) -> None:
-    lines = [
-        words for one in fragments.fragments(page) if one.language == "sh" and not one.reason for words in one.lines()
-    ]
-    if page.name.startswith(BY_ITSELF):
-        return
-    if any(set(LONG) & set(words[:2]) for words in lines):
-        documented_project.record_runs(documented)
-        assert _run(page, _is_possible, documented) > 1
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_runs_of_a_page_run(page: Path, documented: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first page's run is of all notebooks; where another names none, of two tiers and the overview."""
+    documented_project.record_runs(documented)
+    if page != RUNNING[0]:
+        named = {word for words in _runs(page) for word in words if (NOTEBOOKS / f"{word}.ipynb").exists()}
+        (documented / "notebooks").mkdir()
+        for name in named or ("tier1_retrieval", "tier3_end_to_end", "overview"):
+            (documented / "notebooks" / f"{name}.ipynb").symlink_to(NOTEBOOKS / f"{name}.ipynb")
+        monkeypatch.setenv("RAGBENCH_NOTEBOOKS_FOLDER", str(documented / "notebooks"))
+    assert _run(page, lambda words: _is_possible(words, page), documented) > 1
 
 
 @pytest.mark.parametrize(
@@ -351,3 +370,8 @@ def test_the_catalogues_hold_what_sphinx_finds(tmp_path: Path) -> None:
     for page in russian_pages.TRANSLATED:
         known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
         assert russian_pages.needed(tmp_path, page) == list(known), page
+
+
+def test_the_schema_is_what_the_models_say() -> None:
+    written = "`python -m tests.docs.settings_page` writes it anew"
+    assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written

@@ -59,21 +59,18 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return count, (folder / "out" / "latest").resolve()
 
 
-def test_nothing_stands_over_anything_else_on_any_page(browser: Any, run: tuple[int, Path]) -> None:
+def test_nothing_stands_over_anything_else_on_any_page_and_two_systems_are_soon_read(
+    browser: Any, run: tuple[int, Path]
+) -> None:
+    """In one test: processes side by side would each make the run anew."""
     count, folder = run
     for place, path in enumerate(sorted(folder.glob("*.html"))):
         with Visit(browser, path, WIDTHS[count], ("light", "dark")[place % 2]) as visit:
             visit.see_all()
             visit.until(DRAWN)
             visit.assert_whole()
-
-
-def test_a_page_of_two_systems_is_soon_read(browser: Any, run: tuple[int, Path]) -> None:
-    count, folder = run
-    if count != 2:
-        pytest.skip("the limit is for two systems")
     long = {}
-    for path in folder.glob("*.html"):
+    for path in folder.glob("*.html") if count == 2 else ():
         with Visit(browser, path) as visit:
             if visit.page.locator(".rb-table").count():
                 visit.page.locator(".rb-table").first.scroll_into_view_if_needed()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, text
 from typer.testing import CliRunner
@@ -19,7 +23,7 @@ from ragbench.cli.db import application
 from ragbench.core import settings as settings_room
 from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.core.types import Chunk
-from ragbench.store import Store, StoreError, copying, server
+from ragbench.store import Store, StoreError, copying, server, watchdog
 from ragbench.store.database_tables import VERSION, connect, metadata, written
 from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.store.run_records import RunRecord
@@ -134,13 +138,54 @@ def test_no_list_of_processes_shows_a_password(monkeypatch: pytest.MonkeyPatch, 
         seen.append((command, how["env"]))
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(watchdog, "run", run)
     engine = create_engine("postgresql+psycopg://me:canary-word@127.0.0.1:1/base")
     copying._run(engine, "pg_dump", "--file=x")
     [(command, environment)] = seen
     assert "canary-word" not in " ".join(command)
     assert environment["PGPASSWORD"] == "canary-word"
     assert "--dbname=postgresql://me@127.0.0.1:1/base" in command
+
+
+@pytest.mark.fault("locks", tried="a frozen pg_dump, one that waits for a lock, and a busy server's", count=3)
+def test_a_program_that_nothing_moves_is_ended_and_one_that_is_worked_for_is_not(
+    databases: Callable[[str], Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.5)
+    with Store.open(databases("dump_from")) as store:
+        fill(store)
+        kept = content(store.engine)
+
+        def freeze() -> None:
+            while not (programs := [each for each in psutil.Process().children() if each.name() == "pg_dump"]):
+                time.sleep(0.001)
+            programs[0].suspend()
+
+        (freezing := threading.Thread(target=freeze)).start()
+        with pytest.raises(StoreError, match=r"pg_dump was ended, .* done nothing .*nor does the server work for it"):
+            copying.dump(store.engine, tmp_path / "frozen.dump")
+        freezing.join()
+        with store.engine.begin() as other:
+            other.execute(text("LOCK ragbench.journal IN ACCESS EXCLUSIVE MODE"))
+            with pytest.raises(StoreError, match="waiting for a lock that another session holds: end that one"):
+                copying.dump(store.engine, tmp_path / "locked.dump")
+        with store.engine.begin() as busy:
+            busy.execute(text("SET application_name = 'pg_dump 1'"))
+            working = threading.Thread(target=lambda: busy.execute(text("SELECT pg_sleep(1)")))
+            working.start()
+            time.sleep(0.2)
+            assert copying._wanting(store.engine, "pg_dump 1") is None
+            working.join()
+        assert list(tmp_path.iterdir()) == []
+        assert content(store.engine) == kept
+
+
+def test_a_program_that_computes_is_not_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.5)
+    spinning = "import time\nbegan = time.monotonic()\nwhile time.monotonic() < began + 2.5: pass\nprint('done')"
+    assert watchdog.run([sys.executable, "-c", spinning]).stdout == "done\n"
+    with pytest.raises(watchdog.StillError, match=r"it has done nothing for \d s"):
+        watchdog.run(["sleep", "60"])
 
 
 def test_the_commands_say_what_they_did(

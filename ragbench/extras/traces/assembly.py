@@ -29,7 +29,7 @@ from ragbench.extras.traces.spans import Rating, Span, Trace, run
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
-MAX_NAME = 300
+MAX_NAME = 300  # a system's name heads a column
 FOUND = {
     "question": "question", "answer": "answer", "reference": "reference", "passages": "passages", "passage ids": "",
     "passage scores": "", "latency": "seconds", "retrieving": "retrieving", "generating": "generating",
@@ -37,7 +37,7 @@ FOUND = {
     "user": "user", "rating": "",
 }  # fmt: skip
 """What is told of each trace whether it was there, and the field of its steps, or of itself, that says so."""
-SHOWN = 5
+SHOWN = 5  # kinds of errors that a reader looks after
 LOGGED = "-s {dataset}-logged"
 UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""

@@ -257,7 +257,7 @@ def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 30
         *_other(told, language),
         *_sizes(tables),
         *_people(tables, language, drawing),
-        *_pleasantries(data),
+        *_greetings(data),
     ]
     return Examination(
         tuple(Oddity(o.kind, o.table, o.found, o.of, o.examples[:listed], o.numbers) for o in made if o.of != 0),
@@ -398,7 +398,7 @@ def _people(tables: Mapping[str, Sequence[tuple[str, str]]], language: str, draw
         )
 
 
-def _pleasantries(data: Looked) -> Iterator[Oddity]:
+def _greetings(data: Looked) -> Iterator[Oddity]:
     said = [(past, pleasantry(past.question)) for past in data.history]
     for kind in ("greeting", "noise"):
         own = [past for past, what in said if what == kind]

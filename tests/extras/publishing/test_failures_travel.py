@@ -58,6 +58,7 @@ QUICK = ("several errors of ours at once", "a killed kernel")
 """An error that arrives in others, and one that no error tells of. A kernel takes seconds to start."""
 
 
+@pytest.mark.usefixtures("one_pool")
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in CASES])
 def test_a_failure_is_the_same_sentence_to_every_reader(project: Path, name: str) -> None:
     case = CASES[name]
