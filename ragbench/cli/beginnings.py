@@ -140,7 +140,7 @@ class Beginning:
                 made._take_documents(place)
         taken = {*made.qrels, *made.runs}
         lone = (e for e in folder.iterdir() if e.suffix.lower() in documents.KINDS and e not in taken and not tabbed(e))
-        texts = [entry.name for entry in lone]
+        texts = [entry.name for entry in lone if not documents.result_in(entry)]
         if texts and made.said and made.documents != folder:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
@@ -266,15 +266,17 @@ class Beginning:
     def _take_file(self, path: Path) -> None:
         """What a file is taken for, said with its columns, or why it cannot be used."""
         ends = {ending.lower() for ending in path.suffixes}
-        if ends & set(TABLES) or tabbed(path):
+        if why := documents.result_in(path):
+            self.unused.append(f"{path.name}: {why}")
+        elif ends & set(TABLES) or tabbed(path):
             try:
                 self._take_table(path)
             except ValueError as error:
                 if not self._take_trec(path):
                     self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
         elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
-            why = TABLE["unread"].get(path.suffix.lower(), ["no table, no document and no TREC file"])
-            self.unused.append(f"{path.name}: {why[0]}")
+            why = TABLE["unread"].get(path.suffix.lower(), ["no table, no document and no TREC file"])[0]
+            self.unused.append(f"{path.name}: {why}")
 
     def _say(self, kind: list[Path], path: Path, what: str) -> None:
         kind.append(path)

@@ -18,6 +18,7 @@ from ragbench.data.brought import Brought
 from ragbench.data.files import MAX_BYTES, DatasetError, normalise, read_text
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, DocumentRecord
+from ragbench.data.vocabulary import printed
 from ragbench.data.web_pages import keep_content
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Heading(NamedTuple):
     text: str
 
 
+MOST_OF_HEAD = 2**15
+"""Bytes of a page among which its maker is looked for: those of styles come first."""
 MOST_TAGS = 2**19
 """Of a page: each takes more than a kilobyte of memory."""
 DEEPEST = 300
@@ -148,12 +151,22 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
             reason = "link that leads out of the folder"
         elif path.suffix.lower() not in KINDS:
             reason = f"file that is no document ({path.suffix or 'no suffix'})"
+        elif why := result_in(path):
+            reason = f"file that is no document ({why})"
         else:
             made.append(path)
             continue
         if brought is not None:
             brought.left_out[reason] += 1
     return made
+
+
+def result_in(path: Path) -> str:
+    """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
+    if path.suffix.lower() in PACKED or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return printed(file.read(MOST_OF_HEAD).decode("utf-8", "replace"))
 
 
 def _taken(

@@ -190,7 +190,7 @@ def of_records(
         language=language,
         title=title,
         licence=licence,
-        chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
+        chunks=tuple(Chunk(**vars(record)) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         **others,
         content_hash=_digest(language, hashed),

@@ -148,6 +148,14 @@ def is_column(name: Any, role: str) -> bool:
     return key(name) in _ROLES[role]
 
 
+def printed(text: str) -> str:
+    """What a program made that was to be read by people, and what is read instead; empty for any other text."""
+    for what, (*marks, instead) in TABLE["printed"].items():
+        if any(re.match(mark, text.lstrip()) for mark in marks):
+            return f"{what}: {instead}"
+    return ""
+
+
 def is_content(name: Any) -> bool:
     """Whether a column of this name is a question, an answer, a reference or passages."""
     return field_of(name) in (*CONTENT, "questions")
