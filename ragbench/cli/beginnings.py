@@ -78,8 +78,8 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: tables of these, by their questions. qrels, runs: TREC files. brought: what becomes
-    a data set, and the kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder
+    empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs: TREC
+    files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder
     of these. base: a table of passages. functions: system → module:function; services: system → address. variable:
     that holds the address of a database to read; tables: what it holds, language: in which language.
     unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
@@ -91,6 +91,7 @@ class Beginning:
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
     answers: dict[frozenset[str], list[Path]] = field(default_factory=dict)
+    unasked: bool = False
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
     ratings: dict[Path, str] = field(default_factory=dict)
@@ -182,8 +183,10 @@ class Beginning:
         commands, online = [], ["ragbench doctor --online"] if self.services else []
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
-        for same in self.answers.values():
-            commands.append(" ".join(["ragbench score", *map(self._word, same)]))
+        theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")]
+        for asked, same in self.answers.items():
+            needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in asked else []
+            commands.append(" ".join(["ragbench score", *map(self._word, same), *needed]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         base = ""
@@ -251,6 +254,8 @@ class Beginning:
             try:
                 if not path.is_file():
                     why = "no file that can be read"
+                elif printed := documents.result_in(path):
+                    why = printed
                 elif unread is None and (ends & {*TABLES} or tabbed(path)):
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
@@ -306,6 +311,8 @@ class Beginning:
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
+            if not any(sample.user_input or sample.reference for sample in samples):
+                self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
             read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
             asked = frozenset(f"{sample.user_input}" for sample in samples)
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
@@ -348,7 +355,7 @@ class Beginning:
         """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
         by_folder: dict[Path, list[str]] = {}
         for path in files:
-            if path.suffix.lower() in documents.KINDS and not tabbed(path):
+            if path.suffix.lower() in documents.KINDS and not (tabbed(path) or documents.result_in(path)):
                 parts = path.relative_to(self.folder).parts[:-1]
                 place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
                 by_folder.setdefault(place, []).append(self._relative(path))
