@@ -78,12 +78,12 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs: TREC
-    files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder
-    of these. base: a table of passages. functions: system → module:function; services: system → address. variable:
-    that holds the address of a database to read; tables: what it holds, language: in which language.
-    unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
-    and why.
+    empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs:
+    TREC files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what
+    is relevant. documents: a folder of these. base: a table of passages. functions: system → module:function; services:
+    system → address. variable: that holds the address of a database to read; tables: what it holds, language: in which
+    language. unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be
+    begun with, and why.
     """
 
     folder: Path
@@ -250,12 +250,10 @@ class Beginning:
         others: dict[str, list[str]] = {}
         for path in files:
             ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
-            why = ""
+            why = "" if path.is_file() else "no file that can be read"
             try:
-                if not path.is_file():
-                    why = "no file that can be read"
-                elif printed := documents.result_in(path):
-                    why = printed
+                if why := why or documents.result_in(path):
+                    pass
                 elif unread is None and (ends & {*TABLES} or tabbed(path)):
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
