@@ -77,7 +77,8 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: tables of these. qrels, runs: TREC files. brought: what becomes a data set, and the
+    empty where none does. answers: tables of these; unasked: whether one has no
+    questions. qrels, runs: TREC files. brought: what becomes a data set, and the
     kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder of these. base: a
     table of passages. functions: system → module:function; services: system → address. variable: that holds the
     address of a database to read; tables: what it holds, language: in which language.
@@ -90,6 +91,7 @@ class Beginning:
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
     answers: list[Path] = field(default_factory=list)
+    unasked: bool = False
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
     ratings: dict[Path, str] = field(default_factory=dict)
@@ -198,7 +200,9 @@ class Beginning:
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         if self.answers:
-            commands.append(" ".join(["ragbench score", *map(self._word, self.answers)]))
+            theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")] if self.unasked else []
+            files = [*map(self._word, [*self.answers, *theirs]), *(["QUESTIONS"] * (self.unasked and not theirs))]
+            commands.append(" ".join(["ragbench score", *files]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         base = ""
@@ -297,6 +301,8 @@ class Beginning:
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
+            if not any(sample.user_input or sample.reference for sample in samples):
+                self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
             read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
             self._say(self.answers, path, f"{counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":

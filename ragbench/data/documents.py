@@ -246,7 +246,6 @@ def _headings(text: str) -> Iterator[Heading]:
 
 
 def _text(path: Path) -> tuple[str, dict[str, Any]]:
-    """A document's text as Markdown, and its front matter. Raises DatasetError for what cannot be read."""
     suffix = path.suffix.lower()
     if suffix in MARKDOWN:
         text = read_text(path)
@@ -263,7 +262,6 @@ def _front_matter(text: str) -> dict[str, Any]:
 
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
-    """A document that is no text: Raises DatasetError for one that is damaged, or too large."""
     try:
         data = read_text(path).encode() if suffix in PAGES else folders.content(path, MAX_BYTES)
     except folders.TooLargeError as error:
@@ -319,11 +317,8 @@ def _unpacked(data: bytes, path: Path) -> int:
 
 def _digest(path: Path, cutting: Cutting, url: str) -> str:
     """Of a document's bytes, and of how it is cut and named: what is equal need not be read again."""
-    digest = hashlib.sha256(f"{cutting}\0{url}\0".encode())
     with path.open("rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, lambda: hashlib.sha256(f"{cutting}\0{url}\0".encode())).hexdigest()
 
 
 def _short(name: str) -> str:

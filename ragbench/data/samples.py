@@ -13,11 +13,11 @@ from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
-from ragbench.data.cells import Form, Forms, fields_of, held, opened, several
+from ragbench.data.cells import Form, Forms, fields_of, held, native, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import cut, cut_list, read_rows, rows_in, rows_of
+from ragbench.data.rows import cut, cut_list, is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
@@ -53,14 +53,35 @@ def read_samples(path: Path, forms: Forms | None = None, columns: Given | None =
 
 
 def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
-    """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
+    """The samples of several tables: each is what one system answered, called as its file, where no row names one; or
+    some hold answers without questions, and the others their questions, by the same ids."""
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
-    samples: list[Sample] = []
-    for path in paths:
-        name = path.name.split(".")[0]
-        samples += [sample if sample.system else dataclasses.replace(sample, system=name)
-                  for sample in read_samples(path, forms, columns)]  # fmt: skip
+    tables = {path: read_samples(path, forms, columns) for path in paths}
+    asking = [path for path, own in tables.items() if all(each.user_input and each.response is None for each in own)]
+    answering = [path for path in tables if path not in asking]
+    asked = {each.id: each for path in asking for each in tables[path]}
+    is_apart = any(each.contexts for each in asked.values()) and any(
+        each.user_input for path in answering for each in tables[path]
+    )
+    if is_apart or not answering:
+        answering, asked = list(tables), {}
+    samples, lost = [], LeftOut()
+    for path in answering:
+        for sample in tables[path]:
+            question = asked.get(sample.id, sample)
+            if asked and question.user_input != (sample.user_input or question.user_input or ""):
+                lost.add("answer whose id no question has", f"{path.name}, {sample.id}")
+                continue
+            lacking = {name: getattr(question, name) for name in _FIELDS if getattr(sample, name) in (None, ())}
+            samples.append(
+                dataclasses.replace(sample, **{**lacking, "system": sample.system or path.name.split(".")[0]})
+            )
+    if asked and not samples:
+        raise DatasetError(f"{answering[0].name}: none of its answers has the id of a question of {asking[0].name}")
+    if asked and forms is not None:
+        forms.left_out.join(lost)
+        forms.unread.append(f"{', '.join(path.name for path in asking)}: questions of the answers with the same ids")
     return _unique(samples)
 
 
@@ -170,7 +191,7 @@ def samples_of(
     known = Columns(columns, READ)
     is_alone = isinstance(given, Mapping)
     if isinstance(given, Mapping):
-        own: Any = {name: _values(value) for name, value in given.items()}
+        own: Any = {name: native(value) for name, value in given.items()}
         table = rows_in(own)
         is_alone, given = table is None, [own] if table is None else table
     rows: list[Any] = list(rows_of(given))
@@ -195,11 +216,6 @@ def samples_of(
     ])  # fmt: skip
 
 
-def _values(value: Any) -> Any:
-    """A column of pandas or numpy as a list."""
-    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "__len__") else value
-
-
 def _unique(samples: Sequence[Sample]) -> list[Sample]:
     seen: set[tuple[str | None, str]] = set()
     for sample in samples:
@@ -219,23 +235,10 @@ def _refuse_torn(sample: Sample) -> None:
     for field in _FIELDS:
         if (value := getattr(sample, field)) is None or (isinstance(value, str) and value.isascii()):
             continue
-        for text in _texts(value):
-            if names.is_torn(text):
-                raise DatasetError(
-                    f"sample {sample.id!r}: {field} = {cut(text)} holds half of a character (a lone surrogate)"
-                )
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Chunk):
-        yield from (value.id, value.text)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, Mapping):
-        yield from map(str, (*value, *value.values()))
+        if is_torn(value):
+            raise DatasetError(
+                f"sample {sample.id!r}: {field} = {cut(value)} holds half of a character (a lone surrogate)"
+            )
 
 
 class _Numbers:
@@ -310,9 +313,30 @@ def turns_of(value: Any) -> list[Said] | None:
     return turns or None
 
 
+def _in_turns(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The turns of a row with lists of texts, as MT-bench has questions and answers; none of any other."""
+    asked, answered, right = (opened(item.get(name)) for name in ("messages", "response", "reference"))
+    if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
+        answered = answered[0]["turns"]
+    elif not isinstance(asked, list) or "user_input" in item:
+        return []
+    lists = {"user_input": asked, "response": answered, "reference": right}
+    lists = {name: own for name, own in lists.items() if isinstance(own, list)}
+    if not lists or not all(isinstance(text, str) for own in lists.values() for text in own):
+        return []
+    rest = {name: value for name, value in item.items() if name not in (*lists, "messages")}
+    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=False)]
+
+
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
+    if rows := _in_turns(item):
+        name = _name(item.get("id", number))
+        return [
+            _sample({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
+            for turn, row in enumerate(rows, 1)
+        ]
     item = payloads.of_agent(item)
     for field in ("messages", "user_input"):
         turns = turns_of(item.get(field))
@@ -351,6 +375,11 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         value = item.get(field)
         return None if value is None else label(value.get("id")) if isinstance(value, Mapping) else str(value)
 
+    cost = number_in(item.get("cost"))
+    if not missing(item.get("cost")) and item["cost"] != "" and (cost is None or cost < 0):
+        cost = None
+        if forms is not None:
+            forms.left_out.add("cost that is no number from 0", place)
     identifier = str(number) if item.get("id") is None else _name(item["id"])
     given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
     return Sample(
@@ -369,7 +398,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         trajectory=payloads.messages_of(item.get("trajectory")),
         reference_tool_calls=payloads.calls_of(item.get("reference_tool_calls")),
         reference_topics=payloads.topics_of(item.get("reference_topics")),
-        cost=None if (cost := number_in(item.get("cost"))) is None or cost < 0 else cost,
+        cost=cost,
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
@@ -451,6 +480,12 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         and (inner := said(value))
     ):
         return inner
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(p, Mapping) and isinstance(p.get("text"), str) for p in value)
+    ):
+        return " ".join(part["text"].strip() for part in value)  # sentence by sentence, each with its citations
     has = f" with {cut_list(value)}" if isinstance(value, Mapping) else ""
     raise DatasetError(f"{place}: a text is expected, found {kind(value)}{has}")
 
@@ -557,5 +592,4 @@ def _rubric(value: Any) -> dict[int, str] | None:
 
 
 def _level(key: Any) -> int:
-    """The level in 3, "3" or "score3_description"."""
     return int(str(key).removeprefix("score").removesuffix("_description"))

@@ -17,6 +17,7 @@ from ragbench.core.progress import Progress, is_watched
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Judge, Prompt
 from ragbench.core.waves import gather
+from ragbench.data.doubts import Plain
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.wording import plain
@@ -76,12 +77,12 @@ class Drafting:
 
     def __post_init__(self) -> None:
         self._texts = {passage.id: passage.text for passage in self.passages}
-        self._plain = {passage.id: plain(passage.text) for passage in self.passages}
+        self._plain = Plain(self.passages)
         self._ordered = sorted(self._texts)
 
     @cached_property
     def _scores(self) -> Callable[[str], Array]:
-        return by_words([self._texts[name] for name in self._ordered])
+        return by_words([self._plain[name] for name in self._ordered])
 
     @property
     def kept(self) -> list[Candidate]:
