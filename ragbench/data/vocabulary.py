@@ -72,7 +72,6 @@ _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOTHING = {"nan", "NaN", "<NA>", "NaT"}
-_ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
@@ -141,11 +140,6 @@ def raters_of(columns: Iterable[str]) -> list[str]:
 def spoken(field: str) -> str:
     """What a field is called where a user is told of it."""
     return SPOKEN.get(field, field)
-
-
-def is_column(name: Any, role: str) -> bool:
-    """Whether a column of judgements or of a run with this name has the role, one of JUDGED."""
-    return key(name) in _ROLES[role]
 
 
 def printed(text: str) -> str:
