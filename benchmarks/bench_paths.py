@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import math
 import os
 import shutil
@@ -137,11 +138,39 @@ def made(place: Place) -> None:
     place.input("data/made", lambda path: data_set(path, place.rows, place.passages))
 
 
-def run(notebook: str, *more: str, name: str = "") -> Callable[[Place], tuple[float, float]]:
+def logged(place: Place) -> None:
+    """The same data set with a log, dialogues of two turns, and two people's ratings of as many answers."""
+    made(place)
+
+    def write(path: Path) -> None:
+        shutil.copytree(place.folder / "data/made", path)
+        lines = (path / "questions.en.jsonl").read_text(encoding="utf-8").splitlines()
+        asked = [{**json.loads(line), "number": number} for number, line in enumerate(lines)]
+        turns = [{"question": q["text"], "answer": q["reference"], "relevant": q["relevant"]} for q in asked]
+        bench_loading.json_lines(path / "history.en.jsonl", (
+            {"id": f"h{q['number']:07d}", "question": q["text"], "answer": q["reference"], "score": 1 + q["number"] % 5,
+             "url": f"https://made.example/{int(next(iter(q['relevant']))[1:]) // 5}", "user": f"u{q['number'] % 97}"}
+            for q in asked
+        ))  # fmt: skip
+        bench_loading.json_lines(path / "dialogues.en.jsonl", (
+            {"id": f"d{q['number']:07d}", "turns": [turns[q["number"]], turns[q["number"] - 1]]} for q in asked
+        ))  # fmt: skip
+        bench_loading.json_lines(path / "ratings.en.jsonl", (
+            {"id": f"r{q['number']:07d}", "question_id": q["id"], "answer": q["reference"],
+             "context": list(q["relevant"]), "ratings": {"anna": 1 + q["number"] % 5, "boris": 1 + q["number"] % 4}}
+            for q in asked
+        ))  # fmt: skip
+
+    place.input("data/logged", write)
+
+
+def run(
+    notebook: str, *more: str, name: str = "", data: Callable[[Place], None] = made
+) -> Callable[[Place], tuple[float, float]]:
     """A page; the run is called by its size too, as all are kept in one database."""
 
     def spend(place: Place) -> tuple[float, float]:
-        made(place)
+        data(place)
         called = f"{name or notebook.replace('_', '-')}-{place.rows}"
         return place.spend("run", notebook, "--name", called, "--out", str(place.folder / "reports"), *more)
 
@@ -161,6 +190,16 @@ def of_runs(*words: str, runs: int = 1) -> Callable[[Place], tuple[float, float]
         return place.spend(*(word.format(**names) for word in words))
 
     return spend
+
+
+def brought(place: Place) -> tuple[float, float]:
+    """A run that was exported, brought in again, as it is from another machine."""
+    file = place.folder / "made-runs.zip"
+    if not file.exists():
+        of_runs("runs", "export", "{one}", "{to}.zip")(place)
+    place.spend("runs", "delete", f"one-{place.rows}", "--yes")
+    shutil.rmtree(place.folder / "reports")
+    return place.spend("runs", "import", str(file))
 
 
 def scored(*metrics: str) -> Callable[[Place], tuple[float, float]]:
@@ -259,8 +298,12 @@ PATHS: dict[str, Callable[[Place], tuple[float, float]]] = {
     **{f"run {name}": run(name) for name in (
         "dataset", "tier0_embeddings", "tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources",
     )},
+    **{f"run {name}": run(name, "--dataset", "logged", *more, data=logged) for name, *more in (
+        ("real_users",), ("tier_ux",), ("rag_metrics", "-p", "judges=lexical"), ("tier_judge", "-p", "judges=lexical"),
+    )},
     "compare": of_runs("compare", "{one}", "{two}", "--out", "{to}", runs=2),
     "runs export": of_runs("runs", "export", "{one}", "{to}.zip"),
+    "runs import": brought,
     "publish": of_runs("publish", "{one}", "--to", "{to}"),
 }  # fmt: skip
 

@@ -166,4 +166,4 @@ def _is_for_people(error: Exception) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     raised_in = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
-    return isinstance(error, ValueError | FileNotFoundError) and raised_in.startswith("ragbench.")
+    return isinstance(error, ValueError | FileNotFoundError | FileExistsError) and raised_in.startswith("ragbench.")

@@ -16,7 +16,7 @@ Kinship = Literal["same", "alias", "other"]
 
 SYSTEM, SHAPE = "system", "json_schema"
 """What can be unsent and is no parameter; see `ragbench.llm.request`."""
-SHOWN_MODELS, SHOWN_CHARACTERS = 5, 80
+SHOWN_MODELS, SHOWN_CHARACTERS = 5, 80  # a line of the page
 _ROUTE = re.compile(r":(?:free|nitro|floor|beta|extended|online|latest|exacto)$")
 _SNAPSHOT = re.compile(r"[-@._:](?:\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|latest)$")
 

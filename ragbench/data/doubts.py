@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ragbench.core.segmentation import plain, stands_in
 from ragbench.core.types import Chunk, Question
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain, stands_in
 
 FEWEST_WORDS = 4
 """Of a question that stands in a passage: fewer are words that people look for, and that passages rightly hold."""
@@ -23,11 +23,15 @@ class Doubt(NamedTuple):
     text: str = ""
 
 
-def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> Iterator[Doubt]:
-    """What `doubts_of` counts, one by one: a doubt a question and kind, one a label that leads nowhere."""
-    texts = {chunk.id: chunk.text for chunk in chunks}
-    copies = _copies(texts, questions)
-    known = _Plain(texts)
+def doubts(
+    chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord], known: Plain | None = None
+) -> Iterator[Doubt]:
+    """What `doubts_of` counts, one by one: a doubt a question and kind, one a label that leads nowhere.
+
+    known: the plain texts of the passages, where they are needed for more.
+    """
+    known = Plain(chunks) if known is None else known
+    texts, copies = known.texts, copies_of(known, questions)
     pages: dict[str, list[str]] = defaultdict(list)
     for chunk in chunks:
         if chunk.url is not None:
@@ -50,21 +54,21 @@ def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question |
             yield Doubt("labels_nowhere", question.id, label)
 
 
-class _Plain(dict[str, str]):
-    """Id → plain text, made when it is asked for: of a large base few passages are labelled."""
+class Plain(dict[str, str]):
+    """Id → plain text of a passage, made once and when it is asked for. texts: id → text as it is."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
+    def __init__(self, chunks: Iterable[Chunk | ChunkRecord]) -> None:
+        self.texts = {chunk.id: chunk.text for chunk in chunks}
 
     def __missing__(self, name: str) -> str:
-        self[name] = plain(self._texts[name])
+        self[name] = plain(self.texts[name])
         return self[name]
 
 
-def _copies(texts: Mapping[str, str], questions: Sequence[Question | QuestionRecord]) -> Counter[str]:
+def copies_of(known: Plain, questions: Iterable[Question | QuestionRecord]) -> Counter[str]:
     """Plain text → how many passages have it, of the texts of passages that are labelled."""
-    wanted = {plain(texts[name]) for question in questions for name in question.relevant if name in texts}
-    return Counter(text for text in map(plain, texts.values()) if text in wanted) if wanted else Counter()
+    wanted = {known[name] for question in questions for name in question.relevant if name in known.texts}
+    return Counter(text for name in known.texts if (text := known[name]) in wanted) if wanted else Counter()
 
 
 def labelled(questions: Iterable[Question | QuestionRecord]) -> Iterator[Question | QuestionRecord]:

@@ -201,7 +201,7 @@ IN_USE_SECONDS, KEPT_SECONDS = 3600, 30 * 24 * 3600
 """Since it was last used a copy is safe for so long, and is kept for so long."""
 PINS = "copies"
 """In the folder of a run while it runs: the state of each URL that all its notebooks read."""
-_PIECE = 2**20
+_PIECE = 2**20  # of one read: memory stays flat, and calls are few
 _STATE = (
     *("etag", "e_tag", "content-md5", "md5hash", "md5", "checksum", "digest", "generation", "versionid", "blob_id"),
     *("lastmodified", "last-modified", "last_modified", "mtime", "modified", "modify", "updated", "created"),

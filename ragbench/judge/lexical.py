@@ -66,6 +66,7 @@ class _Profile:
         return sum(map(sys.getsizeof, parts)) + longest + sum(map(sys.getsizeof, self.numbers))
 
 
+# of the widest characters that Python knows: never too little
 _GRAM_BYTES, _TEXT_BYTES = sys.getsizeof("\U00010000" * 5), sys.getsizeof("\U00010000")
 _profile = Memo(_Profile.of, KEPT_BYTES, lambda profile: profile.bytes)
 

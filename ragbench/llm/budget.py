@@ -285,7 +285,7 @@ class SharedBudget(Budget):
         self._told: list[Told] = []
         self._quiet = 0.0
         self._turn = asyncio.Lock()
-        self._telling: asyncio.Task[None] | None = None
+        self._reporting: asyncio.Task[None] | None = None
 
     async def reserve(self, worst: Amount) -> None:
         async with self._turn:
@@ -310,9 +310,9 @@ class SharedBudget(Budget):
             self._tell(Told(key, _parts(amount)))
 
     async def close(self) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
-            await asyncio.wait([self._telling])
+        if self._reporting is not None:
+            self._reporting.cancel()
+            await asyncio.wait([self._reporting])
         if self._told:
             await self._step(None)
         if not self._in_flight:
@@ -320,8 +320,8 @@ class SharedBudget(Budget):
 
     def _tell(self, told: Told) -> None:
         self._told.append(told)
-        if self._telling is None:
-            self._telling = asyncio.create_task(self._tell_soon())
+        if self._reporting is None:
+            self._reporting = asyncio.create_task(self._tell_soon())
 
     async def _tell_soon(self) -> None:
         try:
@@ -331,7 +331,7 @@ class SharedBudget(Budget):
         except Exception:  # the next step tells it, and says what is wrong
             return
         finally:
-            self._telling = None
+            self._reporting = None
 
     async def _admitted(self, worst: Amount) -> bool:
         step = asyncio.ensure_future(self._step(worst))

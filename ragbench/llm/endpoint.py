@@ -265,7 +265,7 @@ class Endpoint:
 
 
 Function = Callable[[str], Any]
-SHOWN = 300
+SHOWN = 300  # what a server says of a fault, without its page of HTML
 
 
 class FunctionEndpoint(Endpoint):

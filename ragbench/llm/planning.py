@@ -176,7 +176,7 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-_stands_for = 1.0
+_stands_for = 1.0  # until a sample is taken, a call stands for itself
 
 
 def stand_for(taken: Mapping[str, Any] | None) -> None:

@@ -19,7 +19,7 @@ NEEDS = ("user_input", "response", "contexts", "reference")
 YES_NO = "yes/no"
 USUAL = ("response",)
 SHOWN = ("user_input", "response")
-LONGEST_NAME = 48
+LONGEST_NAME = 48  # some words of the question; it heads columns
 Wordings = Mapping[str, str]
 Scale = str | tuple[float, float] | tuple[str, ...]
 

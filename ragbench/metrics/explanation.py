@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ragbench.core.types import Score, Status
 from ragbench.core.types.reason import Reason, read
 
-DIGITS = 3
+DIGITS = 3  # a thousand questions tell no finer values apart
 
 
 class Speaker(Protocol):

@@ -16,7 +16,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.references import best_of_references
 
-LOWEST, HIGHEST = 1, 5
+LOWEST, HIGHEST = 1, 5  # Likert 1932
 SCALE = (float(LOWEST), float(HIGHEST))
 FAITHFULNESS_FIELDS = ("user_input", "response", "contexts")
 RELEVANCE_FIELDS = ("user_input", "response")

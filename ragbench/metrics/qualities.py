@@ -107,7 +107,7 @@ def _prompt(lowest: float, highest: float) -> Prompt[Any]:
     return Prompt(name="simple_criteria", version=1, shape=shape, texts=TEXTS)
 
 
-LOWEST, HIGHEST = 0, 5
+LOWEST, HIGHEST = 0, 5  # the scale of RAGAS' own example
 
 
 def _check(criterion: str = "correctness", lowest: float = LOWEST, highest: float = HIGHEST, **_others: object) -> None:
@@ -354,7 +354,7 @@ async def aspect_critique(
 
 
 RUBRIC_FIELDS = ("response", "rubric")
-MOST_LEVELS = 100
+MOST_LEVELS = 100  # each is named in the question that a judge reads
 
 RUBRIC_TEXTS = {
     "en": """Decide which level of the rubric the response reaches.

@@ -24,7 +24,7 @@ from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.references import best_of_references
 
 FIELDS = ("response", "reference")
-HUNDRED = 100.0
+HUNDRED = 100.0  # sacrebleu counts in per cent
 BETA = 2.0  # chrF2: recall counts twice (Popović 2016)
 LONGEST_GRAM = 20  # sacrebleu takes any; longer ones are the text itself, and only cost time
 Measure = Literal["levenshtein", "hamming", "jaro", "jaro_winkler"]

@@ -31,7 +31,7 @@ Embed = Callable[..., Any]
 Fatal = tuple[type[Exception], ...]
 HOPELESS = 5
 """Texts that an embedder refuses one by one, none of them embedded, before nothing more is asked of it."""
-SHOWN = 60
+SHOWN = 60  # a line of a terminal
 
 
 @dataclass(frozen=True)

@@ -297,10 +297,10 @@ def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
 
 def by_content(rows: Array) -> NDArray[np.int64]:
     """The order of rows by their values, from the first column on: what follows depends on no order of a file."""
-    telling = [column for column in rows.T if len(column) and (column != column[0]).any()]
-    if len(telling) <= 1:  # stable as well, and quick where rows are in order already
-        return np.argsort(telling[0], kind="stable") if telling else np.arange(len(rows))
-    return np.lexsort(telling[::-1])
+    informative = [column for column in rows.T if len(column) and (column != column[0]).any()]
+    if len(informative) <= 1:  # stable as well, and quick where rows are in order already
+        return np.argsort(informative[0], kind="stable") if informative else np.arange(len(rows))
+    return np.lexsort(informative[::-1])
 
 
 def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:

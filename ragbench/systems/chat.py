@@ -145,7 +145,7 @@ def _endpoint(settings: GeneratorSettings) -> JudgeSettings:
     return JudgeSettings(**settings.model_dump(include=shared, exclude_unset=True))
 
 
-VERSION = 1
+VERSION = 1  # a part of the journal's key: another prompt asks anew
 MOST_CHARACTERS = 1_000_000
 """Part of every journal key: raised when a text below changes."""
 SLOTS = frozenset({"question", "contexts"})

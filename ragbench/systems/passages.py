@@ -260,11 +260,11 @@ class _Windows:
         first, last = np.searchsorted(self.hashes, wanted, "left"), np.searchsorted(self.hashes, wanted, "right")
         counts = last - first
         there = np.flatnonzero(counts)
-        telling = there[counts[there] <= MOST]
-        if not len(telling) and len(there):
-            telling = there[np.argsort(counts[there], kind="stable")[:1]]
+        distinctive = there[counts[there] <= MOST]
+        if not len(distinctive) and len(there):
+            distinctive = there[np.argsort(counts[there], kind="stable")[:1]]
         votes: dict[int, dict[int, int]] = {}
-        for at in telling.tolist():
+        for at in distinctive.tolist():
             for row in range(int(first[at]), min(int(last[at]), int(first[at]) + MOST)):
                 own = votes.setdefault(int(self.passages[row]), {})
                 shift = int(self.starts[row]) - at

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["further", "oddities", "sizes"]
 
-MOST_BARS = 15
+MOST_BARS = 15  # labels beside one another at 390 pixels
 LAST = 0.99
 """Of the texts are in the bars before the last one, which holds all that are longer."""
+# 1, 2 and 5 of each power of ten: widths that ticks can name
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 
@@ -102,7 +103,7 @@ def _languages(material: Material) -> list[str]:
     return [f"{table(name, _)}: {', '.join(parts)}" for name, parts in by_table.items()]
 
 
-LONGEST = 240
+LONGEST = 240  # three lines of a page
 
 
 @view("oddities")

@@ -19,7 +19,7 @@ from tests.small_project import write_lines
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["init"], ["run"], ["render"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]],
+    [[], ["init"], ["run"], ["gate"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]],
 )
 def test_help_teaches(command: list[str]) -> None:
     done = ragbench(*command, "--help")

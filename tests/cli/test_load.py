@@ -15,11 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from ragbench import data, tiers
+from ragbench import data
 from ragbench.core import settings
 from ragbench.data import DatasetError
-from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-from ragbench.tiers.basics.session import Need, Needed
 from ragbench.tiers.retrieval import own_tables
 from tests.cli.command_line import invoke
 from tests.data import foreign_files as made
@@ -152,50 +150,6 @@ def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
         assert expected.split(":")[-1].strip()[:12] in str(error.value)
         assert state(project) == before, expected
     assert refused > 20
-
-
-TRACES = Path(__file__).parents[1] / "data" / "trace_files"
-
-
-def test_traces_are_told_and_written_by_no_dry_run(project: Path) -> None:
-    before = state(project)
-    said = ragbench("traces", TRACES / "opentelemetry-openinference.jsonl", "--name", "mine", "--dry-run")
-    assert state(project) == before
-    told = " ".join(said.split())
-    assert "opentelemetry-openinference.jsonl was read as OpenTelemetry: 17 records" in told
-    assert "found in 5 traces: question 5, answer 4, passages 4, passage ids 4, passage scores 4, latency 5" in told
-    assert "in none: reference, rating" in told
-    assert "1 × TimeoutError: no reply in 60 s" in told
-    assert "nothing was written (--dry-run)" in told
-
-
-def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
-    said = ragbench(
-        "traces", TRACES / "langfuse-observations.jsonl", TRACES / "langfuse-scores.jsonl", "--name", "mine"
-    )
-    assert '[systems.mine-logged] results = "data/mine/answers.logged.jsonl"' in said
-    assert "Next: ragbench run rag_metrics sources -s mine-logged --dataset mine" in " ".join(said.split())
-    assert "Then: ragbench run tier3_end_to_end -s mine-logged -p metrics=faithfulness_rating" in said
-    assert "Then: ragbench run tier_ux real_users --dataset mine" in said
-    found = data.load("mine", project / "data")
-    assert (len(found.questions), len(found.dialogues), len(found.history), len(found.ratings)) == (2, 1, 2, 2)
-    with (project / "ragbench.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[systems.mine-logged]\nresults = "data/mine/answers.logged.jsonl"\n')
-    settings.load.cache_clear()
-    known = settings.load()
-    assert RagMetricsRequest(dataset="mine").needed(known) == ()
-    assert RagMetricsRequest(dataset="small").needed(known) == (Needed.of(Need.LOGGED, Need.RATINGS),)
-    rated = tiers.rag_metrics(dataset="mine", metrics="faithfulness", resamples=100)
-    assert (rated.facts["answers"], rated.estimates[0].estimate.n) == ("logged answers", 2)
-    whole = tiers.tier3_end_to_end(
-        dataset="mine", systems="mine-logged", metrics="faithfulness_rating", primary="faithfulness_rating",
-        perfect_parts=False, resamples=100, repeats=1,
-    )  # fmt: skip
-    times = whole.extra["readings"].groupby("part")["ms"].mean()
-    assert {part: times[part] for part in ("search", "generate", "answer")} == {
-        "search": 40.0, "generate": 300.0, "answer": 350.0,
-    }  # fmt: skip
-    assert whole.extra["answers"]["input_tokens"].tolist() == [120, 120]
 
 
 URL = "https://wiki.example/pages?q=" + "%D0%BF%D1%80" * 60

@@ -242,3 +242,22 @@ def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
     assert "✓ embedder e: e answers" in done.output
     assert "✗ judge 'gone' (x): Cannot connect to host" in done.output
     assert done.exit_code == 3
+
+
+def test_a_model_of_one_name_whose_replies_were_imported_warns() -> None:
+    facts = {"judges": [{"name": "j", "usage": {"model": "m", "answered_by": {"m": 7}, "imported": 6, "replies": 10}}]}
+    [one] = answered_by.of(facts)
+    assert one == AnsweredBy("judge", "j", "m", {"m": 7}, 6, 10)
+    assert (one.kinship, one.warns) == ("same", True)
+    assert answered_by.warnings(facts, translator("en")) == [
+        "Judge j: 6 of 10 replies were imported from a file: the numbers are as true as whoever made it."
+    ]
+    assert "импортированных из файла: 6 из 10" in answered_by.warnings(facts, translator("ru"))[0]
+    [both] = answered_by.together([facts, facts])
+    assert (both.imported, both.whole) == (12, 20)
+    assert not AnsweredBy("judge", "j", "m", {"m": 7}).warns
+
+
+def test_replies_that_name_no_model_are_told_too() -> None:
+    facts = {"judges": [{"name": "j", "usage": {"model": "m", "answered_by": {}, "imported": 1, "replies": 1}}]}
+    assert [one.imported for one in answered_by.of(facts)] == [1]

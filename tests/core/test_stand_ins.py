@@ -176,7 +176,6 @@ ENGLISH: dict[str, Output] = {
         command(here, "gate", f"{{}}-{name}")
         and caveats(here["folder"] / "reports" / f"{here['folder'].name}-{name}" / "gate.json")
     ),
-    "ragbench runs show": lambda here, name: command(here, "runs", "show", f"{{}}-{name}"),
 }
 
 
@@ -185,7 +184,10 @@ ENGLISH: dict[str, Output] = {
 def test_the_caveat_goes_with_the_numbers_and_names_exactly_who_stands_in(
     output: str, name: str, here: Mapping[str, Any]
 ) -> None:
-    found = ENGLISH[output](here, name)
+    assert_said(ENGLISH[output](here, name), name, here)
+
+
+def assert_said(found: str, name: str, here: Mapping[str, Any]) -> None:
     assert found.count(SENTENCE["en"].format(SAID[name])) >= bool(SAID[name]), found
     assert ("stand-in" in found.replace("stand_ins", "")) == bool(SAID[name])
     models = name in ("mixed", "real")
@@ -218,32 +220,6 @@ def test_a_check_of_a_real_system_has_no_caveat_beside_an_offline_one(here: Mapp
     cases = {case.get("classname"): case.findtext("system-out") for case in root.iter("testcase")}
     assert cases["tier3_end_to_end.real"] == JUDGED["en"]
     assert cases["tier3_end_to_end.plain"] == f"{SENTENCE['en'].format(SAID['mixed'])} {JUDGED['en']}"
-
-
-def test_two_runs_that_are_compared_say_which_of_them_stands_in(here: Mapping[str, Any]) -> None:
-    """The judge and the embedder of one run alone have its letter; what both have has none."""
-    said = "retrieval of plain (A), plain (B); embedder hashing (A); generator extractive; judge lexical (A)"
-    words = ("compare", "{}-offline", "{}-mixed", "--system", "A=plain", "--system", "B=plain")
-    assert SENTENCE["en"].format(said) in command(here, *words)
-    command(here, *words, "--json", str(here["folder"] / "difference.json"))
-    found = kept_runs.read_json(here["folder"] / "difference.json")
-    assert found["caveat"] == f"{SENTENCE['en'].format(said)} {JUDGED['en'].replace('strict', 'strict (B)')}"
-    folder = here["folder"] / "reports" / "comparisons"
-    [index] = folder.glob("*-offline--*-mixed/index.html")
-    assert SENTENCE["en"].format(said) in text(index.read_text("utf-8"))
-    [table] = index.parent.glob("tables/01-*.tex")
-    assert SENTENCE["en"].format(said) in table.read_text("utf-8")
-    assert "stand-in" not in command(here, "compare", "{}-real", "{}-mixed", "--system", "A=real", "--system", "B=real")
-
-
-def test_a_history_says_it_of_the_runs_that_have_it(here: Mapping[str, Any]) -> None:
-    words = ("history", "-n", "tier3_end_to_end", "-m", "e2e_score")
-    assert SENTENCE["en"].format(OFFLINE) in command(here, *words)
-    html = text((here["folder"] / "reports" / "history" / "index.html").read_text("utf-8"))
-    assert SENTENCE["en"].format(OFFLINE) in html
-    assert f"offline stand-ins: {OFFLINE}" in html
-    assert html.count("offline stand-ins: retrieval") == 4, "above, and at each run's value of the offline system"
-    assert "stand-in" not in command(here, *words, "-s", "real")
 
 
 ROWS = [{"id": "q1", "user_input": "What?", "response": "A.", "reference": "A.", "retrieved_contexts": ["A."]}]

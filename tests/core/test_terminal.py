@@ -18,7 +18,6 @@ from ragbench.cli import run
 from ragbench.core import names, settings, terminal
 from ragbench.llm import Tally
 from ragbench.report import RunResult, Step
-from ragbench.report.keeping import kept
 from tests.core import hostile
 from tests.report import kept_runs
 from tests.small_project import write_lines
@@ -308,40 +307,6 @@ def test_score(call: Callable[..., Result], project: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.fault("links", tried="metrics, raters and items with hostile names", count=106)
-def test_significance_and_agree(call: Callable[..., Result], project: Path) -> None:
-    names = [f"{text}" for text in hostile.STRINGS]
-    for name, high in (("a", 0.0), ("b", 0.2)):
-        rows = [{"id": f"q{n}", **dict.fromkeys(names, n / 10 + high)} for n in range(5)]
-        write_lines(project / f"{name}.jsonl", rows)
-    done = call("significance", "a.jsonl", "b.jsonl", "--resamples", 100)
-    assert_shown(done)
-    assert hostile.remains(call("significance", "a.jsonl", "b.jsonl", "--resamples", 100, "--json").stdout) == []
-    ratings = [
-        {"item": f"i{n} {text}", "rater": text, "value": str(n % 2)} for text in hostile.STRINGS for n in range(3)
-    ]
-    write_lines(project / "ratings.jsonl", ratings)
-    done = call("agree", "ratings.jsonl", "--resamples", 100)
-    assert hostile.remains(told(done)) == []
-    for text in hostile.TOGETHER:
-        assert hostile.remains(told(call("agree", "ratings.jsonl", "--truth", f"no {text}"))) == []
-
-
-@pytest.mark.fault("links", tried="runs and queries with hostile names, in TREC's format", count=45)
-def test_trec(call: Callable[..., Result], project: Path) -> None:
-    (project / "qrels").write_text("".join(f"{text} 0 d1 1\n" for text in LINES), encoding="utf-8")
-    names = []
-    for number, text in enumerate(LINES[:12]):
-        name = f"{number}{text.replace('/', '')}"
-        names.append(name)
-        lines = "".join(f"{query} Q0 d1 1 2.5 {name}\n" for query in LINES)
-        (project / f"{name}.run").write_text(lines, encoding="utf-8")
-    done = call("trec", "qrels", *(f"{name}.run" for name in names), "-m", "map", "--per-query", "--resamples", 100)
-    assert_shown(done, LINES, allowed="\n\t")
-    assert [name for name in names if terminal.plain(name) not in done.output] == []
-
-
-@pytest.mark.slow
 @pytest.mark.fault("links", tried="questions, ids and answers to be loaded", count=53)
 def test_load(call: Callable[..., Result], project: Path) -> None:
     items = [
@@ -354,30 +319,6 @@ def test_load(call: Callable[..., Result], project: Path) -> None:
         assert hostile.remains(told(done)) == [], start
     for text in hostile.TOGETHER:
         assert hostile.remains(told(call("load", "questions", text, "--name", text, "--dry-run"))) == []
-
-
-@pytest.mark.slow
-@pytest.mark.fault("links", tried="systems, metrics and reasons of kept runs", count=104)
-def test_runs_compare_history_and_gate(call: Callable[..., Result], project: Path) -> None:
-    texts = tuple(" ; ".join(STORABLE[start::3]) for start in range(3))  # a comparison of each takes its time
-    metrics = ("mrr", *(f"m {text}" for text in texts))
-    facts = {"primary": "mrr", "note": " ".join(STORABLE), "judges": list(STORABLE)}
-    names = (f"{project.name}-x", f"{project.name}-y")
-    for number, name in enumerate(names):
-        made = measurement(texts, metrics, questions=3, seed=number, facts=facts, reason="".join(STORABLE))
-        kept.record(kept_runs.make(project / "reports", name, made, parameters={"p": "".join(STORABLE)}))
-    assert_shown(call("runs", "show", names[0]), texts)
-    for words in (("runs",), ("runs", "--json"), ("runs", "show", names[0], "--json")):
-        assert hostile.remains(told(call(*words))) == [], words
-    for words in (("compare", *names, "--json", "-"), ("history", "--json", "-")):
-        done = call(*words)
-        assert hostile.remains(told(done)) == [], words
-        json.loads(done.stdout)
-    assert hostile.remains(told(call("compare", *names))) == []
-    for text in hostile.TOGETHER:
-        assert hostile.remains(told(call("runs", "show", f"no {text}"))) == []
-        assert hostile.remains(told(call("runs", "delete", f"no {text}"))) == []
-        assert hostile.remains(told(call("publish", f"no {text}", "--to", "site"))) == []
 
 
 def kept_reply(name: str) -> dict[str, Any]:

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from ragbench import data
-from ragbench.__main__ import application
 from ragbench.data import documents
 from ragbench.data.documents import Cutting
 from ragbench.data.files import DatasetError
@@ -244,40 +242,3 @@ def test_texts_that_are_nearly_the_same_are_paired() -> None:
     texts = [long, "Lunch is served in the canteen from noon.", long.replace("nine", "ten", 1), long]
     assert [(one, other) for one, other, _ in near_copies(texts)] == [(0, 3), (0, 2), (2, 3)]
     assert near_copies(["one"]) == []
-
-
-def test_the_command_writes_a_base_that_can_be_added_to_and_drafted_for(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "ragbench.toml").write_text('[systems.ngrams]\nembedder = "hashing"\n', encoding="utf-8")
-
-    def ran(*words: str, code: int = 0) -> str:
-        done = CliRunner().invoke(application, list(words))
-        assert done.exit_code == code, done.output
-        return done.output
-
-    assert "nothing was written" in ran("load", "documents", "handbook", "--name", "kb", "--dry-run")
-    assert not (tmp_path / "data").exists()
-    said = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "-l", "en")
-    assert "5 documents" in said
-    assert "ragbench draft kb --questions 120" in said
-    made = data.load("kb", tmp_path / "data")
-    assert not made.questions
-    assert {one.document for one in made.chunks} == {one.id for one in made.documents}
-    assert "3 known-item questions are in kb" in ran("draft", "kb", "--questions", "3")
-    (folder / "extra.md").write_text("One page more, on parking.", encoding="utf-8")
-    again = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "--add")
-    assert "5 of 6 documents have not changed" in again
-    made = data.load("kb", tmp_path / "data")
-    assert (len(made.documents), len(made.questions)) == (6, 3)
-    named = {name for one in made.questions for name in one.relevant}
-    changed = next(one.document for one in made.chunks if one.id in named)
-    assert changed is not None
-    (folder / changed).write_text("Another text altogether.", encoding="utf-8")
-    refused = CliRunner().invoke(
-        application, ["load", "documents", "handbook", "--name", "kb", "--size", "80", "--add"]
-    )
-    assert isinstance(refused.exception, DatasetError)
-    assert "labelled with passages that have changed" in str(refused.exception)
-    assert data.load("kb", tmp_path / "data") == made

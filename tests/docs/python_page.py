@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import ragbench
 from ragbench import stats, tiers, views
-from ragbench.extras.runs import views as run_views
-from ragbench.extras.testing import adapters, assertions
 from tests.docs import chapters
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +36,8 @@ def pages() -> dict[Path, str]:
             "## Measure: `rb.tiers`\n\nOne function a page; each gives a `Measurement`.",
             [*_all(tiers, "tiers", but=("check",)), _class("core.measurement.Measurement")],
         ),
-        section("## Test: `ragbench.extras.testing.assertions`", _all(assertions, "extras.testing.assertions")),
-        section("## In other tools: `ragbench.extras.testing.adapters`", _all(adapters, "extras.testing.adapters")),
+        _annex("## Test", "extras.testing.assertions"),
+        _annex("## In other tools", "extras.testing.adapters"),
         section(
             "## Show: `rb.views`\n\nViews are functions of a page, by topic.",
             [_class("views.Page"), ".. autoclass:: ragbench.views.View"],
@@ -47,8 +46,7 @@ def pages() -> dict[Path, str]:
     for name in (name for name in views.__all__ if isinstance(getattr(views, name), ModuleType)):
         topic = getattr(views, name)
         parts.append(section(f"### `views.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"views.{name}")))
-    head = f"## Views of kept runs: `ragbench.extras.runs.views`\n\n{run_views.__doc__}"
-    parts.append(section(head, _all(run_views, "extras.runs.views")))
+    parts.append(_annex("## Views of kept runs", "extras.runs.views", told=True))
     said = "[What each number is and what holds it.](../statistics.md)"
     parts.append(section(f"## Statistics: `rb.stats`\n\n{said}", _all(stats, "stats")))
     metric = [
@@ -60,12 +58,22 @@ def pages() -> dict[Path, str]:
         for name in FLOW
     ]
     parts.append(section("## Metrics and what flows through them", [*metric, *flow]))
-    return {PAGE: "\n".join(parts)}
+    return {PAGE: "\n".join(part for part in parts if part)}
 
 
 def section(title: str, entries: Iterable[str]) -> str:
     """A heading and what autodoc writes below it."""
     return f"{title}\n\n```{{eval-rst}}\n" + "\n".join(entries) + "\n```\n"
+
+
+def _annex(title: str, place: str, *, told: bool = False) -> str:
+    """The section of an annex's module, with what it says of itself where that is to be told; '' without the annex."""
+    annex = ".".join(place.split(".")[:2])
+    if not (Path(ragbench.__file__).parent / annex.replace(".", "/")).is_dir():
+        return ""
+    module = import_module(f"ragbench.{place}")
+    head = f"{title}: `ragbench.{place}`" + (f"\n\n{module.__doc__}" if told else "")
+    return section(head, _all(module, place))
 
 
 def _own(name: str) -> str:

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from docs import docstrings, gallery, works
 from ragbench import load
 from ragbench.core import language, metric, settings
+from ragbench.core.settings import schema
 from ragbench.metrics import catalogue
 from tests.cli.command_line import ragbench
 from tests.docs import (
@@ -239,7 +240,7 @@ def test_the_runs_of_a_page_run(page: Path, documented: Path, monkeypatch: pytes
     """The first page's run is of all notebooks; where another names none, of two tiers and the overview."""
     documented_project.record_runs(documented)
     if page != RUNNING[0]:
-        named = [word for words in _runs(page) for word in words if (NOTEBOOKS / f"{word}.ipynb").exists()]
+        named = {word for words in _runs(page) for word in words if (NOTEBOOKS / f"{word}.ipynb").exists()}
         (documented / "notebooks").mkdir()
         for name in named or ("tier1_retrieval", "tier3_end_to_end", "overview"):
             (documented / "notebooks" / f"{name}.ipynb").symlink_to(NOTEBOOKS / f"{name}.ipynb")
@@ -369,3 +370,8 @@ def test_the_catalogues_hold_what_sphinx_finds(tmp_path: Path) -> None:
     for page in russian_pages.TRANSLATED:
         known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
         assert russian_pages.needed(tmp_path, page) == list(known), page
+
+
+def test_the_schema_is_what_the_models_say() -> None:
+    written = "`python -m tests.docs.settings_page` writes it anew"
+    assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written

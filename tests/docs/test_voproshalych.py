@@ -17,10 +17,6 @@ from ragbench import data, tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
-from ragbench.extras.live.typed_questions import ask
-from ragbench.extras.runs import past_results, past_runs
-from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.past_runs import page_key
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
@@ -33,9 +29,14 @@ from tests.cli.command_line import ragbench
 from tests.docs import fragments
 from tests.docs import voproshalych_project as made
 from tests.docs.fragments import ROOT
-from tests.extras.testsets import writer
 from tests.judge.scripted_judge import ScriptedJudge, score
 from tests.llm.chat_server import ChatServer
+
+ask = pytest.importorskip("ragbench.extras.live.typed_questions").ask
+past_results = pytest.importorskip("ragbench.extras.runs.past_results")
+past_runs = pytest.importorskip("ragbench.extras.runs.past_runs")
+compare_runs = pytest.importorskip("ragbench.extras.runs.compared").compare_runs
+writer = pytest.importorskip("tests.extras.testsets.writer")
 
 PAGES = [ROOT / "docs" / name for name in ("from-voproshalych.md", "from-voproshalych.ru.md")]
 HAND = {"hit_rate@1": 0.7, "hit_rate@5": 0.9, "recall@5": 0.9, "precision@5": 0.18, "mrr": (7 + 1 / 2 + 1 / 3) / 10,
@@ -236,9 +237,9 @@ def test_a_result_by_page_is_measured_anew(files: Path) -> None:
 
 
 def test_pages_go_by_their_number_so_that_files_meet_data_sets(files: Path) -> None:
-    assert page_key(made.PAGES[0]) == "page:101"
-    assert page_key(made.LONG) == "page:105"
-    assert page_key(" https://x.example/a ") == "https://x.example/a"
+    assert past_runs.page_key(made.PAGES[0]) == "page:101"
+    assert past_runs.page_key(made.LONG) == "page:105"
+    assert past_runs.page_key(" https://x.example/a ") == "https://x.example/a"
     question_set = question_sets.read(files / "dataset.json")
     data.write("helpdesk", files / "data", chunks=question_set.chunks, questions=question_set.questions,
                    title="h", licence="none", language="ru", source="t")  # fmt: skip

@@ -21,7 +21,6 @@ import psycopg
 from ragbench import embed
 from ragbench.core import settings
 from ragbench.core.settings import EmbedderSettings
-from ragbench.extras.runs.past_runs import page_key
 from ragbench.store import server
 from ragbench.store.database_tables import written
 
@@ -211,6 +210,8 @@ RANKS = (1, 1, 1, 2, 1, 1, 3, 1, 1, None)
 
 def result(ranks: tuple[int | None, ...] = RANKS) -> dict[str, Any]:
     """As run_benchmark.py writes it: by page, pages shortened to their number, one of them found twice."""
+    from ragbench.extras.runs.past_runs import page_key
+
     details = []
     for item, rank in zip(dataset(), ranks, strict=True):
         wanted = page_key(item["confluence_url"])

@@ -324,21 +324,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def untried(known: Sequence[Trial], results: Path) -> list[str]:
+def untried(known: Sequence[Trial], results: Path) -> dict[Trial, str]:
     """What was counted and not tried whole, by the results of pytest (JUnit's XML): markers of which a test failed, was
-    left out, or none ran; each with what a test of it said first."""
+    left out, or none ran, as where there are no results; each with what a test of it said first."""
     ran: dict[tuple[object, ...], list[str]] = {}
-    for case in ElementTree.parse(results).getroot().iter("testcase"):
+    for case in ElementTree.parse(results).getroot().iter("testcase") if results.exists() else ():
         bad = [part for part in case if part.tag in ("failure", "error", "skipped")]
         said = [f"{part.tag}: {case.get('name')}: {(part.get('message') or '').splitlines()[0:1]}" for part in bad]
         for named in case.iter("property"):
             if named.get("name") == MARKED:
                 ran.setdefault(tuple(json.loads(str(named.get("value")))), []).append("; ".join(said))
-    found = []
+    found = {}
     for one in known:
         outcomes = ran.get((one.place.partition(":")[0], one.row, one.tried, one.count), ["none of its tests ran"])
         if worst := next(filter(None, outcomes), ""):
-            found.append(f"not tried: {one.row}: {one.tried} ({one.count}), {one.place}: {worst}")
+            found[one] = f"not tried: {one.row}: {one.tried} ({one.count}), {one.place}: {worst}"
     return found
 
 
@@ -356,9 +356,10 @@ def main(*given: str) -> int:
         results = Path(folder) / "results.xml"
         words = ["-m", "pytest", "-q", "--fault", asked.fault, f"--junitxml={results}", *options]
         code = subprocess.run([sys.executable, *words], cwd=TESTS.parent, check=False).returncode
-        missed = untried(known, results) if results.exists() else [f"pytest ended with {code} and no results"]
-    print(*missed, sep="\n", end="\n" if missed else "")
-    print(f"{len(known) - len(missed)} of {len(known)} markers tried, which count {sum(one.count for one in known)}")
+        missed = untried(known, results)
+    print(*missed.values(), sep="\n", end="\n" if missed else "")
+    count = sum(one.count for one in known if one not in missed)
+    print(f"{len(known) - len(missed)} of {len(known)} markers tried, which count {count}; pytest ended with {code}")
     return int(bool(code or missed))
 
 

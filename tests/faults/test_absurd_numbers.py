@@ -6,7 +6,6 @@ import asyncio
 import datetime
 import email.utils
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ import pytest
 
 from ragbench.core.settings import SystemSettings
 from ragbench.core.types import Status
-from ragbench.data.files import DatasetError
 from ragbench.data.payloads import moment
-from ragbench.extras.runs.past_runs import read_history, read_result
 from ragbench.llm import Completion, journal
 from ragbench.llm.journal import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS
@@ -251,48 +248,6 @@ def test_a_null_character_in_an_imported_journal_names_the_line(tmp_path: Path, 
     path.write_text(json.dumps({**row("imported", 1), place: "a\0b"}) + "\n")
     with pytest.raises(JournalFileError, match="line 1: a null character"):
         list(journal.read(path))
-
-
-HISTORY = {"id": "r", "schema_version": "2.0", "tier_1_metrics": {"ndcg": 0.5, "total_queries": 10}}
-RESULT = {
-    "benchmark_metadata": {"evaluation_level": "chunk", "evaluated_queries": 3},
-    "metrics": {"ndcg": 0.5},
-}
-
-
-def _history(metric: str, size: str) -> str:
-    said = json.dumps([{**HISTORY, "tier_1_metrics": {"ndcg": "M", "total_queries": "S"}}])
-    return said.replace('"M"', metric).replace('"S"', size)
-
-
-def _result(metric: str, size: str) -> str:
-    said = json.dumps({"benchmark_metadata": {"evaluation_level": "chunk", "evaluated_queries": "S"},
-                       "metrics": {"ndcg": "M"}})  # fmt: skip
-    return said.replace('"M"', metric).replace('"S"', size)
-
-
-@pytest.mark.fault("numbers", tried="counts and values of runs that another benchmark wrote", count=8)
-@pytest.mark.parametrize(("made", "read"), [(_history, read_history), (_result, read_result)])
-@pytest.mark.parametrize("metric", ["1" + "0" * 400, "1e300", "-1e16", "true"])
-def test_what_another_benchmark_wrote_is_bounded(
-    tmp_path: Path, made: Callable[[str, str], str], read: Callable[[Path], Any], metric: str
-) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(made("0.5", "10"))
-    read(path)
-    path.write_text(made(metric, "10"))
-    with pytest.raises(DatasetError, match="ndcg"):
-        read(path)
-
-
-def test_a_count_beyond_all_bounds_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(_history("0.5", str(2**63)))
-    ([run], _) = read_history(path)
-    assert run.sizes["tier_1_metrics"] == (None, None)
-    path.write_text(_result("0.5", str(2**63)))
-    with pytest.raises(DatasetError, match="evaluated_queries"):
-        read_result(path)
 
 
 def test_a_question_that_no_json_holds_costs_no_neighbour() -> None:

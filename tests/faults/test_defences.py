@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import py_compile
 import re
 import shutil
 import socket
@@ -27,7 +26,6 @@ from ragbench.core import settings
 from ragbench.core.settings import ConfigurationError, Settings, secrets, urls
 from ragbench.data import remotes
 from ragbench.data.remotes import RemoteError
-from ragbench.extras.cluster import worker_pool
 from ragbench.llm import ModelError
 from ragbench.store import Source, Store, StoreError, server
 from ragbench.store.database_tables import connect
@@ -280,20 +278,3 @@ def test_a_kernel_runs_no_startup_file_of_its_user(project: Path, monkeypatch: p
     (made,) = [path for path in project.rglob("folder") if path.is_file()]
     assert "ragbench-" in made.read_text(encoding="utf-8"), "a folder of its own"
     assert not (project / CANARY).exists()
-
-
-def test_a_module_without_sources_is_a_part_of_the_passport(tmp_path: Path) -> None:
-    (tmp_path / "style.py").write_text("import words\n", encoding="utf-8")
-    (tmp_path / "words.py").write_text("found = 1\n", encoding="utf-8")
-    py_compile.compile(str(tmp_path / "words.py"), cfile=str(tmp_path / "words.pyc"), doraise=True)
-    (tmp_path / "words.py").unlink()
-    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
-
-
-@pytest.mark.parametrize(
-    "code", ["import words\nif:\n", "import words\n\0", *(f"{'-' * n}1\n" for n in (5000, 50_000))]
-)
-def test_a_module_that_does_not_parse_is_a_part_of_the_passport(tmp_path: Path, code: str) -> None:
-    (tmp_path / "style.py").write_text("import broken\n", encoding="utf-8")
-    (tmp_path / "broken.py").write_text(code, encoding="utf-8")
-    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "broken.py"}

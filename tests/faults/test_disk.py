@@ -16,7 +16,6 @@ import pytest
 
 from ragbench import data
 from ragbench.core import folders
-from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.llm import journal
 from ragbench.report import exports
 from ragbench.report.keeping import results
@@ -53,8 +52,9 @@ def _site(folder: Path, text: str) -> None:
 
 
 def _sheet(folder: Path, text: str) -> None:
-    items = [Item("q", "s", "m", text, "A")]
-    export_csv(Sheet(items, (0, 1), "anna", folder / "none.csv"), folder / "labels.csv")
+    labelling = pytest.importorskip("ragbench.extras.labelling")
+    items = [labelling.Item("q", "s", "m", text, "A")]
+    labelling.export_csv(labelling.Sheet(items, (0, 1), "anna", folder / "none.csv"), folder / "labels.csv")
 
 
 WRITERS: Mapping[str, Callable[[Path, str], Any]] = {

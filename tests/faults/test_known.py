@@ -19,8 +19,6 @@ from ragbench import ascore, metrics, tiers
 from ragbench.core import settings
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Chunk, Prompt, Sample, Score, Status
-from ragbench.extras.labelling import Item, Sheet, export_csv
-from ragbench.extras.runs import past_runs
 from ragbench.judge import ModelJudge
 from ragbench.judge.model_judge import render
 from ragbench.llm import Client, run
@@ -96,6 +94,7 @@ def test_fault_03_a_page_found_ten_times_counts_once() -> None:
 def test_fault_03_a_published_ndcg_above_one_is_marked(tmp_path: Path) -> None:
     path = tmp_path / "runs.json"
     path.write_text(foreign_files.as_json(foreign_files.HISTORY), encoding="utf-8")
+    past_runs = pytest.importorskip("ragbench.extras.runs.past_runs")
     value = past_runs.history(path, "v1").runs[0].value("tier1_retrieval", "v1", "ndcg@10")
     assert value is not None
     assert (value.value, value.reason) == (1.0923, "outside_scale")
@@ -265,12 +264,13 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
 
 
 def test_fault_13_nothing_is_filled_in_before_a_person_does(tmp_path: Path) -> None:
-    items = [Item(f"q{n}", "s", "faithfulness", "Where?", "Here.") for n in range(3)]
-    sheet = Sheet(items, (0.0, 1.0), "anna", tmp_path / "labels.csv")
-    rows = list(csv.DictReader(export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
+    labelling = pytest.importorskip("ragbench.extras.labelling")
+    items = [labelling.Item(f"q{n}", "s", "faithfulness", "Where?", "Here.") for n in range(3)]
+    sheet = labelling.Sheet(items, (0.0, 1.0), "anna", tmp_path / "labels.csv")
+    rows = list(csv.DictReader(labelling.export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
     assert [row["value"] for row in rows] == ["", "", ""]
     sheet.give(1.0)
-    rows = list(csv.DictReader(export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
+    rows = list(csv.DictReader(labelling.export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
     assert [row["value"] for row in rows] == ["1", "", ""]
 
 

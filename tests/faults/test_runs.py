@@ -13,7 +13,6 @@ from sqlalchemy import text
 
 from ragbench import report
 from ragbench.core import settings
-from ragbench.extras.publishing import publish
 from ragbench.report.keeping import kept
 from ragbench.store import Store
 from tests import small_project
@@ -41,6 +40,7 @@ def test_a_full_disk_leaves_the_old_report_and_the_old_site_whole(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    publish = pytest.importorskip("ragbench.extras.publishing.publish")
     run = kept_runs.make(project / "reports", "one", measurement(questions=6))
     with small_disk(project / "disk") as disk:
         old = kept_runs.make(disk / "reports", "old", measurement(questions=2))
@@ -65,6 +65,7 @@ def test_a_full_disk_leaves_the_old_report_and_the_old_site_whole(
 
 @pytest.mark.fault("disk", tried="a read-only disk, under a report and a site", count=2)
 def test_a_disk_that_cannot_be_written_to_says_so_and_nothing_is_lost(project: Path) -> None:
+    publish = pytest.importorskip("ragbench.extras.publishing.publish")
     run = kept_runs.make(project / "reports", "one", measurement(questions=6))
     with small_disk(project / "disk") as disk:
         (disk / "site").mkdir()
@@ -172,7 +173,7 @@ def test_no_secret_reaches_a_report_an_export_a_log_or_the_database(
     assert not [secret for secret in PARTS if secret in said]
     assert ("Connection refused" in said) == (database == "away")
     folder = Path(done.stdout.strip().splitlines()[-1])
-    publish.publish(folder, project / "site")
+    pytest.importorskip("ragbench.extras.publishing.publish").publish(folder, project / "site")
     assert hits(folder) + hits(project / "site") == []
     if database == "there":
         tables = ("run", "run_part", "run_value", "run_comparison", "run_question", "run_score")

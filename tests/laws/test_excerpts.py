@@ -15,8 +15,6 @@ from ragbench.core.settings.urls import Url
 from ragbench.core.types import EmbeddingError
 from ragbench.data.remotes import RemoteError, refusing
 from ragbench.embed import model
-from ragbench.extras.publishing import publish
-from ragbench.extras.runs import packs
 from ragbench.llm import endpoint
 from ragbench.metrics import vectors
 from ragbench.systems import callables, passages, remote
@@ -73,8 +71,8 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "an embedder": _vectors,
     "a model that does not load": _model,
     "reasons of a page": lambda said: " ".join(verdict_tables.frequent([said])),
-    "a packed run": lambda said: packs.excerpt(RuntimeError(said), 200),
-    "a tracker": lambda said: publish._short({"said": said}),
+    "a packed run": lambda said: pytest.importorskip("ragbench.extras.runs.packs").excerpt(RuntimeError(said), 200),
+    "a tracker": lambda said: pytest.importorskip("ragbench.extras.publishing.publish")._short({"said": said}),
 }
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-import ragbench.extras.runs.views  # noqa: F401 - whose views are asked for by name
 from ragbench.core import language, settings
 from ragbench.core.language import LANGUAGES
 from ragbench.core.parts import Spoken, Style, Text
@@ -30,6 +29,7 @@ from ragbench.views.basics.web import Web
 from ragbench.views.view import VIEWS
 from tests.laws import sources
 from tests.laws.texts import PACKAGE, all_texts
+from tests.views.every_page import every_view
 from tests.views.measurements import measurement
 
 TWICE = re.compile(r"\b([^\W\d_]{2,}) \1\b", re.IGNORECASE)
@@ -112,7 +112,7 @@ def _catalogue() -> list[language.Any]:
 @pytest.mark.parametrize("systems", [("a",), ("a", "b"), ("a", "b", "c", "d", "e")], ids=len)
 def test_every_view_is_worded_as_people_write(code: str, systems: tuple[str, ...]) -> None:
     page = Page(measurement(systems), language=code)
-    views = {name: str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS}
+    views = {name: str(page.view(name).html(frozenset(VIEWS))) for name in every_view()}
     assert not {name: found for name, html in views.items() if (found := faults(html, code, r"Passage \d+"))}
 
 

@@ -20,8 +20,7 @@ from ragbench.report.keeping import kept
 from ragbench.report.pages import drawing
 from ragbench.tiers.judges import items
 from ragbench.views import Page
-from tests.extras.labelling import agreement
-from tests.laws import pseudo
+from tests.laws import agreement, pseudo
 from tests.report import kept_runs
 from tests.views import every_page
 from tests.views.measurements import measurement

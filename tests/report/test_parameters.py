@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from ragbench import report
+from ragbench.core import settings
+from ragbench.data import Dataset
 from ragbench.report.execution import preparation
 from ragbench.report.execution.preparation import prepared
+from ragbench.report.pages import drawing
 from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.session import dataset_of
 
 
 @pytest.mark.parametrize(
@@ -77,3 +81,16 @@ def test_of_several_notebooks_the_one_that_refuses_is_named_with_those_that_woul
         prepared(["tier2_generation"], {"primary": "ndcg@10"}, None)
     with pytest.raises(BenchError, match=r"^tier1_retrieval: k = 0: a whole number from 1 to 1000 .*\)$"):
         prepared(["tier1_retrieval", "real_users"], {"k": 0}, None)
+
+
+def test_the_data_of_a_page_are_read_once_before_it_is_made() -> None:
+    known, read = settings.load(), set[tuple[str, str]]()
+    notebook = drawing.notebook_at(preparation.find("dataset"))
+    asked = {"dataset": preparation.requests(notebook, preparation.defaults(notebook, "dataset"))}
+
+    def told(name: str, language: str) -> Dataset:
+        read.add((name, language))
+        return dataset_of(name, known, language)
+
+    assert preparation.lacks(asked, known, "campus", told) == ()
+    assert read == {("campus", "en")}

@@ -87,7 +87,7 @@ def markdown(text: object) -> str:
     return _CALL.sub(CALLS_NOBODY, _SIGNS.sub(r"\\\1", " ".join(str(text).split())))
 
 
-WIDTH = 100
+WIDTH = 100  # what a terminal and a diff show unfolded
 
 
 class Plain(Spoken):

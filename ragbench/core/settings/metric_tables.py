@@ -210,7 +210,7 @@ def scale(given: Any) -> Scale:
 NEEDS: tuple[str, ...] = get_args(Need)
 
 
-UNIT, RATING, COSINE = (0.0, 1.0), (1.0, 5.0), (-1.0, 1.0)
+UNIT, RATING, COSINE = (0.0, 1.0), (1.0, 5.0), (-1.0, 1.0)  # shares, five stars, cosines
 
 
 def _bands(names: Iterable[str], excellent: float, good: float) -> dict[str, Band]:

@@ -1,17 +1,17 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
-Lines are split at white space. Plain or packed (by content, whatever the name), UTF-8 with or without a byte-order
-mark, LF or CRLF; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files
-have some). Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or
-score, either under a header of names, as JSON and as Parquet. Anything else that does
-not fit is an error that names the file, the line and what was expected.
+Lines are split at blanks and tabs. Plain or packed (by content, whatever the name), UTF-8 with or without a byte-order
+mark; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files have some).
+Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or score, with
+tabs or commas, under a header of names, as JSON and as Parquet. What does not fit is an error that names the file, the
+line and what was expected.
 """
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,17 +25,20 @@ from numpy.typing import NDArray
 from ragbench.data.files import PACKINGS, DatasetError, unpacked
 from ragbench.data.rows import parquet_rows
 from ragbench.data.trec.lines import (
+    LONGEST_LINE,
     Columns,
     Form,
-    is_finite,
-    numbered,
+    Placed,
+    checked,
+    data_lines,
+    finite,
     of_rows,
     read_bounded,
     read_lines,
-    split_lines,
+    rows,
     understood,
 )
-from ragbench.data.vocabulary import TABLE, is_column
+from ragbench.data.vocabulary import JUDGED, TABLE, key, printed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,41 +102,28 @@ def read_qrels(path: Path | str) -> Qrels:
     Raises DatasetError for a line that does not have the form of the first one, or no file.
     """
     path = Path(path)
-    columns, form = read(path, QRELS)
+    columns, _ = read(path, QRELS)
     if not columns.queries:
         raise DatasetError(f"{path} holds no judgements; expected lines like {QRELS.line}")
     documents, grades = columns.documents, columns.numbers.tolist()
     qrels = {
-        query: dict(zip(documents[rows].to_pylist(), grades[rows], strict=True))
-        for query, rows in columns.queries.items()
+        query: dict(zip(documents[own].to_pylist(), grades[own], strict=True)) for query, own in columns.queries.items()
     }
     if sum(map(len, qrels.values())) < len(grades):
-        _once(path, form, columns)
+        _once(path)
     return qrels
 
 
-def _once(path: Path, form: Form | None, columns: Columns) -> None:
+def _once(path: Path) -> None:
     """Raises DatasetError for the first pair that is judged in two ways."""
     before: Qrels = {}
-    for place, query, document, grade in _judged(path, form, columns):
+    for place, query, document, grade, *_ in checked(path, *_rows(path, _content(path), QRELS)):
         known = before.setdefault(query, {}).setdefault(document, grade)
         if known != grade:
             raise DatasetError(
-                f"{path}{place}: query {query} and document {document} were judged {known:g} before and "
+                f"{path}, {place}: query {query} and document {document} were judged {known:g} before and "
                 f"{grade:g} here; keep one grade a pair"
             )
-
-
-def _judged(path: Path, form: Form | None, columns: Columns) -> Iterator[tuple[str, str, str, float]]:
-    if form is not None:
-        for number, words in numbered(path, form):
-            grade = float(words[form.number])
-            yield f", line {number}", words[form.places["QUERY"]], words[form.places["DOCUMENT"]], grade
-        return
-    for query, rows in columns.queries.items():
-        grades = columns.numbers[rows].tolist()
-        for document, grade in zip(columns.documents[rows].to_pylist(), grades, strict=True):
-            yield "", query, document, grade
 
 
 def read_run(path: Path | str) -> Run:
@@ -148,15 +138,9 @@ def read_run(path: Path | str) -> Run:
     columns, form = read(path, RUN)
     documents, scores = columns.documents, columns.numbers
     ranks = np.full(len(scores), np.inf) if columns.ranks is None else columns.ranks
-    queries = {query: Retrieved(documents[rows], scores[rows], ranks[rows]) for query, rows in columns.queries.items()}
+    queries = {query: Retrieved(documents[own], scores[own], ranks[own]) for query, own in columns.queries.items()}
     line = "" if form is None or form.line == RUN.line else form.line
-    return Run(
-        _name(path),
-        columns.tag,
-        path,
-        queries,
-        line.replace("SCORE", "RANK") if columns.ranked else line,
-    )
+    return Run(_name(path), columns.tag, path, queries, line.replace("SCORE", "RANK") if columns.ranked else line)
 
 
 def nothing() -> Retrieved:
@@ -228,21 +212,30 @@ def _name(path: Path) -> str:
 PARQUET = b"PAR1"
 
 
-def _is_structured(path: Path) -> bytes:
-    """How a file begins that is no text of lines: Parquet's mark, or a bracket of JSON; else empty."""
-    with unpacked(path) as file:
-        start = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return PARQUET if start.startswith(PARQUET) else start[:1] if start[:1] in (b"{", b"[") else b""
-
-
 def read(path: Path, usual: Form) -> tuple[Columns, Form | None]:
     """The columns of a file, and the form of its lines; None for one that has none. Raises DatasetError."""
     with understood(path, usual):
-        if start := _is_structured(path):
-            return (_from_table if start == PARQUET else _from_json)(path, usual), None
-        form = _form(path, usual)
-        columns = read_lines(path, form)
+        content = _content(path)
+        if (items := _items(path, content, usual)) is not None:
+            return of_rows(path, *items), None
+        form = _form(path, content, usual)
+        columns = read_lines(path, content, form)
     return (_by_rank(columns) if form.value == "score" and columns.ranks is None else columns), form
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds, unpacked; of Parquet its mark alone."""
+    with unpacked(path) as file:
+        is_parquet = file.read(len(PARQUET)) == PARQUET
+    return PARQUET if is_parquet else read_bounded(path)
+
+
+def _rows(path: Path, content: bytes, usual: Form) -> tuple[Iterable[Placed], Form]:
+    """The rows of a file, whatever its form, and what they hold."""
+    if (items := _items(path, content, usual)) is not None:
+        return items
+    form = _form(path, content, usual)
+    return rows(path, content, form), form
 
 
 LOOKED_AT, MOST_LOOKED_AT = 50, 2**26  # lines tell a form of lines; JSON is read whole to tell it, and so up to 64 MB
@@ -250,71 +243,64 @@ LOOKED_AT, MOST_LOOKED_AT = 50, 2**26  # lines tell a form of lines; JSON is rea
 
 def told(path: Path) -> Literal["", "run", "qrels"]:
     """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades."""
-    name = path.name.casefold()
     for usual in (RUN, QRELS):
-        with suppress(DatasetError, OSError):
-            form, queries, numbers, is_whole = _begins(path, usual)
-            if usual is QRELS:
-                return "qrels"
-            ranks = [first == other and second == number + 1 for (first, number), (other, second)
-                     in itertools.pairwise(zip(queries, numbers, strict=True))]  # fmt: skip
-            is_run = "RANK" in form.line or "TAG" in form.line or "run" in name or (numbers[0] == 1 and any(ranks))
-            if is_run or not is_whole:
+        with suppress(DatasetError, OSError), understood(path, usual):
+            with unpacked(path) as file:
+                content = file.read(LONGEST_LINE)
+            if _is_structured(content) and path.stat().st_size <= MOST_LOOKED_AT:
+                content = _content(path)
+            elif len(content) == LONGEST_LINE:
+                content = content[: content.rfind(b"\n") + 1]
+            made, form = _rows(path, content, usual)
+            first = list(itertools.islice(made, LOOKED_AT))
+            columns = of_rows(path, first, form)
+            if usual is QRELS or not first:
+                return "qrels" if first else ""
+            is_ranked = len(columns.queries) < len(first) and _by_rank(columns).ranked
+            numbers = [words[form.number] for _, words in first]
+            is_whole = all(n.lstrip("+-").isdigit() if isinstance(n, str) else float(n).is_integer() for n in numbers)
+            if is_ranked or not is_whole or "run" in path.name.casefold() or {"RANK", "TAG"} & form.places.keys():
                 return "run"
     return ""
 
 
-def _begins(path: Path, usual: Form) -> tuple[Form, list[str], list[float], bool]:
-    """The form of a file's lines, with queries and numbers of the first ones, and whether these are written as whole
-    ones. Raises DatasetError."""
-    if path.stat().st_size > MOST_LOOKED_AT or not _is_structured(path):
-        form = _form(path, usual)
-        rows = [words for _, words in itertools.islice(numbered(path, form), LOOKED_AT)]
-        numbers = [words[form.number] for words in rows]
-        if not rows or not all(map(is_finite, numbers)):
-            raise DatasetError(f"{path}: expected {form.line}")
-        is_whole = all(word.lstrip("+-").isdigit() for word in numbers)
-        return form, [words[form.places["QUERY"]] for words in rows], list(map(float, numbers)), is_whole
-    columns, _ = read(path, usual)
-    given = columns.numbers.tolist()
-    if not given:
-        raise DatasetError(f"{path}: holds nothing")
-    queries = [query for query, rows in columns.queries.items() for _ in range(rows.stop - rows.start)]
-    return replace(usual, line=""), queries, given, all(number.is_integer() for number in given)
-
-
-def _form(path: Path, usual: Form) -> Form:
+def _form(path: Path, content: bytes, usual: Form) -> Form:
     """The form of a text by its first line; the usual one where that has another number of words than any."""
-    line = next((line for _, line in split_lines(path, usual) if line.strip() and not line.startswith("#")), "")
-    for separator in ("\t", ",", None):
-        words = [word.strip() for word in line.rstrip("\r\n").split(separator)]
+    line = next((line for _, line in data_lines(path, content, usual)), "")
+    if why := printed(f"{line}\n"):
+        raise DatasetError(f"{path}: {why}")
+    by_separator = {separator: replace(usual, separator=separator).split(line) for separator in ("\t", ",", None)}
+    for separator, words in by_separator.items():
         if (headed := _headed(words, usual)) is not None:
             return replace(headed, separator=separator)
-    words = line.split()
-    return next((form for form in map(Form, SHORT) if form.value == usual.value and _fits(words, form)), usual)
+    for separator, words in reversed(by_separator.items()):
+        for form in (usual, *map(Form, SHORT)):
+            if form.value == usual.value and _fits(words, form, is_usual=form is usual):
+                return replace(form, separator=separator)
+    return usual
 
 
 def _headed(names: Sequence[str], usual: Form) -> Form | None:
     """The form of lines below the names of their columns; None where these do not name what is needed."""
-    roles = [
-        next((role for role in ("query", "iteration", "document", usual.value, "rank", "tag")
-              if is_column(name, role)), "—")
-        for name in names
-    ]  # fmt: skip
-    words = ["—" if role in roles[:place] else role.upper() for place, role in enumerate(roles)]
+    words = ["—"] * len(names)
+    for role in ("query", "iteration", "document", usual.value, "rank", "tag"):
+        spelled = list(map(key, JUDGED[role]))
+        own = [place for place, name in enumerate(names) if words[place] == "—" and key(name) in spelled]
+        if own:  # of two columns, as qid and query, or docid and docno of PyTerrier, the likelier one
+            words[min(own, key=lambda place: spelled.index(key(names[place])))] = role.upper()
     form, numbers = Form(" ".join(words), header=True), {"GRADE"} if usual.value == "grade" else {"SCORE", "RANK"}
     return form if {"QUERY", "DOCUMENT"} <= form.places.keys() and numbers & form.places.keys() else None
 
 
-def _fits(words: Sequence[str], form: Form) -> bool:
-    """Whether the words of a line are those of a form with fewer words than TREC's; the word behind a query that is
-    written as Q0 or 0 stands for nothing, where it is not one of three."""
-    if len(words) != form.words or words[0].casefold() == "q0":
+def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
+    """Whether the words of a line are those of a form; the word behind a query that is written as Q0 or 0 stands for
+    nothing, where it is not one of three."""
+    if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
     numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
-    return all(is_finite(words[place]) for place in numbers) and (
-        form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
+    return all(finite(words[place]) is not None for place in numbers) and (
+        is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
     )
 
 
@@ -322,33 +308,65 @@ def _by_rank(columns: Columns) -> Columns:
     """The same where the numbers are ranks, as MS MARCO's runs have them: 1, 2, 3 … of every query, line by line."""
     scores = columns.numbers
     counted = all(
-        np.array_equal(scores[rows], np.arange(1, rows.stop - rows.start + 1)) for rows in columns.queries.values()
+        np.array_equal(scores[own], np.arange(1, own.stop - own.start + 1)) for own in columns.queries.values()
     )
     return replace(columns, numbers=-scores, ranks=scores, ranked=True) if counted else columns
 
 
-def _from_table(path: Path, usual: Form) -> Columns:
-    return _of_mappings(path, parquet_rows(path, held=False), "row", usual)
+def _is_structured(content: bytes) -> bool:
+    """Whether a file is Parquet or JSON."""
+    return content.startswith(PARQUET) or content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
-def _from_json(path: Path, usual: Form) -> Columns:
-    """Of an object from query to documents, of a list of rows, or of rows as JSON Lines."""
-    text, value = read_bounded(path).decode("utf-8-sig", "replace"), usual.value
+def _items(path: Path, content: bytes, usual: Form) -> tuple[Iterator[Placed], Form] | None:
+    """The rows of Parquet, and of JSON: an object from query to documents, a list of rows, or rows as JSON Lines; None
+    for a text of lines."""
+    if not _is_structured(content):
+        return None
+    if content.startswith(PARQUET):
+        return _of_mappings(path, parquet_rows(path, held=False), "row", usual)
+    text = content.decode("utf-8-sig", "replace")
     try:
-        content = json.loads(text)
+        given = json.loads(text)
     except ValueError as error:
         try:
-            content = [json.loads(line) for line in text.splitlines() if line.strip()]
+            given = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
             raise DatasetError(f"{path} is no JSON that can be read: {error}") from None
-    if isinstance(content, dict) and _headed(list(content), usual) is None:
-        return _from_items(path, _of_queries(path, content, value), Form(f"QUERY DOCUMENT {value.upper()}"))
-    return _of_mappings(path, iter(content if isinstance(content, list) else [content]), "item", usual)
+    given = _named(given, usual)
+    if isinstance(given, dict) and _headed(list(given), usual) is None:
+        return _of_queries(path, given, usual.value), Form(f"QUERY DOCUMENT {usual.value.upper()}")
+    return _of_mappings(path, iter(given if isinstance(given, list) else [given]), "item", usual)
 
 
-def _of_mappings(path: Path, rows: Iterator[Any], what: str, usual: Form) -> Columns:
-    """Of rows that name their columns; the first one's names are those of all."""
-    first: Any = next(rows, {})
+def _named(given: Any, usual: Form) -> Any:
+    """{query: [document, …]} of rows that hold their lists, as `{"query": {"qid": …}, "candidates": […]}`; a list that
+    an object holds under its name; anything else as it is."""
+    rows = given if isinstance(given, list) else [given]
+    lists = {name for row in rows[:1] if isinstance(row, Mapping) for name, own in row.items() if _is_of_objects(own)}
+    if len(lists) != 1:
+        return given
+    (held,) = lists
+    if isinstance(given, dict) and _headed(list(given[held][0]), usual) is not None:
+        return given[held]
+    by_query: dict[str, Any] = {}
+    for row in rows:
+        asked = row.get("query", row) if isinstance(row, Mapping) else None
+        asked = asked if isinstance(asked, Mapping) else row
+        name = next((str(asked[own]) for own in asked if key(own) in map(key, JUDGED["query"][:5])), None)
+        if name is None or not isinstance(row.get(held), list):
+            return given
+        by_query[name] = row[held]
+    return by_query
+
+
+def _is_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(member, Mapping) for member in value)
+
+
+def _of_mappings(path: Path, given: Iterator[Any], what: str, usual: Form) -> tuple[Iterator[Placed], Form]:
+    """Rows that name their columns; the first one's names are those of all."""
+    first: Any = next(given, {})
     names = list(first) if isinstance(first, Mapping) else []
     form = _headed(names, usual) if names or what == "item" else usual  # Parquet without a row
     if form is None:
@@ -356,56 +374,46 @@ def _of_mappings(path: Path, rows: Iterator[Any], what: str, usual: Form) -> Col
             f"{path} has the columns {', '.join(names) or 'of no row'}; expected columns like query_id, doc_id, "
             f"{usual.value}, or an object like {{query: {{document: {usual.value}}}}}"
         )
-    made = ([row.get(name) if isinstance(row, Mapping) else None for name in names] for row in rows)
-    given = itertools.chain([list(first.values())] if names else [], made)
-    return _from_items(path, ((f"{what} {number}", row) for number, row in enumerate(given, 1)), form)
+    every = itertools.chain([first] if names else [], given)
+    made = ([row.get(name) if isinstance(row, Mapping) else None for name in names] for row in every)
+    return ((f"{what} {number}", row) for number, row in enumerate(made, 1)), form
 
 
-def _of_queries(path: Path, content: Mapping[str, Any], value: str) -> Iterator[tuple[str, Sequence[Any]]]:
+def _of_queries(path: Path, given: Mapping[str, Any], value: str) -> Iterator[Placed]:
     """Rows of {query: {document: number}}, or of {query: [document, …]}: the best first, or all of them relevant."""
-    for query, documents in content.items():
-        place = f"query {query}"
+    for query, documents in given.items():
+        place = f"query {query}".encode("utf-8", "backslashreplace").decode()
         if isinstance(documents, Mapping):
-            pairs: Iterable[tuple[Any, Any]] = documents.items()
+            pairs: Iterable[Any] = documents.items()
         elif isinstance(documents, list) and all(isinstance(name, str | int) for name in documents):
             pairs = ((name, 1 if value == "grade" else -rank) for rank, name in enumerate(documents, 1))
         elif isinstance(documents, list) and all(isinstance(name, list) and len(name) == 2 for name in documents):
-            pairs = ((name, number) for name, number in documents)
+            pairs = documents
+        elif (
+            _is_of_objects(documents)
+            and value.upper() in (form := _headed(["qid", *documents[0]], Form(value.upper())) or Form("")).places
+        ):
+            taken = [["qid", *documents[0]][form.places[role]] for role in ("DOCUMENT", value.upper())]
+            pairs = ([member.get(name) for name in taken] for member in documents)
         else:
             raise DatasetError(f"{path}, {place}: expected {{document: {value}}}")
-        yield from ((place, (query, document, number)) for document, number in pairs)
-
-
-def _from_items(path: Path, items: Iterable[tuple[str, Sequence[Any]]], form: Form) -> Columns:
-    """Of rows whose numbers are numbers, each with its place."""
-
-    def checked() -> Iterator[tuple[Sequence[Any], float, float]]:
-        for place, row in items:
-            for role in ("QUERY", "DOCUMENT"):
-                name = row[form.places[role]]
-                if isinstance(name, bool) or not isinstance(name, str | int):
-                    raise DatasetError(f"{path}, {place}: the {role.lower()} {name!r} is no name; expected a text")
-            number, rank = row[form.number], None if form.rank is None else row[form.rank]
-            if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-                raise DatasetError(f"{path}, {place}: {number!r} is not a {form.value}, a finite number")
-            yield row, number, rank if isinstance(rank, int | float) and not math.isnan(rank) else math.inf
-
-    return of_rows(form, checked())
+        yield from ((place, (query, *pair)) for pair in pairs)
 
 
 NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
 """Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
-_WRITTEN = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")
+_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 
-def label(name: str) -> str:
+def label(name: str, *, nearly: bool = False) -> str:
     """The catalogue's label of a measure: `nDCG(dcg='exp-log2')@10` is `ndcg(gain=exponential)@10`.
 
-    A name that no tool has, and one that is a label already, stays as it is.
+    A name that no tool has, and one that is a label already, stays as it is; nearly: the next one is taken for it.
     """
     written = _WRITTEN.fullmatch(name.strip())
     key = "" if written is None else re.sub("[_-]", "", written["name"]).casefold()
+    key = next(iter(difflib.get_close_matches(key, NAMES, 1)), key) if nearly else key
     if written is None or key not in NAMES:
         return name
     cut, options = written["cut"], []

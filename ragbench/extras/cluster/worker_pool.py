@@ -443,7 +443,7 @@ def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
     """The task of somebody who is only looked at."""
 
 
-INTERVAL_SECONDS = 0.25
+INTERVAL_SECONDS = 0.25  # as often as an eye can read a number that counts
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ragbench.tiers.basics import verdict_tables
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH = 80
+WIDTH = 80  # of a plain terminal
 SHORT = 110
 """Characters of a passage that stand there before it is unfolded."""
 PARTS = ("rewrite", "embed", "search", "rerank", "call", "generate", "total")

@@ -41,7 +41,7 @@ FITTED = ("hashing", "minilm", "navec", "sentence_transformers")
 
 
 @dataclass
-class Desk:
+class Cache:
     """A data set and its embedders, each with what it was made from. What was made from something else is made anew."""
 
     _kept: dict[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def _files(place: Path) -> list[tuple[str, int, int]]:
 
 
 NOTEBOOK = "ask"
-_DESK = Desk()
+_CACHE = Cache()
 
 
 def ask(
@@ -123,7 +123,7 @@ def _told(
 ) -> Responses:
     from ragbench.llm import open_budget
 
-    session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
+    session = Session.begin(NOTEBOOK, dataset, systems, "", read=_CACHE.dataset)
     known = {query.text.strip(): query for query in session.dataset.questions}
     asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]
     with session.store() as store:
@@ -155,7 +155,7 @@ def _texts(question: str | Sequence[str]) -> list[str]:
 def _retrieved(session: Session, store: Store, name: str, asked: Sequence[Question], k: int) -> list[Response]:
     """What one system retrieves for each question, or why it does not."""
     try:
-        system = make(name, session.settings, store, session.dataset, _DESK.embedder)
+        system = make(name, session.settings, store, session.dataset, _CACHE.embedder)
     except UntrustedError:
         raise
     except Exception as error:

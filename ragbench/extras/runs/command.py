@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 application = typer.Typer(
     help="Runs that the database keeps: listed, shown, renamed, deleted, taken elsewhere.", invoke_without_command=True
 )
-HEADLINES = 3
+HEADLINES = 3  # a line of 80 characters holds so many systems
 
 
 @application.callback()

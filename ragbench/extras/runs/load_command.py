@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragbench.extras.runs.past_runs import Loaded
     from ragbench.store.run_records import RunRecord
 
-SHOWN = 40
+SHOWN = 40  # a screen
 
 System = Annotated[str, typer.Option("--name", "-n", help="Name of the system, and the beginning of the runs' ids.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; keep nothing.")]

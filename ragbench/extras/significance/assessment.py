@@ -94,7 +94,15 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
     chosen: dict[str, Metric] = {}
     for name in _cuts(parted(metrics)) or [*every, *MORE]:
-        metric = parse(trec.label(name))
+        try:
+            metric = parse(trec.label(name))
+        except ValueError as error:
+            near = next((n for part in (name, name.split("@")[0]) if (n := trec.label(part, nearly=True)) != part), "")
+            if "there is no metric" not in str(error):
+                raise
+            legal = ", ".join(each.name for each in known.values() if each.grain == "ranking")
+            meant = f"did you mean {near}? Of" if near else "of"
+            raise ValueError(f"there is no metric {name!r}; {meant} rankings there are {legal}") from None
         if metric.grain != "ranking":
             raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
         if level is not None and "level" in metric.legal_options:

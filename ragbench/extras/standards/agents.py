@@ -376,7 +376,7 @@ def _scored(inquiry: Inquiry, made: Sequence[ToolCall], wanted: Sequence[ToolCal
     return inquiry.score(value, said, statements=lines, first_wrong=None if wrong is None else wrong + 1)
 
 
-OWN, OPEN = "the project's own", (0.0, None)
+OWN, OPEN = "the project's own", (0.0, None)  # counts, seconds and money have no upper end
 NO_MESSAGES = "An agent without messages is unmeasured."
 
 

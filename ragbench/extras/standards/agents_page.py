@@ -34,7 +34,7 @@ LATE = 4
 """From this step on wrong steps are one piece of a bar."""
 PARTS = ("good", "missing", "not-retrieved", "too-low", "not-used")
 """The colours of the pieces: right throughout, then wrong at steps 1 to LATE."""
-SHOWN = 5
+SHOWN = 5  # the commonest; all are in the table below
 
 
 @view("agent_steps")

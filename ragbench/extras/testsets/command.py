@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragbench.llm import Journal, Outlook, Tally
 
 
-SHOWN = 5
+SHOWN = 5  # enough to see whether they read like questions
 
 
 def draft(

@@ -14,12 +14,13 @@ import numpy as np
 
 from ragbench.core import trust
 from ragbench.core.progress import Progress, is_watched
+from ragbench.core.segmentation import plain
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Judge, Prompt
 from ragbench.core.waves import gather
+from ragbench.data.doubts import Plain
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain
 from ragbench.extras.testsets import prompts
 from ragbench.extras.testsets.candidates import Candidate, Filter, Shown
 from ragbench.extras.testsets.kinds import KINDS, Spread, Task
@@ -76,12 +77,12 @@ class Drafting:
 
     def __post_init__(self) -> None:
         self._texts = {passage.id: passage.text for passage in self.passages}
-        self._plain = {passage.id: plain(passage.text) for passage in self.passages}
+        self._plain = Plain(self.passages)
         self._ordered = sorted(self._texts)
 
     @cached_property
     def _scores(self) -> Callable[[str], Array]:
-        return by_words([self._texts[name] for name in self._ordered])
+        return by_words([self._plain[name] for name in self._ordered])
 
     @property
     def kept(self) -> list[Candidate]:

@@ -16,10 +16,10 @@ from ragbench.core.folders import text, write
 from ragbench.core.language import Translator
 from ragbench.core.measurement import columns, without_nan
 from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
+from ragbench.core.segmentation import plain
 from ragbench.core.types import Array
 from ragbench.data import Dataset, places
 from ragbench.data.files import DatasetError
-from ragbench.data.wording import plain
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
 from ragbench.stats.coefficients import order_tau, tau_ends
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 DRAFTS, BELIEF = "drafts", "belief"
-EXAMPLES = 3
-LONGEST = 240
+EXAMPLES = 3  # an example each of what people and model disagree about
+LONGEST = 240  # three lines of a page
 
 
 class DraftRow(TypedDict):
@@ -189,7 +189,7 @@ def meaning(name: str, _: Translator) -> str:
     }[name]
 
 
-LEVEL = 0.95
+LEVEL = 0.95  # as every interval of a report by default
 ENOUGH = 0.95
 """The chance with which an order is to hold."""
 MOST = 100_000

@@ -51,7 +51,7 @@ KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items
 ENVELOPES = ("resource_spans", "scope_spans", "instrumentation_library_spans")
 NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
-FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
+FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")  # OpenTelemetry's StatusCode.ERROR is 2
 NO_MESSAGE = "an error without a message"
 GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")

@@ -146,11 +146,11 @@ class KernelPool:
             self._line.send((None, libraries))
 
     def _asked(self, task: _Start | _Call, libraries: Libraries) -> Connection:
-        told, telling = Pipe(duplex=False)
-        with telling, self._lock:
+        receiver, sender = Pipe(duplex=False)
+        with sender, self._lock:
             self._line.send((task, libraries))
-            reduction.send_handle(self._line, telling.fileno(), None)
-        return told
+            reduction.send_handle(self._line, sender.fileno(), None)
+        return receiver
 
 
 @contextlib.contextmanager

@@ -345,11 +345,14 @@ def lacks(
     def data(name: str, language: str = "") -> Dataset | None:
         return read(name, language) if _is_there(name, known) else None
 
-    data(dataset or known.dataset)
+    default = dataset or known.dataset
+    needing = [request for requests in asked.values() for request in requests if request.needed(known)]
+    if default not in {request.place(default)[0] for request in needing}:
+        data(default)
     first: dict[str, Lack] = {}
     for page, requests in asked.items():
         for request in requests:
-            name, language = request.place(dataset or known.dataset)
+            name, language = request.place(default)
             for needed in request.needed(known):
                 own = data(name, language)
                 lack = needed.lack(page, own, name if own is None else own.label)

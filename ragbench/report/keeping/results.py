@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-FORMAT = 1
+FORMAT = 1  # grows with the first format that an older ragbench cannot read
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
 PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 

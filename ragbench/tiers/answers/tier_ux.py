@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ragbench.store import Store
 
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
-COSINE = (-1.0, 1.0)
+COSINE = (-1.0, 1.0)  # how far a cosine can go
 NEIGHBOURS = ("system", "metric", "sample", "cluster", "similarity")
 CHECKED = 20
 """Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""

@@ -413,24 +413,25 @@ def compared_pair(made: Measurement, baseline: str, system: str, metric: str) ->
 def paired_values(made: Measurement, baseline: str, system: str, metric: str) -> Paired | None:
     """The values of two systems on a metric, paired by question, with how the measurement compares; None where one of
     them has none."""
-    first, second = (column_of(made, name, metric) for name in (baseline, system))
+    samples = samples_of(made)
+    rows = [_rows(made, name, metric) for name in (baseline, system)]
+    first, second = (_column(own, samples) for own in rows)
     if first is None or second is None:
         return None
-    facts, clusters = made.facts, clusters_of(made, samples_of(made))
+    facts, clusters = made.facts, clusters_of(made, samples)
     how = (facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
     declared = declaration(metric)
-    nothing = [_void(made, name, metric) for name in (baseline, system)]
+    nothing = [_void(own, samples) for own in rows]
     return Paired(
         metric, (baseline, system), first, second, clusters, _better(made, metric), *how,
         bounds=None if declared is None else bounds(declared), void=nothing[0] & nothing[1],
     )  # fmt: skip
 
 
-def _void(made: Measurement, system: str, metric: str) -> Flags:
+def _void(rows: pd.DataFrame, samples: Sequence[str]) -> Flags:
     """Of which questions there was nothing to measure; see `findings.void`."""
-    own = made.scores[(made.scores["system"] == system) & (made.scores["metric"] == metric)]
-    there = set(own.loc[own["value"].isna() & own["status"].isin(NOTHING), "sample"])
-    return np.array([sample in there for sample in samples_of(made)], dtype=bool)
+    there = set(rows.loc[rows["value"].isna() & rows["status"].isin(NOTHING), "sample"])
+    return np.array([sample in there for sample in samples], dtype=bool)
 
 
 def direction(made: Measurement, metric: str) -> Better | None:
@@ -462,17 +463,25 @@ def _widened(comparison: Comparison, metric: str) -> Comparison:
 
 def column_of(made: Measurement, system: str, metric: str) -> Array | None:
     """A system's values in the order of the questions, NaN where unmeasured; None where there are none."""
-    own = made.scores[(made.scores["system"] == system) & (made.scores["metric"] == metric)]
-    if not len(own):
+    return _column(_rows(made, system, metric), samples_of(made))
+
+
+def _rows(made: Measurement, system: str, metric: str) -> pd.DataFrame:
+    chosen = (made.scores["system"] == system) & (made.scores["metric"] == metric)
+    return made.scores.loc[chosen, ["sample", "value", "status"]]
+
+
+def _column(rows: pd.DataFrame, samples: list[str]) -> Array | None:
+    if not len(rows):
         return None
-    values = own.drop_duplicates("sample").set_index("sample")["value"]
-    column: Array = values.reindex(samples_of(made)).to_numpy(dtype=float)
+    column: Array = rows.drop_duplicates("sample").set_index("sample")["value"].reindex(samples).to_numpy(dtype=float)
     return column
 
 
 def samples_of(made: Measurement) -> list[str]:
     """The questions by their ids, each once, in the order of the scores."""
-    return list(dict.fromkeys(made.scores["sample"]))
+    samples: list[str] = made.scores["sample"].unique().tolist()
+    return samples
 
 
 def clusters_of(made: Measurement, samples: Sequence[str]) -> tuple[str, ...] | None:

@@ -468,7 +468,7 @@ def _why(figure: Estimate | Comparison, reasons: Mapping[str, str], _: Translato
     return _("a single group") if figure.clusters == 1 else reasons.get(figure.note, figure.note)
 
 
-MOST = 5
+MOST = 5  # the rest is counted together
 LONGEST = 160
 """Signs of a reason that are shown."""
 KEPT = 400

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import count
 from typing import TYPE_CHECKING
 
-from ragbench.data.wording import plain
+from ragbench.core.segmentation import plain
+from ragbench.systems.parts.retrievers import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,17 +92,14 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
     """
     import numpy as np
 
-    codes: defaultdict[str, int] = defaultdict(count().__next__)
-    words = [np.array([codes[word] for word in set(plain(text).split())], dtype=np.int64) for text in texts]
-    sizes = np.array([len(word_codes) for word_codes in words], dtype=np.int64)
-    held = np.concatenate([*words, np.empty(0, dtype=np.int64)])
-    spread, named = np.bincount(held, minlength=len(codes)).tolist(), list(codes)
-    rank = np.empty(len(codes), dtype=np.int64)
-    rank[sorted(range(len(codes)), key=lambda code: (spread[code], named[code]))] = np.arange(len(codes))
-    ranks, owners = rank[held], np.repeat(np.arange(len(words)), sizes)
-    bitmaps = _bitmaps(owners, ranks, len(words))
-    order = np.lexsort((ranks, owners))
-    owners, ranks = owners[order], ranks[order]
+    counts, columns = counted(plain(text).split() for text in texts)
+    spread, named = np.bincount(counts.indices, minlength=len(columns)).tolist(), list(columns)
+    counts = counts[:, sorted(range(len(columns)), key=lambda column: (spread[column], named[column]))]
+    counts.sort_indices()
+    held, ends = counts.indices.astype(np.int64), counts.indptr
+    sizes = np.diff(ends)
+    ranks, owners = held, np.repeat(np.arange(len(sizes)), sizes)
+    bitmaps = _bitmaps(owners, ranks, len(sizes))
     rarest = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = rarest < (sizes - np.ceil(SHARED * sizes).astype(np.int64) + 1)[owners]
     owners, ranks = owners[kept], ranks[kept]
@@ -125,7 +121,8 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
         pairs.update(zip(left.tolist(), other.tolist(), strict=True))
 
     def alike(left: int, other: int) -> bool:
-        both = len(np.intersect1d(words[left], words[other], assume_unique=True))
+        words, others = (held[ends[text] : ends[text + 1]] for text in (left, other))
+        both = len(np.intersect1d(words, others, assume_unique=True))
         return bool(both >= SHARED * (sizes[left] + sizes[other] - both))
 
     return {pair for pair in pairs if alike(*pair)}

@@ -14,12 +14,13 @@ from pydantic import Field
 from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
 from ragbench.core.measurement import Evidence, columns
+from ragbench.core.segmentation import plain, stands_in
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import Dataset
-from ragbench.data.doubts import doubts, labelled
+from ragbench.data.doubts import Plain, copies_of, doubts, labelled
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain, stands_in
+from ragbench.systems.parts.retrievers import indexed
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, versions
@@ -256,7 +257,7 @@ def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 30
         *_other(told, language),
         *_sizes(tables),
         *_people(tables, language, drawing),
-        *_pleasantries(data),
+        *_greetings(data),
     ]
     return Examination(
         tuple(Oddity(o.kind, o.table, o.found, o.of, o.examples[:listed], o.numbers) for o in made if o.of != 0),
@@ -316,17 +317,18 @@ def _oddity(
 
 def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
     asked, texts = list(labelled(data.questions)), {question.id: question.text for question in data.questions}
+    known = Plain(data.chunks)
     doubted = [
         (doubt.kind, Example(doubt.question, texts[doubt.question], doubt.other, doubt.text))
-        for doubt in doubts(data.chunks, data.questions)
+        for doubt in doubts(data.chunks, data.questions, known)
     ]
     of = {kind: [example for each, example in doubted if each == kind] for kind in KINDS}
     leaked = {example.id for kind in LEAKED for example in of[kind]}
     numbers = {
         "leaked": searched(
-            data.chunks, [q for q in asked if q.id in leaked], [q for q in asked if q.id not in leaked], drawing
+            data.chunks, [q for q in asked if q.id in leaked], [q for q in asked if q.id not in leaked], drawing, known
         ),
-        "passage_copied": copied(data.chunks, asked),
+        "passage_copied": copied(known, asked),
         "labels_nowhere": reachable(data.chunks, asked),
     }
     for kind in KINDS:
@@ -396,7 +398,7 @@ def _people(tables: Mapping[str, Sequence[tuple[str, str]]], language: str, draw
         )
 
 
-def _pleasantries(data: Looked) -> Iterator[Oddity]:
+def _greetings(data: Looked) -> Iterator[Oddity]:
     said = [(past, pleasantry(past.question)) for past in data.history]
     for kind in ("greeting", "noise"):
         own = [past for past, what in said if what == kind]
@@ -409,7 +411,11 @@ KINDS = (*LEAKED, "passage_copied", "labels_nowhere")
 
 
 def searched(
-    chunks: Sequence[Any], leaked: Sequence[Any], others: Sequence[Any], drawing: Callable[[Sequence[Any]], list[Any]]
+    chunks: Sequence[Any],
+    leaked: Sequence[Any],
+    others: Sequence[Any],
+    drawing: Callable[[Sequence[Any]], list[Any]],
+    known: Plain,
 ) -> Mapping[str, float]:
     """How many of the questions that leak, and of the others, find a relevant passage first by BM25; of how many each.
 
@@ -418,7 +424,7 @@ def searched(
     if not leaked:
         return {}
     leaking, other = drawing(leaked), drawing(others)
-    first = found_first(chunks, [*leaking, *other])
+    first = found_first(chunks, [*leaking, *other], known)
     return {
         "leaked": len(leaking),
         "leaked_first": sum(first[: len(leaking)]),
@@ -440,14 +446,12 @@ def reachable(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float
     }
 
 
-def copied(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float]:
+def copied(known: Plain, asked: Sequence[Any]) -> Mapping[str, float]:
     """hit: the highest mean hit rate at 1 of a search that cannot tell equal texts apart, and puts one of them first by
     chance: of each question's best text the share of its copies that is marked. n: questions with such labels."""
-    texts = {chunk.id: plain(chunk.text) for chunk in chunks}
-    copies = Counter(texts.values())
-    best = []
+    copies, best = copies_of(known, asked), []
     for question in asked:
-        marked = Counter(texts[name] for name in question.relevant if name in texts)
+        marked = Counter(known[name] for name in question.relevant if name in known.texts)
         if marked:
             best.append(max(count / copies[text] for text, count in marked.items()))
     return {"hit": float(np.mean(best)) if best else float("nan"), "n": len(best)}
@@ -467,21 +471,22 @@ def contradicting(questions: Sequence[Any], first: Sequence[int]) -> Mapping[str
 
 
 def by_words(texts: Sequence[str]) -> Callable[[str], Array]:
-    """What gives the BM25 scores of all texts for a question, 0 where they share no word."""
+    """What gives the BM25 scores of all texts for a question, 0 where they share no word. texts: plain ones."""
     import bm25s
 
-    index: Any = bm25s.BM25()
-    index.index([plain(text).split() for text in texts], show_progress=False)
-    known = set(index.vocab_dict)
+    index = bm25s.BM25()
+    known = indexed(index, (text.split() for text in texts))
 
     def score(question: str) -> Array:
-        words = [word for word in plain(question).split() if word in known]
-        return np.asarray(index.get_scores(words)) if words else np.zeros(len(texts))
+        words = [known[word] for word in plain(question).split() if word in known]
+        return np.asarray(index.get_scores_from_ids(words)) if words else np.zeros(len(texts))
 
     return score
 
 
-def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> list[bool]:
+def found_first(
+    chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord], known: Plain | None = None
+) -> list[bool]:
     """For each question whether the passage that BM25 puts first is relevant to it, or on a page that is.
 
     Words are taken as they are written, unstemmed; of passages that score alike the first of the base stands first.
@@ -489,7 +494,8 @@ def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Quest
     """
     if not chunks or not questions:
         return [False] * len(questions)
-    score, flags = by_words([chunk.text for chunk in chunks]), []
+    known = Plain(chunks) if known is None else known
+    score, flags = by_words([known[chunk.id] for chunk in chunks]), []
     for question in questions:
         scores = score(question.text)
         if not scores.max() > 0:

@@ -51,7 +51,7 @@ def places(text: str, language: str) -> Iterator[Place]:
     A telephone is a number that phonenumbers holds valid and rightly grouped, written with a plus sign or parted into
     groups: a bare row of digits can be anything.
     """
-    for mail in _MAIL.finditer(text):
+    for mail in _MAIL.finditer(text) if "@" in text else ():
         yield Place("mail", *mail.span())
     if not _DIGITS.search(text):
         return

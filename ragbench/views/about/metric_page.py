@@ -212,7 +212,7 @@ def _value(material: Material, present: frozenset[str], system: str, metric: str
     )
 
 
-LONGEST = 20_000
+LONGEST = 20_000  # a whole prompt
 
 
 def said(own: Mapping[str, Any], _: Translator) -> str:

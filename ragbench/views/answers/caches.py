@@ -52,8 +52,8 @@ from ragbench.views.basics.web import Web, drawn
 from ragbench.views.sentences.descriptions import kind_name
 from ragbench.views.view import view
 
-PANEL = 190
-SUMMARY, EXCERPT = 100, 600
+PANEL = 190  # pixels, by eye: picture and its sentence on one screen
+SUMMARY, EXCERPT = 100, 600  # characters: a line, a paragraph
 BAND = 0.16
 WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)
 Curve = Sequence[tuple[float, Estimate]]

@@ -50,8 +50,8 @@ from ragbench.views.sentences.judge_trust import COST, is_constant
 from ragbench.views.sentences.judges import undecided
 from ragbench.views.view import view
 
-SUMMARY, EXCERPT = 110, 900
-PANEL = 180
+SUMMARY, EXCERPT = 110, 900  # characters: a line, an answer
+PANEL = 180  # pixels, by eye: picture and its sentence on one screen
 ERRORS = (Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE)
 RIGHT = (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE)
 

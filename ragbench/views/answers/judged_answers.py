@@ -35,7 +35,7 @@ from ragbench.views.basics.text import anchor, clean, shown
 from ragbench.views.view import view
 
 Passages = Mapping[str, str]
-STATEMENT, PASSAGE, EXCERPT = 600, 1200, 160
+STATEMENT, PASSAGE, EXCERPT = 600, 1200, 160  # a paragraph, a passage, two lines
 
 
 def ranked_by(material: Material, metric: str = "") -> str | None:

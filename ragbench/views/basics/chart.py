@@ -137,7 +137,7 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
     return change(value) if isinstance(value, str) else value
 
 
-HEIGHT = 160
+HEIGHT = 160  # pixels, by eye: bars whose height is compared without scrolling
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _axes(bars: Bars) -> dict[str, Any]:
     return {"xaxis": across, "yaxis": up}
 
 
-BAND = 0.16
+BAND = 0.16  # two that lie over one another are both seen
 
 
 def lines(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COUNTS = ("total_samples", "effective_dimensionality", "total_chunks", "used_chunks", "unused_chunks", "n_topics",
           "total_questions")  # fmt: skip
 
-KEY_METRICS = 5
+KEY_METRICS = 5  # columns of a page of 760 pixels
 EN_DASH = "\N{EN DASH}"
 
 

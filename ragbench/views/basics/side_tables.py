@@ -143,8 +143,8 @@ class Blamed:
         }[part]
 
 
-SHOWN_HITS = 3
-EXCERPT = 280
+SHOWN_HITS = 3  # what a reader sees of a ranking before it is opened
+EXCERPT = 280  # four lines of a page
 
 
 def lowest(material: Material, system: str, metric: str, count: int) -> list[str]:

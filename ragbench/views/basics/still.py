@@ -13,10 +13,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-WIDTH = 760
+WIDTH = 760  # of a page's column of text
 LINE, GAP = 15, 8
 """Pixels from one line of text to the next, and between tick labels and what they name."""
-LEGEND, TITLE = 22, 24
+LEGEND, TITLE = 22, 24  # a line of 12 pixels with its distances
 DASHES = {"dot": "2 3", "dash": "7 4", "dashdot": "7 3 2 3", "longdash": "12 4", "longdashdot": "12 3 2 3"}
 KINDS = ("scatter", "bar", "heatmap", "scatter3d")
 LETTERS: Mapping[str, float] = {

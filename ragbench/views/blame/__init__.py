@@ -39,8 +39,8 @@ from ragbench.views.view import view
 __all__ = ["changes", "perfect_parts", "questions", "table", "waterfall"]
 
 
-ROW, HEAD, FOOT = 27, 34, 30
-WORDS = 34
+ROW, HEAD, FOOT = 27, 34, 30  # pixels: a line of 12 with room for a bar
+WORDS = 34  # characters that 390 pixels leave beside a bar
 SPOKEN_OF = 2
 """Of so many systems each has its sentence; of more the bars say it."""
 

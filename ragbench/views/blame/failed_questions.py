@@ -41,7 +41,7 @@ from ragbench.views.basics.side_tables import (
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
 
-ANSWER, REASON = 500, 300
+ANSWER, REASON = 500, 300  # a paragraph each
 
 
 @view("blame_questions")

@@ -236,11 +236,11 @@ def forest(material: Material, present: frozenset[str]) -> list[Part]:
     return [*drawn(material, panels), Text(key, "rb-axis")]
 
 
-LABEL = 26
+LABEL = 26  # characters that 390 pixels leave beside an interval
 MARKS = 30
 """So many marks are read at once; of more, those of the first metric."""
-AXIS_PIXELS = 44
-TOP, BOTTOM = 6, 26
+AXIS_PIXELS = 44  # a line of ticks and its title
+TOP, BOTTOM = 6, 26  # pixels: half a mark, a line of ticks
 
 
 @view("intervals")

@@ -281,9 +281,9 @@ def _item(material: Material, sample: str, system: str, metric: str, prefix: str
 
 
 PEOPLE = "people"
-FIRST_ROWS = 12
-CELL, MARGIN, LABEL = 26, 160, 26
-MOST_NUMBERS = 14
+FIRST_ROWS = 12  # a third of a screen; the rest unfolds
+CELL, MARGIN, LABEL = 26, 160, 26  # pixels of a line and of turned names; their characters
+MOST_NUMBERS = 14  # a number of two decimals fits in a cell up to there
 
 
 @view("correlations")

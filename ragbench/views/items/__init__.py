@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 __all__ = ["questions"]
 
 
-BLOCK = 200
-TITLE, LONGEST, SHORTEST = 400, 4000, 300
-CHARACTERS = 8_000_000
+BLOCK = 200  # items of one script, which is parsed when one of them is opened
+TITLE, LONGEST, SHORTEST = 400, 4000, 300  # of a row, of what it opens, and of that where there are many
+CHARACTERS = 8_000_000  # a page of some megabytes opens in a second
 
 
 def slug(material: Material) -> str:

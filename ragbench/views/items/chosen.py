@@ -176,7 +176,7 @@ def _answers(material: Material) -> pd.Series[Any] | None:
     return answers
 
 
-WIDTH = 80
+WIDTH = 80  # of a plain terminal
 
 
 @dataclass(frozen=True, repr=False)

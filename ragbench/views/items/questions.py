@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 SLICES = ("kind", "language", "source", "answerable")
-MOST_VALUES = 60
+MOST_VALUES = 60  # more are no groups to choose from but names
 EQUAL = 1e-9  # of differences of values that are written alike
 STATEMENT, REASON, NAME = 600, 1000, 120
 """How long texts of judges and names of passages may be, in characters."""

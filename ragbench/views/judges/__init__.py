@@ -53,8 +53,8 @@ __all__ = [
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 SHARES = ("repeats", "blank", "key", "ladder", "disguise")
 """Probes whose effect is no difference; so are all that count changes."""
-HEIGHT = 220
-MOST_SERIES = 7
+HEIGHT = 220  # pixels, by eye: a curve's slope is seen
+MOST_SERIES = 7  # colours of the palette that are told apart without a legend
 
 
 @view("probes")

@@ -42,11 +42,11 @@ from ragbench.views.retrieval.space import name as system_name
 from ragbench.views.retrieval.space import passage
 from ragbench.views.view import view
 
-ROW = 24
+ROW = 24  # pixels: a line of 12 with room for a bar
 BESIDE = 3
 """Numbers of so many systems stand beside a topic; of more they are folded with it."""
-NAME = 46
-SUMMARY = 110
+NAME = 46  # characters that 390 pixels leave beside a bar
+SUMMARY = 110  # characters of a line
 
 
 @view("topics")

@@ -36,7 +36,7 @@ from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.view import view
 
-HEIGHT = 230
+HEIGHT = 230  # pixels, by eye: a curve's slope is seen, its table is on the same screen
 NAMED = 3  # systems whose numbers fit a title
 FEW_DEPTHS = 12
 WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps
@@ -136,7 +136,7 @@ def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:
 
 WITHOUT_IDEAL = ("mrr", "hit_rate", "precision")
 """Metrics that more relevant passages can only raise: the two values are bounds of them."""
-MOST_NAMED = 5
+MOST_NAMED = 5  # as many as a sentence can list
 
 
 @view("unjudged")
@@ -217,7 +217,7 @@ def _order(rows: Sequence[Mapping[str, Any]], _: Translator) -> str:
     )  # fmt: skip
 
 
-READING_HEIGHT = 240
+READING_HEIGHT = 240  # as above, with a line more of ticks
 METRIC = "recall"
 
 

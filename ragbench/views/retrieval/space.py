@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-PANEL = 130
-SPECTRUM = 220
+PANEL = 130  # pixels, by eye: two panels on one screen
+SPECTRUM = 220  # pixels, by eye: a slope is seen
 DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 MARKED = 0.95  # the usual share of variance that few components are asked to hold
 
@@ -217,7 +217,7 @@ def _of(table: pd.DataFrame, system: str) -> pd.DataFrame:
     return table[table["system"] == system]
 
 
-SUMMARY = 110
+SUMMARY = 110  # characters of a line
 PAIR_LINE = 74  # of a pair, whose texts stand one below the other
 EXCERPT = 600
 
@@ -290,8 +290,8 @@ def name(material: Material, system: str) -> Phrase:
 
 COLOURS = ("auto", "page", "folder", "section", "kind", "cluster")
 AXES = {2: ("x2", "y2"), 3: ("x3", "y3", "z3")}
-HEIGHT = 380
-HOVER, LINE = 240, 56
+HEIGHT = 380  # pixels, by eye: thousands of points stay apart
+HOVER, LINE = 240, 56  # characters of five lines, and of one
 LEAST_COLOURED = 0.4  # share of the texts: a colouring that leaves more of them grey tells little
 
 

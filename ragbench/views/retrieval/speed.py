@@ -30,7 +30,7 @@ from ragbench.views.basics.text import anchor, shown
 from ragbench.views.sentences.descriptions import known
 from ragbench.views.view import view
 
-SLOWEST = 10
+SLOWEST = 10  # as many as somebody looks at
 BUILT = ("index", "m", "ef_construction", "ef_search")
 """What tells the place of a finding on HNSW; exact search is told by `index` alone, and a hybrid's by `part` too."""
 

@@ -20,7 +20,7 @@ from ragbench.views.view import view
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_BARS = 36
+MOST_BARS = 36  # three years of months
 LONGEST = 40  # words: all longer questions share the last bar
 SCORES = range(1, 6)
 

@@ -24,7 +24,7 @@ from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean, shown
 from ragbench.views.sentences import descriptions, judge_trust, judges
 
-MANY = 4
+MANY = 4  # a sentence with more names is not read
 
 
 def sentences(material: Material) -> list[Content]:
@@ -272,7 +272,7 @@ def said(scores: Scores, language: str = "") -> list[str]:
 
 
 Row = Mapping[Any, Any]
-DIGITS = 3
+DIGITS = 3  # a thousand questions tell no finer values apart
 
 
 def repeats_rows(material: Material) -> list[Row]:

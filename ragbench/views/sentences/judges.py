@@ -294,7 +294,7 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Content:
     return (Text(title, "h3"), Table.of(_, title, heads, rows))
 
 
-MANY = 1000
+MANY = 1000  # a price below a cent is read by the thousand
 DIGITS = {"replies": (2, 0), "input_tokens": (1, 0), "output_tokens": (1, 0), "cost": (6, 3), "seconds": (4, 1)}
 """Decimals of one decision, and of `MANY`."""
 

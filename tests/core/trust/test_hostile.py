@@ -98,7 +98,7 @@ PROJECTS = {
     "a provider": Hostile('[providers.p]\nbase_url = "{url}"\n[judges.x]\nprovider = "p"\nmodel = "m"\n', files=TABLE,
                           words=SCORE, named="providers.p: sends texts to"),
     "a generator at an address": Hostile('[generators.x]\nkind = "openai"\nbase_url = "{url}"\nmodel = "m"\n',
-                                         words=("ask", "What?"), named="generators.x: sends texts to"),
+                                         words=("run", "tier2_generation"), named="generators.x: sends texts to"),
     "an embedder at an address": Hostile('[embedders.x]\nkind = "openai"\nmodel = "e"\nbase_url = "{url}"\n'
                                          '[systems.x]\nembedder = "x"\n', named="embedders.x: sends texts to"),
     "a reranker at an address": Hostile(f'[rerankers.x]\nkind = "endpoint"\nmodel = "m"\nbase_url = "{{url}}"\n{SYSTEM}'
@@ -117,8 +117,6 @@ PROJECTS = {
                                      named="database.folder"),
     "its database, stopped": Hostile('[database]\nfolder = "pg"\n', files=SERVER, words=("db", "stop"),
                                      named="database.folder"),
-    "its database, by its history": Hostile('[database]\nfolder = "pg"\n', files=SERVER, words=("history",),
-                                            named="database.folder"),
     "our own schema": Hostile('[databases.j]\n[databases.j.chunks]\ntable = "journal"\nin_schema = "ragbench"\n',
                               words=(*RUN, "-d", "db:j"), named="databases.j"),
     "a database that a variable names": Hostile('[databases.j]\nurl_variable = "PROD_URL"\n',
@@ -128,8 +126,6 @@ PROJECTS = {
                                      named="leads to {other}/secret.jsonl"),
     "a link in place of its data": Hostile(links={"data": "data"}, named="data_folder: reads {other}/data"),
     "a link in place of its reports": Hostile(links={"reports": "reports"}, named="writes to {other}/reports"),
-    "a link deep in its reports": Hostile(links={"reports/20260101T000000-01/parts": "data"},
-                                          named="leads to {other}/data", words=("publish", "latest", "--to", "public")),
     "notebooks copied elsewhere": Hostile(top='notebooks_folder = "../other/pages"\n', words=("lab", "--no-browser"),
                                           named="writes to {other}/pages"),
     "a data set that is a link": Hostile(links={"data/more": "data"}, named="leads to {other}/data"),
@@ -142,12 +138,6 @@ PROJECTS = {
     "a metric's prompt elsewhere": Hostile('[metrics.faithfulness.prompt]\nen = "../other/secret.jsonl"\n',
                                            named="reads {other}/secret.jsonl"),
     "reports elsewhere": Hostile(top='reports_folder = "../other/reports"\n', named="writes to {other}/reports"),
-    "reports of others, published": Hostile(top=REPORTS, named="writes to {other}/reports",
-                                            words=("publish", "latest", "--to", "public")),
-    "reports of others, compared": Hostile(top=REPORTS, named="writes to {other}/reports",
-                                           words=("compare", "one", "two")),
-    "questions drafted elsewhere": Hostile(top=DATA, named="data_folder: reads {other}/data",
-                                           words=("draft", "small")),
     "data at an address": Hostile(top='dataset = "{url}/data"\n', named="dataset: reads"),
     "reports to a bucket": Hostile(top='reports = "s3://evil/reports"\n', named="sends every run to s3://evil/reports"),
     "a cluster": Hostile(top='cluster = "tcp://127.0.0.1:9"\n', named="cluster: sends texts"),
@@ -215,12 +205,15 @@ def one_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=52)
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=47)
 @pytest.mark.parametrize("name", PROJECTS)
 def test_nothing_of_it_happens_before_one_answer(
     name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer
 ) -> None:
-    one = PROJECTS[name]
+    assert_asked_first(PROJECTS[name], stranger, server)
+
+
+def assert_asked_first(one: Hostile, stranger: Callable[..., tuple[Path, Path]], server: ChatServer) -> None:
     project, other = stranger(one, server.url)
     before = sorted(path for path in project.parent.rglob("*"))
     done = ragbench(*one.words)

@@ -206,13 +206,12 @@ class TestWhatIsNamed:
 
 
 class TestTheQuestion:
-    @pytest.mark.fault("cloned-projects", tried="commands in a folder that nobody has answered for", count=6)
+    @pytest.mark.fault("cloned-projects", tried="commands in a folder that nobody has answered for", count=5)
     @pytest.mark.parametrize(
         "words",
         [
             ("run",),
             ("run", "tier1_retrieval"),
-            ("ask", "What?"),
             ("lab", "--no-browser"),
             ("doctor", "--online"),
             ("run", "-p", "judges=search:find"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +13,7 @@ from typing import Any
 import fsspec
 import pytest
 
-import ragbench as rb
+from ragbench import report
 from ragbench.core.settings.urls import Url
 from ragbench.data import remotes
 from ragbench.data.remotes import RemoteError
@@ -45,7 +44,7 @@ def memory() -> Iterator[Any]:
 def run(project: Path) -> Path:
     """A finished run among the project's reports, drawn."""
     made = kept_runs.make(project / "reports", RUN, measurement())
-    assert ragbench("render", RUN).returncode == 0
+    report.render(made)
     return made
 
 
@@ -76,11 +75,9 @@ def test_a_run_is_read_at_its_url_by_every_reader(project: Path, run: Path, memo
     kept.send(RUN, REPORTS)
     kept.send("20261123T070000-01", f"{REPORTS}/")
     assert kept.find(f"{REPORTS}/latest").id == "20261123T070000-01"
-    assert rb.compare(f"{REPORTS}/{RUN}", f"{REPORTS}/latest").pairings
     add(project, '[gate.own]\nnotebook = "tier1_retrieval"\nmetric = "mrr"\nat_least = 0.0\n')
-    for words in (("runs", "show"), ("render",), ("gate",)):
-        done = ragbench(*words, f"{REPORTS}/{RUN}")
-        assert done.returncode == 0, done.stderr
+    done = ragbench("gate", f"{REPORTS}/{RUN}")
+    assert done.returncode == 0, done.stderr
     place = kept.pages_of(f"{REPORTS}/{RUN}")
     assert place.name == RUN
     assert project / "reports" not in place.parents
@@ -119,42 +116,6 @@ def test_a_latest_of_others_stays(run: Path, memory: Any) -> None:
     assert list(memory.store) == ["/bucket/reports/latest"]
 
 
-@pytest.mark.fault("disk", tried="storage that fails while a run is sent", count=1)
-def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
-    run: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write, left = remotes._write, [3]
-
-    def fails(storage: Any, url: Url, source: Path, path: str) -> None:
-        left[0] -= 1
-        if not left[0]:
-            raise ConnectionResetError("the line is cut")
-        write(storage, url, source, path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(remotes, "_write", fails)
-        done = ragbench("runs", "send", RUN, "--to", REPORTS)
-    assert done.returncode == 3
-    said = one_line(done.stderr)
-    assert f"the run is whole in {run}, and was not sent: {REPORTS}/{RUN}: cannot be written to" in said
-    assert "manifest.json" not in str(list(memory.store))
-    again = shlex.split(said.partition("To send it: ragbench ")[2])
-    done = ragbench(*again)
-    assert (done.returncode, done.stdout.strip()) == (0, f"{REPORTS}/{RUN}/index.html")
-
-
-def test_where_runs_are_sent_to_is_set_or_said(project: Path, run: Path, memory: Any) -> None:
-    done = ragbench("runs", "send", RUN)
-    assert done.returncode == 3
-    assert "no URL is named, and ragbench.toml has no `reports`" in one_line(done.stderr)
-    path = project / "ragbench.toml"
-    path.write_text(f'reports = "{REPORTS}"\n{path.read_text()}')
-    assert ragbench("runs", "send", RUN).returncode == 0
-    done = ragbench("runs", "send", RUN, RAGBENCH_TRUST="")
-    assert done.returncode == 5
-    assert f"sends every run to {REPORTS}, as you" in one_line(done.stderr)
-
-
 @pytest.mark.parametrize(
     ("to", "why"),
     [
@@ -171,18 +132,6 @@ def test_a_url_that_cannot_be_written_to_is_refused_before_anything_is_measured(
     assert not (project / "reports").exists()
 
 
-def test_a_site_is_published_to_a_url(run: Path, memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    to = "memory://bucket/site"
-    paths = written(monkeypatch)
-    assert ragbench("publish", RUN, "--to", to).stdout.strip() == f"{to}/index.html"
-    assert [path.rpartition("/")[2] for path in paths[-2:]] == ["index.html", ".ragbench"]
-    assert memory.exists("/bucket/site/single/index.html")
-    memory.pipe_file("/bucket/site/CNAME", b"example.org")
-    assert ragbench("publish", RUN, "--to", to, "--no-single").returncode == 0
-    assert not memory.exists("/bucket/site/single/index.html")
-    assert memory.exists("/bucket/site/CNAME")
-
-
 @pytest.mark.fault("paths", tried="a mark in shared storage that lists files elsewhere", count=1)
 def test_a_mark_that_others_wrote_removes_nothing_elsewhere(tmp_path: Path) -> None:
     site, far = tmp_path / "site", tmp_path / "far" / "site"
@@ -197,14 +146,6 @@ def test_a_mark_that_others_wrote_removes_nothing_elsewhere(tmp_path: Path) -> N
     assert (far.parent / "kept").is_file()
     assert (far / "index.html").read_text() == "new"
     assert not (far / "old.html").exists()
-
-
-def test_a_folder_of_others_is_not_published_to(run: Path, memory: Any) -> None:
-    memory.pipe_file("/bucket/site/theirs.txt", b"x")
-    done = ragbench("publish", RUN, "--to", "memory://bucket/site")
-    assert done.returncode == 3
-    assert "is there and holds other things" in one_line(done.stderr)
-    assert list(memory.store) == ["/bucket/site/theirs.txt"]
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import py_compile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragbench.extras.cluster import address
+from ragbench.extras.cluster import address, worker_pool
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
@@ -49,3 +50,20 @@ def test_who_reaches_it_speaks_tls_alone(made: dict[str, Any]) -> None:
     with dask.config.set({"distributed.comm.require-encryption": False}):
         found = address.Address(url="tls://127.0.0.1:1", folder=made["folder"]).connected()
     assert found["security"].require_encryption is True
+
+
+def test_a_module_without_sources_is_a_part_of_what_a_worker_runs(tmp_path: Path) -> None:
+    (tmp_path / "style.py").write_text("import words\n", encoding="utf-8")
+    (tmp_path / "words.py").write_text("found = 1\n", encoding="utf-8")
+    py_compile.compile(str(tmp_path / "words.py"), cfile=str(tmp_path / "words.pyc"), doraise=True)
+    (tmp_path / "words.py").unlink()
+    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "words.pyc"}
+
+
+@pytest.mark.parametrize(
+    "code", ["import words\nif:\n", "import words\n\0", *(f"{'-' * n}1\n" for n in (5000, 50_000))]
+)
+def test_a_module_that_does_not_parse_is_a_part_of_what_a_worker_runs(tmp_path: Path, code: str) -> None:
+    (tmp_path / "style.py").write_text("import broken\n", encoding="utf-8")
+    (tmp_path / "broken.py").write_text(code, encoding="utf-8")
+    assert {path.name for path in worker_pool.of_module("style", tmp_path)} == {"style.py", "broken.py"}

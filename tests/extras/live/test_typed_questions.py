@@ -123,7 +123,7 @@ def test_a_question_of_the_data_set_brings_its_log_and_its_labels() -> None:
 
 
 def test_what_is_costly_is_kept_until_settings_or_data_change(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typed_questions, "_DESK", typed_questions.Desk())
+    monkeypatch.setattr(typed_questions, "_CACHE", typed_questions.Cache())
     fitted: list[int] = []
     fit = hashing.HashingEmbedder._fit
     monkeypatch.setattr(

@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from ragbench.extras.publishing import publish
-from ragbench.extras.runs import comparison_pages
-from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.history import history, write
 from ragbench.report.keeping import kept
 from ragbench.store.run_records import RunRecord
 from tests import small_project
@@ -22,6 +19,10 @@ from tests.report import kept_runs
 from tests.report.visits import Visit
 from tests.views.measurements import measurement
 from tests.views.test_show import HOSTILE
+
+comparison_pages = pytest.importorskip("ragbench.extras.runs.comparison_pages")
+compare_runs = pytest.importorskip("ragbench.extras.runs.compared").compare_runs
+runs_over_time = pytest.importorskip("ragbench.extras.runs.history")
 
 pytestmark = pytest.mark.browser
 PAPER = {"width": 680, "height": 960}  # A4 between margins of 15 mm, in CSS pixels
@@ -54,7 +55,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         foreign = replace(second, id="foreign", values=tuple(values), scores=())
         runs = (first, second, replace(first, id="third"), replace(second, id="fourth"), foreign)
         records = [replace(run, started=start + datetime.timedelta(days=day)) for day, run in enumerate(runs)]
-        write(history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
+        runs_over_time.write(runs_over_time.history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
     return folder
 
 

@@ -10,14 +10,15 @@ import pytest
 
 from ragbench import report
 from ragbench.extras.publishing import publish
-from ragbench.extras.runs import comparison_pages
-from ragbench.extras.runs.compared import compare_runs
 from tests import small_project
 from tests.extras.publishing.test_browser import PAPER, WIDE, kept_twice
 from tests.report import kept_runs
 from tests.report.test_pages_browser_questions import judged
 from tests.report.visits import Visit
 from tests.views.measurements import measurement
+
+comparison_pages = pytest.importorskip("ragbench.extras.runs.comparison_pages")
+compare_runs = pytest.importorskip("ragbench.extras.runs.compared").compare_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SYSTEMS = tuple(f"system-{place:02}" for place in range(12))

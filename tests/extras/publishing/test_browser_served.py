@@ -16,14 +16,15 @@ import nbformat
 import pytest
 
 from ragbench.extras.publishing import publish
-from ragbench.extras.runs import comparison_pages
-from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.history import history, write
 from tests import small_project
 from tests.extras.publishing.test_browser import kept_twice
 from tests.report.test_pages_browser_questions import judged
 from tests.report.visits import DRAWN, WATCH, draw, keep_page
 from tests.views.measurements import measurement
+
+comparison_pages = pytest.importorskip("ragbench.extras.runs.comparison_pages")
+compare_runs = pytest.importorskip("ragbench.extras.runs.compared").compare_runs
+runs_over_time = pytest.importorskip("ragbench.extras.runs.history")
 
 pytestmark = pytest.mark.browser
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -74,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             replace(one, started=datetime.datetime(2026, 1, day, tzinfo=datetime.UTC))
             for day, one in ((1, before), (2, after))
         ]
-        write(history(days, metrics=["mrr"]), folder / "site" / "history", "ru")
+        runs_over_time.write(runs_over_time.history(days, metrics=["mrr"]), folder / "site" / "history", "ru")
     return folder / "site"
 
 

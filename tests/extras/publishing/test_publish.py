@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragbench import report
+from ragbench.__main__ import _is_for_people
 from ragbench.core.measurement import Measurement
 from ragbench.extras.publishing import publish
 from ragbench.extras.publishing.publish import Veil
@@ -216,8 +217,9 @@ def test_a_folder_that_holds_other_things_is_not_touched(bare: Path) -> None:
     mine = bare / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("my work")
-    with pytest.raises(FileExistsError, match="holds other things"):
+    with pytest.raises(FileExistsError, match="holds other things") as refused:
         publish.publish("one", mine)
+    assert _is_for_people(refused.value), "the sentence alone is printed, without a trace"
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
     linked = bare / "link"
     linked.symlink_to(mine)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import delete, text
 from typer.testing import CliRunner
 
+import ragbench as rb
 from ragbench.core import settings as settings_room
 from ragbench.core.settings import Settings
 from ragbench.extras.runs.journal_command import application
@@ -17,6 +18,9 @@ from ragbench.llm.journal import Entry
 from ragbench.store import Store
 from ragbench.store.database_tables import journal as table
 from ragbench.store.reply_journal import DatabaseJournal
+from tests.cli.command_line import invoke, one_line
+from tests.llm.chat_server import ChatServer
+from tests.small_project import add, write_lines
 from tests.store.test_copying import databases as databases
 from tests.store.test_journal import row
 from tests.store.test_journal_pruning import judged, left, noise, record
@@ -81,3 +85,53 @@ def test_export_and_import_bring_the_same_rows(
     assert one["cost"] == pytest.approx(1.203)
     assert one["bytes"] == DatabaseJournal(store.engine).bytes()["travel", "m"]
     assert 0 <= told["hits"] <= told["lookups"]
+
+
+WORDS = ("score", "a.jsonl", "-m", "response_groundedness", "--judge", "forged", "--json", "scores.json")
+
+
+SAID = "Judge forged: {0} of {0} replies were imported from a file: the numbers are as true as whoever made it."
+
+
+@pytest.mark.fault("received", tried="six flipped verdicts in an imported journal", count=1)
+def test_flipped_verdicts_in_an_imported_journal_do_not_pass_unnoticed(project: Path) -> None:
+    rows = [
+        {"id": f"q{n}", "user_input": f"How high is tower {n}?", "response": f"It is {n} m high, and old.",
+         "retrieved_contexts": [f"Tower {n} is {n} m high, and was built long ago."]}
+        for n in range(10)
+    ]  # fmt: skip
+    write_lines(project / "a.jsonl", rows)
+    with ChatServer(answer=lambda body: {"reason": "all of it", "rating": 2}).running() as server:
+        add(project, f'[judges.forged]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        first = invoke(*WORDS)
+        assert first.exit_code == 0, first.output
+        assert "imported" not in one_line(first.output)
+        calls = server.calls
+        assert invoke("journal", "export", "j.jsonl", "--judge", "forged").exit_code == 0
+        kept = [json.loads(line) for line in (project / "j.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert [one["imported"] for one in kept] == [False] * calls
+        for one in kept[:6]:
+            one["text"] = one["text"].replace('"rating": 2', '"rating": 0')
+        write_lines(project / "j.jsonl", kept)
+        assert invoke("journal", "prune", "--judge", "forged", "--yes").exit_code == 0
+        assert invoke("journal", "import", "j.jsonl").exit_code == 0
+        second = invoke(*WORDS, "--out", "out")
+        scores = rb.score("a.jsonl", ["response_groundedness"], judge="forged")
+        assert server.calls == calls, "all of them came in the file"
+    told_in_python = {
+        "repr": repr(scores), "print": str(scores), "HTML": scores._repr_html_(), "LaTeX": scores.latex(),
+        "Markdown": scores.page().markdown(), "frame": scores.estimates.attrs["caveat"],
+        "measurement": repr(scores.page().measurement), "JSON": scores.as_json()["caveats"]["rag_metrics"],
+    }  # fmt: skip
+    assert [name for name, text in told_in_python.items() if SAID.format(calls) not in " ".join(text.split())] == []
+    assert str(scores).count("imported from a file") == 1
+    assert SAID.format(calls) in (project / "out" / "README.txt").read_text(encoding="utf-8"), "beside the CSV files"
+    told = json.loads((project / "scores.json").read_text(encoding="utf-8"))
+    assert told["estimates"][0]["value"] < 1, "the verdicts were flipped"
+    assert SAID.format(calls) in one_line(second.output)
+    [model] = told["answered_by"]["rag_metrics"]
+    assert (model["imported"], model["whole"]) == (calls, calls)
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (project / "out").glob("*.html")}
+    warned = {name for name, text in pages.items() if SAID.format(calls) in " ".join(text.split())}
+    assert warned == {"index.html", "rag_metrics.html"}
+    assert invoke("journal", "prune", "--judge", "forged", "--yes").exit_code == 0

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from ragbench import data
 from ragbench.__main__ import application
 from ragbench.core import settings
 from ragbench.data import DatasetError
-from ragbench.extras.publishing import publish
 from ragbench.extras.runs import comparison_pages, past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
+from ragbench.extras.runs.past_runs import read_history, read_result
 from ragbench.store import Store
 from ragbench.store.run_records import RunRecord, RunValue
 from ragbench.store.runs import Runs
@@ -277,6 +278,7 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
         assert json.loads(json.dumps(kept.manifest))["provenance"]["git_commit_hash"] == "abc1234"
         said = CliRunner().invoke(application, ["runs", "show", "loaded-20260216"], catch_exceptions=False).output
         assert re.search(r"topic_id +question_count +unique_chunks +unique_urls\n *0 +3 +9 +4", said)
+        publish = pytest.importorskip("ragbench.extras.publishing.publish")
         site = publish.publish("loaded-20260216_101423", project / "site")
         assert "notebook,topic_id,question_count,unique_chunks,unique_urls\r\nnumbers,0,3,9,4\r\n" in (
             (site.parent / "data" / "topic_coverage.csv").read_bytes().decode()
@@ -284,3 +286,41 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
         assert "What was found for each topic" in site.read_text(encoding="utf-8")
         for name in ("loaded-20260216_101423", "loaded-20260301_090000"):
             Runs(store.engine).delete(name)
+
+
+HISTORY = {"id": "r", "schema_version": "2.0", "tier_1_metrics": {"ndcg": 0.5, "total_queries": 10}}
+
+
+def _history(metric: str, size: str) -> str:
+    said = json.dumps([{**HISTORY, "tier_1_metrics": {"ndcg": "M", "total_queries": "S"}}])
+    return said.replace('"M"', metric).replace('"S"', size)
+
+
+def _result(metric: str, size: str) -> str:
+    said = json.dumps({"benchmark_metadata": {"evaluation_level": "chunk", "evaluated_queries": "S"},
+                       "metrics": {"ndcg": "M"}})  # fmt: skip
+    return said.replace('"M"', metric).replace('"S"', size)
+
+
+@pytest.mark.fault("numbers", tried="counts and values of runs that another benchmark wrote", count=8)
+@pytest.mark.parametrize(("made", "read"), [(_history, read_history), (_result, read_result)])
+@pytest.mark.parametrize("metric", ["1" + "0" * 400, "1e300", "-1e16", "true"])
+def test_what_another_benchmark_wrote_is_bounded(
+    tmp_path: Path, made: Callable[[str, str], str], read: Callable[[Path], Any], metric: str
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(made("0.5", "10"))
+    read(path)
+    path.write_text(made(metric, "10"))
+    with pytest.raises(DatasetError, match="ndcg"):
+        read(path)
+
+
+def test_a_count_beyond_all_bounds_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(_history("0.5", str(2**63)))
+    ([run], _) = read_history(path)
+    assert run.sizes["tier_1_metrics"] == (None, None)
+    path.write_text(_result("0.5", str(2**63)))
+    with pytest.raises(DatasetError, match="evaluated_queries"):
+        read_result(path)

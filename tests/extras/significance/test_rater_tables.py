@@ -15,8 +15,6 @@ from typer.testing import CliRunner, Result
 
 from ragbench import stats
 from ragbench.__main__ import application
-from ragbench.extras.labelling import sheet
-from ragbench.extras.labelling.sheet import Item
 
 Write = Callable[[pandas.DataFrame, Path], None]
 
@@ -168,7 +166,8 @@ def test_the_order_of_rows_changes_no_sign_of_agreement(
 
 def labels(folder: Path, annotator: str, values: dict[str, float], metric: str = "faithfulness") -> Path:
     """A file of labels as the widget writes it."""
-    items = [Item(name, "=system", metric, "Q?", "A") for name in values]
+    sheet = pytest.importorskip("ragbench.extras.labelling.sheet")
+    items = [sheet.Item(name, "=system", metric, "Q?", "A") for name in values]
     made = sheet.Sheet(items, (0, 0.5, 1), annotator, folder / f"{annotator}.csv")
     for value in values.values():
         made.give(value)
@@ -202,7 +201,8 @@ def test_labels_on_several_metrics_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_sheets_that_people_filled_in_are_a_rater_each(tmp_path: Path) -> None:
-    items = [Item(f"q{n}", "s", "m", "Q?", "A") for n in range(3)]
+    sheet = pytest.importorskip("ragbench.extras.labelling.sheet")
+    items = [sheet.Item(f"q{n}", "s", "m", "Q?", "A") for n in range(3)]
     paths = []
     for name, given in {"anna": ("1", "0,5", "0"), "boris": ("1", "0", "")}.items():
         made = sheet.export_csv(sheet.Sheet(items, (0, 0.5, 1), name, tmp_path / "none.csv"), tmp_path / f"{name}.csv")

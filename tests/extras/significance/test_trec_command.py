@@ -97,11 +97,20 @@ def test_requests_that_cannot_be_followed(
     assert message in " ".join(done.output.replace("│", " ").split())
 
 
-def test_a_name_that_is_near_is_suggested_whatever_its_case(tmp_path: Path, invoke: Callable[..., Any]) -> None:
-    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
-    done = invoke(qrels, run, "-m", "nDGC@10")
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("nDGC@10", "ndcg@10"), ("Sucess@5", "hit_rate@5"), ("infap2", "inferred_ap"), ("nDCG@x", "ndcg"), ("F1@5", "")],
+)
+def test_a_near_name_is_suggested(invoke: Callable[..., Any], tmp_path: Path, name: str, near: str) -> None:
+    meant = f"did you mean {near}? Of" if near else "of"
+    done = invoke(written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN), "-m", name)
     assert done.exit_code == 3
-    assert "there is no metric 'nDGC@10'; did you mean ndcg?" in command_line.one_line(done.output)
+    said = command_line.one_line(done.output)
+    assert f"there is no metric {name!r}; {meant} rankings there are average_precision, " in said
+
+
+def test_cut_offs_are_asked_for_as_trec_eval_has_them(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
     made = json.loads(invoke(qrels, run, "-m", "P.1,3,nDCG@10", "--json", "-").stdout)
     assert [row["metric"] for row in made["estimates"]] == ["P.1", "P.3", "nDCG@10"]
 

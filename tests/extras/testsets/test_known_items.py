@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench import tiers, views
+from ragbench import data, tiers, views
 from ragbench.core import settings, stand_ins
 from ragbench.core.language import translator
 from ragbench.core.types import Verdict
@@ -19,6 +19,7 @@ from ragbench.data.records import KNOWN_ITEM, ChunkRecord
 from ragbench.extras.testsets.known_items import Recall, draft
 from ragbench.tiers.basics import withholding
 from tests.cli.command_line import invoke
+from tests.data.test_documents import folder as folder
 from tests.small_project import CHUNKS, add, write_lines
 
 BASE = [
@@ -187,3 +188,38 @@ def test_a_page_on_known_items_says_why_it_has_no_verdict(project: Path) -> None
     shown = views.comparison.answer(views.Page(made, language="en")).words
     assert "known items" in shown
     assert "whether ngrams is better or worse than bm25 cannot be told: 60 questions are words" in shown
+
+
+def test_the_command_writes_a_base_that_can_be_added_to_and_drafted_for(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ragbench.toml").write_text('[systems.ngrams]\nembedder = "hashing"\n', encoding="utf-8")
+
+    def ran(*words: str, code: int = 0) -> str:
+        done = invoke(*words)
+        assert done.exit_code == code, done.output
+        return done.output
+
+    assert "nothing was written" in ran("load", "documents", "handbook", "--name", "kb", "--dry-run")
+    assert not (tmp_path / "data").exists()
+    said = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "-l", "en")
+    assert "5 documents" in said
+    assert "ragbench draft kb --questions 120" in said
+    made = data.load("kb", tmp_path / "data")
+    assert not made.questions
+    assert {one.document for one in made.chunks} == {one.id for one in made.documents}
+    assert "3 known-item questions are in kb" in ran("draft", "kb", "--questions", "3")
+    (folder / "extra.md").write_text("One page more, on parking.", encoding="utf-8")
+    again = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "--add")
+    assert "5 of 6 documents have not changed" in again
+    made = data.load("kb", tmp_path / "data")
+    assert (len(made.documents), len(made.questions)) == (6, 3)
+    named = {name for one in made.questions for name in one.relevant}
+    changed = next(one.document for one in made.chunks if one.id in named)
+    assert changed is not None
+    (folder / changed).write_text("Another text altogether.", encoding="utf-8")
+    refused = invoke("load", "documents", "handbook", "--name", "kb", "--size", "80", "--add")
+    assert isinstance(refused.exception, DatasetError)
+    assert "labelled with passages that have changed" in str(refused.exception)
+    assert data.load("kb", tmp_path / "data") == made

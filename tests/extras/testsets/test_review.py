@@ -12,11 +12,13 @@ import pytest
 from ragbench import data
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, Dialogue, QuestionRecord, Turn
-from ragbench.extras.labelling import Panel, Sheet, annotation
-from ragbench.extras.labelling.sheet import Given
 from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
 from tests.llm.chat_server import ChatServer
+
+labelling = pytest.importorskip("ragbench.extras.labelling")
+annotation = pytest.importorskip("ragbench.extras.labelling.annotation")
+Given = labelling.Given
 
 CHUNKS = [ChunkRecord(id="a", text="It opens at nine.")]
 QUESTIONS = [
@@ -54,8 +56,8 @@ def test_a_draft_is_read_with_its_passages_and_by_keys(tmp_path: Path) -> None:
     read = annotation.drafts_to_review(RECORDS)
     assert [item.id for item in read] == ["q0", "q1", "q2", "q3", "q4", "t"]
     assert (read[0].question, read[0].answer, read[0].contexts) == ("When 0?", "At nine.", ("It opens at nine.",))
-    sheet = Sheet(read, annotation.SCALE, "anna", tmp_path / "s.csv")
-    panel = Panel(sheet, annotation.METRIC, {0.0: "reject", 1.0: "accept", 2.0: "accept as the note has it"})
+    sheet = labelling.Sheet(read, annotation.SCALE, "anna", tmp_path / "s.csv")
+    panel = labelling.Panel(sheet, annotation.METRIC, {0.0: "reject", 1.0: "accept", 2.0: "accept as the note has it"})
     assert [(choice["text"], choice["key"]) for choice in panel.fixed["choices"]] == [
         ("reject", "0"), ("accept", "1"), ("accept as the note has it", "2")
     ]  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ragbench.data.samples import read_samples
-from ragbench.extras.standards.agents import calls_of
 from ragbench.extras.traces import files_of_traces
 from ragbench.extras.traces.spans import Span, announced, made, run
 
@@ -121,6 +120,7 @@ def test_a_vendors_own_records_are_one_run(records: Any, tmp_path: Path) -> None
     log.write_text(json.dumps(line) + "\n", encoding="utf-8")
     [sample] = read_samples(log)
     assert (sample.user_input, sample.response, sample.cost) == (ASKED, ANSWER, pytest.approx(0.003))
+    calls_of = pytest.importorskip("ragbench.extras.standards.agents").calls_of
     assert [(call.name, call.arguments) for call in calls_of(sample)] == [("weather", {"city": "Paris"})]
 
 

@@ -51,8 +51,8 @@ from ragbench.views.basics.web import GLYPHS, Web, drawn
 from ragbench.views.sentences.conclusions import standing_in
 from ragbench.views.view import view
 
-EXCERPT = 160
-LONG = 40
+EXCERPT = 160  # two lines of a page
+LONG = 40  # below it both are read whole at a glance
 FIRST = 8
 """So many settings that differ are read at once; the others are folded."""
 ACROSS = "rb-wide rb-across"
@@ -338,7 +338,7 @@ def effects(material: Material, present: frozenset[str]) -> Content:
     return (Table.of(_, _("Effect sizes"), heads, rows), Text(note, "rb-meta"))
 
 
-HEIGHT = 132
+HEIGHT = 132  # pixels: panels of several metrics on one screen
 EDGE = 10  # pixels above and below what is drawn, for half a mark
 FEW = 6
 """So many runs have their names below the panels; of more the table has them."""

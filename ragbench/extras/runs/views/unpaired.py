@@ -28,7 +28,7 @@ from ragbench.views.basics.material import Material, digits_of
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
 
-EXCERPT = 160
+EXCERPT = 160  # two lines of a page
 
 
 @view("summaries")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.core import annexes, folders
+from ragbench.core import folders
 from tests.laws import sources
 
 FORMATS = {"json", "tomllib", "pickle", "marshal", "numpy", "np", "ElementTree", "etree", "yaml", "nbformat"}
@@ -180,11 +180,8 @@ print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
 @pytest.mark.parametrize(
     "call",
     [
-        "from ragbench.cli.beginnings import _defined; list(_defined(path))",
-        pytest.param(
-            "from ragbench.extras.cluster.address import parse; parse(str(path))",
-            marks=pytest.mark.skipif("cluster" not in annexes.offered("pool"), reason="the annex is not there"),
-        ),
+        "from ragbench.systems.callables import names_in; list(names_in(path))",
+        "from ragbench.extras.cluster.address import parse; parse(str(path))",
         "from ragbench.tiers.run.overview import _heading; _heading(path)",
         "from ragbench.data.documents import _converted; _converted(path, '.pdf')",
     ],
