@@ -72,7 +72,6 @@ _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOTHING = {"nan", "NaN", "<NA>", "NaT"}
-_ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
@@ -141,11 +140,6 @@ def raters_of(columns: Iterable[str]) -> list[str]:
 def spoken(field: str) -> str:
     """What a field is called where a user is told of it."""
     return SPOKEN.get(field, field)
-
-
-def is_column(name: Any, role: str) -> bool:
-    """Whether a column of judgements or of a run with this name has the role, one of JUDGED."""
-    return key(name) in _ROLES[role]
 
 
 def printed(text: str) -> str:
@@ -399,7 +393,7 @@ class Columns:
             self.unread.update(dict.fromkeys(there[1:]))
             return native(first)
         said = spoken(field_name)
-        which = " or ".join(f"--column {said}={name}" for name in there)
+        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
             f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
@@ -480,8 +474,13 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         field_name = field_of(name) or _RARE.get(key(name), "")
         if not field_name:
             legal = [*SPOKEN.values(), *FIELDS]
-            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
-        by_field[field_name] = columns if isinstance(columns, str) else list(columns)
+            turned = f"; did you mean {columns}={name}?" if field_of(columns) else f"; legal: {LEGAL}"
+            near = names.meant(str(name), legal) or turned
+            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{near}")
+        several = columns if isinstance(columns, list | tuple) else [columns]
+        if not several or any(isinstance(column, bool) or not isinstance(column, str | int) for column in several):
+            raise AmbiguousError(f"column {name} = {shown(columns)}: the name of a column is expected")
+        by_field[field_name] = [*map(str, several)] if isinstance(columns, list | tuple) else str(columns)
     return by_field
 
 
