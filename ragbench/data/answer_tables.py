@@ -88,9 +88,8 @@ def _read(
 def _question(
     sample: Sample, chunks: Chunks, labels: Mapping[str, dict[str, float]]
 ) -> tuple[QuestionRecord, list[str]]:
-    """The question of a sample, and the ids of what was retrieved to it. Raises DatasetError."""
     if sample.user_input is None or not sample.user_input.strip():
-        raise DatasetError("no question")
+        raise DatasetError("no question; `ragbench score ANSWERS QUESTIONS` joins those of another file by their ids")
     retrieved = chunks.named(sample.contexts or ())
     wanted = chunks.named(sample.reference_contexts or ())
     relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)

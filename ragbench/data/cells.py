@@ -76,6 +76,11 @@ def opened(value: Any) -> Any:
     return value if parsed is None else parsed[0]
 
 
+def native(value: Any) -> Any:
+    """Numbers, columns and arrays of pandas and NumPy as Python's numbers and lists; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def fields_of(value: Any) -> Mapping[str, Any] | None:
     """The fields of an object of a framework, a pydantic model or a data class, with its text and its role where these
     are properties; None for anything else."""

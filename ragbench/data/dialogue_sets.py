@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, StrictStr
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.payloads import question_of
 from ragbench.data.question_sets import Name
 from ragbench.data.records import Dialogue, Turn
-from ragbench.data.rows import checked, cut, cut_list, read_rows
+from ragbench.data.rows import checked, cut, cut_list, read_rows, wrapped
 from ragbench.data.samples import Given, turns_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
@@ -69,9 +70,7 @@ def read(path: Path, *, columns: Given | None = None) -> Brought:
 
 
 def _unwrapped(row: Mapping[str, Any], place: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The dialogues of a row: itself, or a list of them under `dialogues`."""
-    inner = row.get("dialogues")
-    if not isinstance(inner, list):
+    if (inner := wrapped(row)) is None:
         return [(place, row)]
     return [
         (f"{place}, dialogue {number}", dialogue)
@@ -81,7 +80,6 @@ def _unwrapped(row: Mapping[str, Any], place: str) -> list[tuple[str, Mapping[st
 
 
 def _dialogue(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[str, tuple[Turn, ...]]:
-    """The id and the turns of a row. Raises DatasetError."""
     given_turns = opened(fields.get("messages"))
     if isinstance(given_turns, list) and all(isinstance(question, str) for question in given_turns):
         fields = {**fields, "questions": given_turns, "expected_answers": opened(fields.get("reference")) or []}
@@ -93,8 +91,15 @@ def _dialogue(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> 
     given = {"id": fields.get("id"), "questions": fields.get("questions", []), "expected_answers": []}
     if said is not None:
         given |= {"questions": [turn.question for turn in said], "expected_answers": [turn.answer for turn in said]}
-    elif "expected_answers" in fields:
-        given["expected_answers"] = fields["expected_answers"]
+    else:
+        answers = fields.get("expected_answers", opened(fields.get("reference"))) or []
+        lists = {"questions": opened(fields["questions"]), "expected_answers": answers}
+        given |= {  # of CoQA each is an object
+            name: [question_of(part) if isinstance(part, Mapping) else part for part in own]
+            if isinstance(own, list)
+            else own
+            for name, own in lists.items()
+        }
     item = checked(Item, given, place)
     asked, answers = item.questions, item.expected_answers
     if not asked:

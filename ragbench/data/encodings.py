@@ -102,7 +102,6 @@ def _is_damaged_utf_8(block: bytes) -> bool:
 
 
 def _russian(block: bytes) -> str:
-    """The encoding in which a block is Russian. Raises UnknownEncodingError where none is, or more than one."""
     words = dict.fromkeys(word for word in _WORD.findall(block) if _HIGH.search(word))
     sample = b" ".join(words)[:READ_BYTES]
     looks: dict[str, tuple[float, str, Look]] = {}

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from ragbench.core import folders, settings
+from ragbench.core import settings
 from ragbench.core.expectations import kind
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 
@@ -112,23 +112,12 @@ class LeftOut:
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
-    """The whole text of a plain or gzipped file, without byte-order mark, in NFC, with LF line ends.
+    """The whole text of a plain or packed file, without byte-order mark, in NFC, with LF line ends.
 
     The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
     more than `limit` bytes, or an encoding that nothing tells for sure.
     """
-    encoding = _encoding(path)
-    with unpacked(path) as stream:
-        try:
-            raw = folders.read(stream, limit + 1)
-        except DAMAGED as error:
-            raise DatasetError(f"{path.name}: cannot be read: {error}") from None
-    if len(raw) > limit:
-        raise DatasetError(
-            f"{path.name}: more than {limit:,} bytes once unpacked; split it, or write it as JSON Lines, "
-            "which is read line by line"
-        )
-    return normalise(_decode(raw, path.name, encoding))
+    return normalise("".join(text_blocks(path, limit=limit)))
 
 
 def read_lines(
@@ -137,8 +126,7 @@ def read_lines(
     """The objects of a JSON Lines file, plain or packed, each with its line number from 1; blank lines are skipped.
 
     held: who reads them keeps them all, so that they must fit into memory together. left_out: what is no JSON object
-    is counted there, and NaN is None; without it anything else raises DatasetError with file and line. Lines are
-    streamed (of UTF-16 and its like the whole file is read first).
+    is counted there, and NaN is None; without it anything else raises DatasetError with file and line.
     """
     load = Load(path, "lines", held=held)
     for number, text in text_lines(path):
@@ -146,8 +134,8 @@ def read_lines(
         load.add(weight(text or "") if held else len(text or ""))
         try:
             if text is None:
-                raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
-            if not text:
+                raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} characters")
+            if not text.strip():
                 continue
             item = parse_json(text, place, STRICT if left_out is None else LENIENT)
             if not isinstance(item, dict):
@@ -177,55 +165,61 @@ def _why(said: str) -> str:
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
-    """The lines of a plain or gzipped file with their numbers from 1, stripped; None for one of more than
-    MAX_LINE_BYTES, which is passed over.
-
-    Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
-    for what cannot be read.
-    """
-    encoding = _encoding(path)
-    wide = encoding != UTF_8 and "\n{".encode(encoding) != b"\n{"
-    with io.BytesIO(read_text(path).encode()) if wide else unpacked(path) as stream:
-        number = 0
-        while True:
-            place = f"{path.name}, line {number + 1}"
-            raw = _line(stream, place)
-            if not raw:
-                return
-            number += 1
-            whole = len(raw) <= MAX_LINE_BYTES
-            yield number, _decode(raw, place, UTF_8 if wide else encoding).strip() if whole else None
-            while not whole and raw and not raw.endswith(b"\n"):
-                raw = _line(stream, place)
+    """The lines of a plain or packed file with their numbers from 1, without their ends; None for one of more than
+    MAX_LINE_BYTES characters, which is passed over. Raises DatasetError for what cannot be read."""
+    ends, rest, is_long = io.IncrementalNewlineDecoder(None, translate=True), "", False
+    numbers = itertools.count(1)
+    for block in itertools.chain(text_blocks(path), [""]):
+        *whole, rest = (rest + ends.decode(block, final=not block)).split("\n")
+        for line in whole:
+            if not is_long:
+                yield next(numbers), None if len(line) > MAX_LINE_BYTES else line
+            is_long = False
+        if len(rest) > MAX_LINE_BYTES:
+            if not is_long:
+                yield next(numbers), None
+            rest, is_long = "", True
+    if rest and not is_long:
+        yield next(numbers), rest
 
 
-def text_blocks(path: Path, size: int | None = None) -> Iterator[str]:
-    """The text of a plain or gzipped file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
+def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -> Iterator[str]:
+    """The text of a plain or packed file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
 
-    Raises DatasetError for what cannot be read, for a byte that is not of the file's encoding, and for more blanks in a
-    row than a text that is held may have letters: nobody who counts rows would see their end.
+    Raises DatasetError for what cannot be read, for a byte that is not of the file's encoding, for more than `limit`
+    bytes, and for more blanks in a row than a text that is held may have letters: nobody who counts rows would see
+    their end.
     """
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
+    line, known, blanks = 1, 0, 0
     with unpacked(path) as stream:
-        first, known, blanks = True, 0, 0
         while True:
             try:
                 raw = stream.read(size or BLOCK_BYTES)
             except DAMAGED as error:
-                raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+                raise DatasetError(f"{path.name}, line {line}: cannot be read: {error}") from None
             begun = known - len(decoder.getstate()[0])
             known += len(raw)
+            if limit is not None and known > limit:
+                raise DatasetError(
+                    f"{path.name}: more than {limit:,} bytes once unpacked; split it, or write it as JSON Lines, "
+                    "which is read line by line"
+                )
             try:
                 text = decoder.decode(raw, final=not raw)
-            except UnicodeError as error:
-                raise _not_of(encoding, error, path.name, begun) from None
+            except UnicodeError as error:  # some encodings know no places
+                start = getattr(error, "start", None)
+                line += getattr(error, "object", b"")[:start].count(b"\n")
+                name = "UTF-8" if encoding == UTF_8 else encoding
+                what = f"not {name}: {error}" if start is None else f"byte {begun + start} is not {name}"
+                raise DatasetError(f"{path.name}, line {line}: {what}; save the file as UTF-8 and try again") from None
             blanks = blanks + len(text) if not text or text.isspace() else 0
             if blanks > MAX_BYTES:
                 raise DatasetError(f"{path.name}: more than {MAX_BYTES:,} blanks in a row once unpacked")
             if text:
-                yield text.removeprefix("\ufeff") if first else text
-                first = False
+                yield text.removeprefix("\ufeff") if known == len(raw) else text
+            line += text.count("\n")
             if not raw:
                 return
 
@@ -241,13 +235,6 @@ def normalised(blocks: Iterator[str]) -> Iterator[str]:
         else:
             rest += block
     yield normalise(rest)
-
-
-def _line(stream: io.BufferedIOBase, place: str) -> bytes:
-    try:
-        return stream.readline(MAX_LINE_BYTES + 1)
-    except DAMAGED as error:
-        raise DatasetError(f"{place}: cannot be read: {error}") from None
 
 
 @dataclass
@@ -316,21 +303,11 @@ def weight(text: str) -> int:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a plain or gzipped file with their ends, in NFC with LF, one at a time.
-
-    Raises DatasetError for what cannot be read, and for a line of more than MAX_LINE_BYTES characters.
-    """
-    ends = io.IncrementalNewlineDecoder(None, translate=True)
-    rest, number = "", 0
-    for block in text_blocks(path):
-        *whole, rest = (rest + ends.decode(block)).split("\n")
-        number += len(whole)
-        for line in whole:
-            yield f"{unicodedata.normalize('NFC', line)}\n"
-        if len(rest) > MAX_LINE_BYTES:
-            raise DatasetError(f"{path.name}, line {number + 1}: longer than {MAX_LINE_BYTES:,} bytes")
-    if rest := rest + ends.decode("", final=True):
-        yield unicodedata.normalize("NFC", rest)
+    """The lines of a plain or packed file with LF, in NFC. Raises DatasetError as `text_lines`, and for a long line."""
+    for number, line in text_lines(path):
+        if line is None:
+            raise DatasetError(f"{path.name}, line {number}: longer than {MAX_LINE_BYTES:,} characters")
+        yield f"{unicodedata.normalize('NFC', line)}\n"
 
 
 def normalise(text: str) -> str:
@@ -365,21 +342,6 @@ def _encoding(path: Path) -> str:
             raise DatasetError(f"{path.name}: {error}") from None
         except DAMAGED as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
-
-
-def _decode(raw: bytes, place: str, encoding: str) -> str:
-    try:
-        return raw.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        raise _not_of(encoding, error, place) from None
-
-
-def _not_of(encoding: str, error: UnicodeError, place: str, begun: int = 0) -> DatasetError:
-    """What is said of bytes that are not of the file's encoding. begun: the number of bytes before them."""
-    if not isinstance(error, UnicodeDecodeError):  # of an encoding that knows no places
-        return DatasetError(f"{place}: not {encoding}: {error}; save the file as UTF-8 and try again")
-    name = "UTF-8" if encoding == UTF_8 else encoding
-    return DatasetError(f"{place}: byte {begun + error.start} is not {name}; save the file as UTF-8 and try again")
 
 
 def _refuse_constant(name: str) -> None:

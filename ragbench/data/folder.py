@@ -14,10 +14,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from ragbench.core import folders
-from ragbench.core.expectations import expectation, shown
 from ragbench.core.language import LANGUAGES
 from ragbench.core.listings import Listing
-from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Chunk, Question
 from ragbench.data.files import DatasetError, TooMuchError, read_lines, read_text
 from ragbench.data.records import (
@@ -273,8 +271,6 @@ def records_named(name: str, folder: Path) -> tuple[Path, str, Records]:
 
 @dataclass(frozen=True)
 class _About:
-    """What dataset.toml says."""
-
     titles: Mapping[str, str]
     licence: str
     languages: list[str]
@@ -310,7 +306,9 @@ def lines_of_table(path: Path, model: type[Line], *, held: bool = True) -> Itera
         try:
             yield place, model.model_validate(item)
         except ValidationError as error:
-            raise DatasetError(f"{place}: {_explain(error, model)}") from None
+            from ragbench.data.rows import fault
+
+            raise DatasetError(f"{place}: {fault(error, model)}") from None
 
 
 def _read(path: Path, model: type[R]) -> list[R]:
@@ -332,17 +330,6 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
     if not any(counts.values()):
         files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
         raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
-
-
-def _explain(error: ValidationError, model: type[Closed]) -> str:
-    fault = error.errors()[0]
-    place = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        return f"there is no field {place!r}; legal: {', '.join(model.model_fields)}"
-    if fault["type"] == "missing":
-        return f"the field {place!r} is missing"
-    given = shown(fault["input"])
-    return f"{place} = {excerpt(given, 80)}: {expectation(fault)}"
 
 
 def _check_references(table: str, language: str, record: Record, known: Mapping[str, Callable[[str], bool]]) -> None:
@@ -370,7 +357,6 @@ def _check_spans(table: str, language: str, record: Record, length: Callable[[st
 
 
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
-    """(what it names, their ids) of a record."""
     if isinstance(record, QuestionRecord):
         yield "chunk", [*record.relevant, *record.irrelevant, *record.pooled]
     elif isinstance(record, Dialogue):

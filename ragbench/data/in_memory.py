@@ -11,7 +11,7 @@ from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought
-from ragbench.data.cells import held, several
+from ragbench.data.cells import held, native, several
 from ragbench.data.files import DatasetError
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.payloads import passage_of
@@ -95,18 +95,14 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
             entry = {each.name: getattr(entry, each.name) for each in fields(entry)}
         if not isinstance(entry, Mapping):
             raise DatasetError(f"{where}: {cut(entry)}: a mapping is expected")
-        row = {str(key): plain(value) for key, value in entry.items() if not _is_missing(value)}
+        row = {str(key): plain(value) for key, value in entry.items() if not missing(value)}
         yield where, str(index[number] if index else number), row
 
 
 def plain(value: Any) -> Any:
     """A cell as Python has it: numbers and arrays of NumPy as numbers and lists, moments as texts."""
-    value = value.tolist() if hasattr(value, "tolist") else value
+    value = native(value)
     return value.isoformat() if hasattr(value, "isoformat") else value
-
-
-def _is_missing(value: Any) -> bool:
-    return missing(value) or str(value) in ("NaT", "<NA>")
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:

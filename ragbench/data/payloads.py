@@ -72,6 +72,8 @@ def passage_of(item: Any) -> Passage | None:
         item = item[0]
     if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], list):
         item = {"title": item[0], "sentences": item[1]}  # as HotpotQA writes a paragraph
+    if isinstance(item, list) and all(isinstance(message, dict) for message in item):  # a session of a dialogue
+        item = "\n".join(f"{role_of(message)}: {text}" for message in item if (text := message_text(message)))
     if isinstance(item, str) and item.startswith("page_content="):
         item = opened(item)
     if isinstance(item, str):

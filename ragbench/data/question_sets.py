@@ -246,7 +246,7 @@ SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извле�
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
 READ = ("contexts", "reference_contexts", "response", "note", "context_ids", "supporting", "corpus_passages",
-        *(CALLED.get(name, name) for name in Item.model_fields))  # fmt: skip
+        "corpus_ids", *(CALLED.get(name, name) for name in Item.model_fields))  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 
 
@@ -333,7 +333,8 @@ def _item(
         else:
             others = contexts_of(fields.get("contexts"), where, ids=ids) or ()
             passages, others = (passages, others) if passages or is_searched else (others, ())
-    others += contexts_of(fields.get("corpus_passages"), f"{place}, corpus_passages") or ()
+    where, ids = f"{place}, corpus_passages", fields.get("corpus_ids")
+    others += contexts_of(fields.get("corpus_passages"), where, ids=ids) or ()
     if "question" not in given and row:
         raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
     if not isinstance(asked := given.get("question"), str):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind, shown
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import held, of_workbook
+from ragbench.data.cells import fields_of, held, of_workbook
 from ragbench.data.files import (
     BATCH_BYTES,
     BATCH_ROWS,
@@ -65,6 +65,8 @@ DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
+_ID = re.compile(r"[\W_]*\d\w*$")
+"""By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
 SHOWN_NAMES = 12  # columns of a usual table
 Row = TypeVar("Row", bound=BaseModel)
@@ -86,6 +88,10 @@ def read_rows(
     left_out: rows that cannot be read are counted there; without it one of them is an error.
     Raises DatasetError with file and place for what cannot be read.
     """
+    if path.is_dir():
+        raise DatasetError(
+            f"{path.resolve().name}: a folder; name a table in it, or see what is there by ragbench init"
+        )
     endings = {ending.lower() for ending in path.suffixes}
     if content := _content(path, endings):  # whatever the file is called
         endings = {content}
@@ -101,7 +107,21 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return rows
+    return _unnested(rows) if spread else rows
+
+
+def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
+    """The rows, those of SQuAD's articles question by question; a paragraph without any is a row by itself."""
+    for place, row in rows:
+        paragraphs = row.get("paragraphs")
+        paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
+        if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
+            yield place, row
+            continue
+        for paragraph in paragraphs:
+            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [{}]:
+                yield place, {**about, **asked}
 
 
 def _content(path: Path, endings: Collection[str]) -> str:
@@ -139,12 +159,14 @@ def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
         raise DatasetError(f"{place}: {fault(error)}{there}") from None
 
 
-def fault(error: ValidationError) -> str:
-    """The first fault of a row in one line: field, value, what was expected."""
+def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
     if first["type"] == "missing":
         return f"{field} is missing; it is expected in every item"
+    if first["type"] == "extra_forbidden" and model is not None:
+        return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
     message = expectation(first)
     return f"{field} = {cut(first['input'])}: {message}" if field else message
 
@@ -162,7 +184,6 @@ def cut(value: Any) -> str:
 
 
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
-    """The objects of the lines; one that is alone may hold a whole table."""
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
     if first and first[0][1].keys() == {"spec"}:  # of OpenAI evals: each event tells a part of what became of a sample
@@ -176,7 +197,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
-        rows = _wrapped(item) if spread else None
+        rows = wrapped(item) if spread else None
         for number, row in enumerate([item] if rows is None else rows, 1):
             yield place if rows is None else f"{place}, item {number}", row
 
@@ -194,7 +215,6 @@ def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Ite
 def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
-    """The rows among items, each with its place."""
     load, names = Load(path, "items", held=held), None
     for item in items:
         load.add(weight(values.last) if held and values is not None else 0)
@@ -207,7 +227,7 @@ def _placed(
         why = "" if isinstance(item, dict) else f"{kind(item)} where an object is expected"
         if isinstance(item, list) and not names:
             why += ': the first list is to name the columns, ["question", "answer"]'
-        if not why and values is not None and "\\u" in values.last and _is_torn(item):
+        if not why and values is not None and "\\u" in values.last and is_torn(item):
             why = "text that holds half of a character (a lone surrogate)"
         if not why:
             yield place, item
@@ -221,9 +241,10 @@ def _placed(
         raise DatasetError(f"{path.name}: holds no rows; at least one is expected")
 
 
-def _is_torn(item: Any) -> bool:
+def is_torn(value: Any) -> bool:
+    """Whether a text in a value, or in the fields of a data class, holds half of a character."""
     try:
-        json.dumps(item, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False, default=fields_of).encode()
     except UnicodeEncodeError:
         return True
     return False
@@ -271,7 +292,7 @@ def _is_record(value: Mapping[str, Any]) -> bool:
     return any(name in RECORD or (is_content(name) and name not in WRAPPERS) for name in value)
 
 
-def _wrapped(value: Any) -> list[Any] | None:
+def wrapped(value: Any) -> list[Any] | None:
     """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
     if not isinstance(value, Mapping) or _is_record(value):
         return None
@@ -279,7 +300,7 @@ def _wrapped(value: Any) -> list[Any] | None:
         inner = value.get(name, value.get(name.title()))
         if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
-        if isinstance(inner, dict) and (rows := _wrapped(inner)) is not None:
+        if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
     return None
 
@@ -301,11 +322,15 @@ def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
     if not isinstance(value, Mapping) or not value:
         return None
-    if (wrapped := _wrapped(value)) is not None:
-        return wrapped
+    if (inside := wrapped(value)) is not None:
+        return inside
     if len(tables := list(_tables(value, 0))) == 1:
         return tables[0]
     inner = list(value.values())
+    if all(
+        isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
+    ):
+        return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
     if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
         return rows_in(given)
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
@@ -360,7 +385,7 @@ def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
     if not _starts_with(path, "{"):
         return False
-    text = next((text for _, text in text_lines(path) if text != ""), None)
+    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):

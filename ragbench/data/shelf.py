@@ -51,41 +51,44 @@ class Shelf(Sequence[R], Generic[R]):
 
     def get(self, key: str) -> R | None:
         """The record under a key; None where there is none."""
-        row = self._lines.execute("SELECT line FROM shelf WHERE key = ?", (key,)).fetchone()
-        return None if row is None else self._read(row[0])
+        line = self._under(key, "line")
+        return None if line is None else self._read(line)
 
     def has(self, key: str) -> bool:
         """Whether a record stands under a key."""
-        return self._lines.execute("SELECT 1 FROM shelf WHERE key = ?", (key,)).fetchone() is not None
+        return self._under(key, "1") is not None
 
     def place(self, key: str) -> str:
         """Where the record under a key was found."""
-        row = self._lines.execute("SELECT place FROM shelf WHERE key = ?", (key,)).fetchone()
-        return str(row[0])
+        return str(self._under(key, "place"))
 
     def lines(self, *, by_key: bool = False) -> Iterator[str]:
         """The records as JSON, a line each."""
-        order = "key" if by_key else self._order
-        return (line for (line,) in self._lines.execute(f"SELECT line FROM shelf ORDER BY {order}"))  # noqa: S608 - ours
+        return (line for (line,) in self._rows("line", by_key))
 
     def placed(self) -> Iterator[tuple[str, R]]:
         """(place, record) of each."""
-        rows = self._lines.execute(f"SELECT place, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
-        return ((place, self._read(line)) for place, line in rows)
+        return ((place, self._read(line)) for place, line in self._rows("place, line"))
+
+    def items(self) -> Iterator[tuple[str, R]]:
+        """(key, record) of each."""
+        return ((key, self._read(line)) for key, line in self._rows("key, line"))
 
     def part(self, keys: Container[str]) -> Shelf[R]:
         """A shelf with the records under these keys alone."""
         made = Shelf(self._model, by_key=self._order == "key")
-        for row in self._lines.execute("SELECT key, line, place FROM shelf ORDER BY rowid"):
+        for row in self._rows("key, line, place"):
             if row[0] in keys:
-                stored(made._lines, PUT, row)
-                made._count += 1
+                made._count += stored(made._lines, PUT, row).rowcount
         return made
 
-    def items(self) -> Iterator[tuple[str, R]]:
-        """(key, record) of each."""
-        rows = self._lines.execute(f"SELECT key, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
-        return ((key, self._read(line)) for key, line in rows)
+    def _rows(self, columns: str, by_key: bool = False) -> sqlite3.Cursor:
+        order = "key" if by_key else self._order
+        return self._lines.execute(f"SELECT {columns} FROM shelf ORDER BY {order}")  # noqa: S608 - ours
+
+    def _under(self, key: str, column: str) -> Any:
+        row = self._lines.execute(f"SELECT {column} FROM shelf WHERE key = ?", (key,)).fetchone()  # noqa: S608 - ours
+        return None if row is None else row[0]
 
     def __len__(self) -> int:
         return self._count

@@ -18,7 +18,7 @@ from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import fields_of, opened
+from ragbench.data.cells import fields_of, native, opened
 from ragbench.data.files import DatasetError
 
 
@@ -72,7 +72,6 @@ _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOTHING = {"nan", "NaN", "<NA>", "NaT"}
-_ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
@@ -143,11 +142,6 @@ def spoken(field: str) -> str:
     return SPOKEN.get(field, field)
 
 
-def is_column(name: Any, role: str) -> bool:
-    """Whether a column of judgements or of a run with this name has the role, one of JUDGED."""
-    return key(name) in _ROLES[role]
-
-
 def printed(text: str) -> str:
     """What a program made that was to be read by people, and what is read instead; empty for any other text."""
     for what, (*marks, instead) in TABLE["printed"].items():
@@ -163,8 +157,11 @@ def is_content(name: Any) -> bool:
 
 def missing(value: Any) -> bool:
     """Whether nothing was given: None and NaN, also as pandas writes it into a text."""
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return value is None or is_nan or (isinstance(value, str) and value in _NOTHING)
+    if isinstance(value, float):
+        return math.isnan(value)
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and value in _NOTHING)
+    )
 
 
 class AmbiguousError(DatasetError):
@@ -265,7 +262,9 @@ class Columns:
         if "user_input" not in values or "reference" not in self._only - values.keys():
             return None
         parts = given if isinstance(given, list) else []
-        if parts and all(isinstance(part, Mapping) and part.keys() <= _OF_KILT for part in parts):
+        if all(isinstance(part, Mapping) and part.keys() <= _OF_KILT for part in parts) and (
+            len(parts) > 1 or (parts and "meta" in plan.unread)  # what a system predicts is one, and has none
+        ):
             return [part["answer"] for part in parts if part.get("answer")]
         is_right = isinstance(given, bool | list) and all(isinstance(text, str) for text in parts)
         if isinstance(given, Mapping):
@@ -381,20 +380,20 @@ class Columns:
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
-            return _plain(first)
+            return native(first)
         if field_name not in CONTENT:
             self.unread.update(dict.fromkeys(there[1:]))
-            return _plain(first)
+            return native(first)
         if joined:
-            parts = [_plain(opened(row[name])) for name in there]
+            parts = [native(opened(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
         if field_name == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
-            return [_plain(first), *(value for value in _several(row[whole]) if value != first)]
+            return [native(first), *(value for value in _several(row[whole]) if value != first)]
         if key(there[0]) == key(FIELDS[field_name][0]):
             self.unread.update(dict.fromkeys(there[1:]))
-            return _plain(first)
+            return native(first)
         said = spoken(field_name)
-        which = " or ".join(f"--column {said}={name}" for name in there)
+        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
             f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
@@ -475,13 +474,17 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         field_name = field_of(name) or _RARE.get(key(name), "")
         if not field_name:
             legal = [*SPOKEN.values(), *FIELDS]
-            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
-        by_field[field_name] = columns if isinstance(columns, str) else list(columns)
+            turned = f"; did you mean {columns}={name}?" if field_of(columns) else f"; legal: {LEGAL}"
+            near = names.meant(str(name), legal) or turned
+            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{near}")
+        several = columns if isinstance(columns, list | tuple) else [columns]
+        if not several or any(isinstance(column, bool) or not isinstance(column, str | int) for column in several):
+            raise AmbiguousError(f"column {name} = {shown(columns)}: the name of a column is expected")
+        by_field[field_name] = [*map(str, several)] if isinstance(columns, list | tuple) else str(columns)
     return by_field
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
-    """The column of this name, as it stands in the table; its spelling does not matter."""
     if wanted in columns:
         return wanted
     return next((name for name in columns if key(name) == key(wanted)), None)
@@ -500,10 +503,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
 def _opened(value: Any) -> Mapping[str, Any] | None:
     """The object that a value is, or that its text holds; None for anything else, and for a message."""
     value = opened(value)
@@ -517,7 +516,7 @@ def _opened(value: Any) -> Mapping[str, Any] | None:
 
 def _several(value: Any) -> list[Any]:
     """The answers of a list of right ones, or of a text that holds it; of anything else none."""
-    answers = _plain(opened(value))
+    answers = native(opened(value))
     return list(answers) if isinstance(answers, list | tuple) else []
 
 

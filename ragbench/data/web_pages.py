@@ -20,19 +20,17 @@ CONTROLS = ("button", "input", "select", "textarea")
 ROLES = {"navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "tooltip"}
 SECTIONS = ("main", "article", "section", "aside", "nav")
 """Within these a header or a footer is a part's, and no landmark of the page (HTML Standard, 4.3.8 and 4.3.9)."""
-SURE = {
-    "breadcrumb", "breadcrumbs", "headerlink", "navbar", "nav", "navigation", "pagination", "pager", "skip", "skiplink",
-    "sidenav", "topnav",
-}  # fmt: skip
+SURE = re.compile(r"\b(breadcrumbs?|headerlink|nav(bar|igation)?|pag(ination|er)|skip(link)?|sidenav|topnav)\b")
 """Words of classes and ids that name no content, whatever stands in it."""
-BARS = {"cookie", "cookies", "cookiebar", "cookiebanner", "consent", "gdpr"}
+BARS = re.compile(r"\b(cookie(s|bar|banner)?|consent|gdpr)\b")
 """Those of cookie bars; a short text that speaks of cookies is one."""
-LIKELY = {
-    "menu", "sidebar", "toc", "footer", "header", "topbar", "toolbar", "social", "share", "related", "banner", "tags",
-    "widget", "links", "localtoc", "sidebars", "onpage", "actions", "edit", "sourcelink",
-}  # fmt: skip
+LIKELY = re.compile(
+    r"menu|sidebar|\b(local)?toc\b|footer|header|(top|tool)bar|social|shar(e|ing)|related|banner|tags|widget|links|"
+    r"onpage|actions|edit|lang\b|breadcrumb"
+)
 """Those that may name content too, a canteen's menu; left out where most of the text is links."""
-BLOCKS = ("div", "section", "aside", "ul", "ol", "p", "form", "header", "footer", "nav", "a", "span", "details")
+BLOCKS = ("div", "section", "aside", "ul", "ol", "p", "form", "header", "footer", "nav", "a", "span", "details", "td")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 MOST = 0.5  # of the page's words: what holds as many is the page, whatever it is called
 DENSE = 0.6  # of a block's words in links: it leads elsewhere
 MAIN = 1 / 3  # of the words of a page that its main element must have to be the page
@@ -86,7 +84,6 @@ def _words(tag: Tag) -> int:
 
 
 def _permalinks(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Links from a heading to itself."""
     for tag in soup("a"):
         named = " ".join(str(tag.get(name) or "") for name in ("title", "aria-label")).strip()
         to_itself = str(tag.get("href") or "").startswith("#") and _SIGN.match(tag.get_text())
@@ -118,27 +115,28 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _named(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Blocks whose classes or ids name something that is no content."""
     for tag in soup(BLOCKS):
         if tag.find(["main", "article", "h1"]):
             continue
         given = [*(tag.get("class") or ()), tag.get("id") or ""]
-        parts = {part.lower() for name in given for part in _PARTS.split(str(name))}
-        if parts & BARS:
+        named = " ".join(part.lower() for name in given for part in _PARTS.split(str(name)))
+        if BARS.search(named):
             if _words(tag) <= LONGEST_BAR and _COOKIES.search(tag.get_text(" ")):
                 yield tag
-        elif (parts & SURE and tag.find_parent(["p", "li", "td"]) is None) or (parts & LIKELY and _is_of_links(tag)):
+        elif (SURE.search(named) and tag.find_parent(["p", "li", "td"]) is None) or (
+            LIKELY.search(named) and _is_of_links(tag)
+        ):
             yield tag
 
 
 def _is_of_links(tag: Tag) -> bool:
-    """Whether most of the words of a block are links."""
-    words = _words(tag)
-    return words == 0 or sum(_words(link) for link in tag("a") if link.find_parent("a") is None) >= DENSE * words
+    """Whether most of the words of a block are links, its headings aside."""
+    words = _words(tag) - sum(map(_words, tag(HEADINGS)))
+    links = sum(_words(link) for link in tag("a") if link.find_parent(["a", *HEADINGS]) is None)
+    return _words(tag) == 0 or 0 < links >= DENSE * words
 
 
 def _only_main(soup: BeautifulSoup) -> None:
-    """Leaves the main element alone where there is one that holds enough of the page."""
     mains = [*soup("main"), *(tag for tag in soup.find_all(True) if tag.get("role") == "main" and tag.name != "main")]
     mains = [main for main in mains if not any(other in main.parents for other in mains)]
     if not mains or sum(map(_words, mains)) < MAIN * _words(soup):
@@ -159,7 +157,6 @@ def _leading_links(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _imprints(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Lines like © 2026 and "Built with" in the last part of the page."""
     blocks = [tag for tag in soup(["p", "div", "small", "span", "address"]) if not tag.find(["p", "div"])]
     for block in blocks[-5:]:
         if _IMPRINT.search(" ".join(block.get_text(" ").split())) and _words(block) <= LONGEST_IMPRINT:

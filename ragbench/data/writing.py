@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -189,12 +190,9 @@ def _write_tables(place: Path, language: str, tables: Records) -> None:
     for table in fields(Records):
         records = getattr(tables, table.name)
         if records or table.name in BASE:
-            ordered = (
-                records.lines(by_key=True)
-                if isinstance(records, Shelf)
-                else map(line_of, sorted(records, key=lambda record: record.id))
-            )
-            _write_lines(place / f"{table.name}.{language}.jsonl", ordered)
+            is_shelf = isinstance(records, Shelf)
+            lines = records.lines(by_key=True) if is_shelf else map(line_of, sorted(records, key=attrgetter("id")))
+            _write_lines(place / f"{table.name}.{language}.jsonl", lines)
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

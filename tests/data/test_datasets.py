@@ -98,7 +98,7 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("table", "line", "expected"),
     [
-        ("questions", '{"id": "q3"}', r"questions\.ru\.jsonl, line 3: the field 'text' is missing"),
+        ("questions", '{"id": "q3"}', r"questions\.ru\.jsonl, line 3: text is missing"),
         ("questions", '{"id": "q3", "text": 5}', "line 3: text = 5"),
         ("questions", '{"id": "q3", "text": "  "}', "line 3: text = ' '"),
         ("questions", '{"id": "q1", "text": "Где?"}', "the id 'q1' stands there twice"),
@@ -223,7 +223,7 @@ def test_squad_becomes_chunks_and_questions(tmp_path: Path, pack: Callable[[byte
         ("1", "тысячу лет", {"0000-000": 1.0}, True),
         ("2", None, {}, False),
     ]
-    assert left_out == {"empty question": 1, "paragraph with a repeated text": 1}
+    assert left_out == {"empty question": 1}
 
 
 def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
@@ -244,11 +244,11 @@ def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[]", "SQuAD JSON is expected"),
-        ('{"data": [{"title": 5, "paragraphs": []}]}', r"data\.0\.title = 5"),
-        ('{"data": []}', "holds no questions"),
+        ("[]", "holds no rows"),
+        ('{"data": [{"title": 5, "paragraphs": [{"context": "x", "qas": []}]}]}', "row with title: a text is expected"),
+        ('{"data": []}', "holds no questions of SQuAD, with id, question, answers, context and title"),
         ("{", "not JSON"),
-        (json.dumps({"data": [{"title": "t", "paragraphs": [{"context": " ", "qas": []}]}]}), "context is empty"),
+        (json.dumps({"data": [{"title": "t", "paragraphs": [{"context": " ", "qas": []}]}]}), "row with text: "),
     ],
 )
 def test_a_broken_squad_file_is_a_clear_error(tmp_path: Path, text: str, expected: str) -> None:
@@ -256,6 +256,43 @@ def test_a_broken_squad_file_is_a_clear_error(tmp_path: Path, text: str, expecte
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=expected):
         datasets.squad.read(path)
+
+
+def test_squad_as_a_table_is_the_same_set(tmp_path: Path) -> None:
+    """A row a question, as the hub has it; without answers it is unanswerable."""
+    rows = [
+        {"id": "1", "title": "Дуб", "context": "Дуб живёт тысячу лет.", "question": "Сколько живёт дуб?",
+         "answers": {"text": ["тысячу лет"], "answer_start": [10]}},
+        {"id": "2", "title": "Дуб", "context": "Дуб живёт тысячу лет.", "question": "Кто живёт в дубе?",
+         "answers": {"text": [], "answer_start": []}},
+    ]  # fmt: skip
+    path = tmp_path / "oak.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    brought = datasets.squad.read(path)
+    assert [(chunk.id, chunk.text) for chunk in brought.chunks] == [("0000-000", "Дуб живёт тысячу лет.")]
+    assert [(q.id, q.reference, q.answerable, q.spans) for q in brought.questions] == [
+        ("1", "тысячу лет", True, {"0000-000": [(0, 21)]}),
+        ("2", None, False, {}),
+    ]
+    path.with_suffix(".csv").write_text("question,answer,context\nWhen?,At 8,It opens at 8.\n")
+    with pytest.raises(DatasetError, match=r"title is missing.*ragbench load questions reads any others"):
+        datasets.squad.read(path.with_suffix(".csv"))
+
+
+def test_sessions_that_hold_the_answer_are_labels_and_the_others_the_base(tmp_path: Path) -> None:
+    """As LongMemEval has them: each session is a passage, the gold answer a reference."""
+    said = {"s1": [{"role": "user", "content": "I have two cats."}], "s2": [{"role": "user", "content": "Any pasta?"}]}
+    row = {"question_id": "e1", "question_type": "multi-session", "question": "How many pets?", "answer": "Two",
+           "haystack_session_ids": [*said], "haystack_sessions": [*said.values()],
+           "answer_session_ids": ["s1"]}  # fmt: skip
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps([row]))
+    brought = datasets.question_sets.read(path)
+    assert {chunk.id: chunk.text for chunk in brought.chunks} == {
+        "s1": "user: I have two cats.", "s2": "user: Any pasta?"
+    }  # fmt: skip
+    [asked] = brought.questions
+    assert (asked.id, asked.reference, dict(asked.relevant)) == ("e1", "Two", {"s1": 1.0})
 
 
 @pytest.mark.fault("bombs", tried="archives that unpack without end, and one cut short", count=2)
@@ -266,10 +303,10 @@ def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
     path = tmp_path / "bomb.json.gz"
     path.write_bytes(gzip.compress(b" " * 5_000_000))
     with pytest.raises(DatasetError, match="more than 1,000,000 bytes once unpacked"):
-        datasets.squad.read(path)
+        files.read_text(path)
     path.write_bytes(gzip.compress(random.Random(0).randbytes(5000))[:-100])
     with pytest.raises(DatasetError, match="cannot be read"):
-        datasets.squad.read(path)
+        files.read_text(path)
 
 
 @pytest.mark.fault("disk", tried="loads that break off", count=1)
@@ -303,3 +340,26 @@ def test_xquad_is_parallel(shared_data: Callable[[str], Path]) -> None:
     assert [q.id for q in russian.questions] == [q.id for q in english.questions]
     assert [q.relevant for q in russian.questions] == [q.relevant for q in english.questions]
     assert len({q.cluster for q in russian.questions}) == 36
+
+
+@pytest.mark.parametrize(
+    ("raw", "lines"),
+    [
+        (b"a\n" + b"b" * 50 + b"\r\nc\r\rd", ["a", None, "c", "", "d"]),
+        (b"b" * 11 + b"\n" + b"c" * 10, [None, "c" * 10]),
+        (b"b" * 50, [None]),
+        (b"\n\nx\n", ["", "", "x"]),
+        (b"", []),
+    ],
+)
+def test_lines_have_any_end_and_a_long_one_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes, lines: list[str | None]
+) -> None:
+    """Whatever the ends of the blocks that they are read in."""
+    from ragbench.data import files
+
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 10)
+    (tmp_path / "x").write_bytes(raw)
+    for size in (1, 7, 64):
+        monkeypatch.setattr(files, "BLOCK_BYTES", size)
+        assert list(files.text_lines(tmp_path / "x")) == [*enumerate(lines, 1)]

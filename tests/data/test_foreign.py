@@ -259,7 +259,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     (Q, "set.json", made.as_json(made.NEW_ITEMS)[:-3], "not JSON:"),
     (Q, "set.json", '[{"question": NaN}]', "question is missing"),
     (Q, "set.json", "[" * 100_000, "set.json, line 1: nested too deeply"),
-    (Q, "set.json", b'[{"question": "\xd0\xb0\xff\xd0\xb1"}]', "set.json: byte 17 is not UTF-8"),
+    (Q, "set.json", b'[{"question": "\xd0\xb0\xff\xd0\xb1"}]', "set.json, line 1: byte 17 is not UTF-8"),
     (Q, "set.json.gz", gzip.compress(b"[]")[:-5], "set.json.gz: cannot be read"),
     (Q, "set.jsonl", '{"question": "a"}\n{"question": \n', "line that is not JSON (first: set.jsonl, line 2"),
     (Q, "set.txt", "question", "set.txt: ends in none of .json, .jsonl"),
@@ -300,7 +300,13 @@ FAULTY: list[tuple[str, str, Any, str]] = [
         '{"questions": ["a", "b"], "expected_answers": ["c"]}',
         "t.json, line 1: expected_answers has 1 answers to 2 questions; as many are expected",
     ),
-    (A, "a.json", '[{"response": "a"}]', "a.json: no row can be used: 1 × row with no question (first: a.json, item 1"),
+    (
+        A,
+        "a.json",
+        '[{"response": "a"}]',
+        "a.json: no row can be used: 1 × row with no question; `ragbench score ANSWERS QUESTIONS` joins those of "
+        "another file by their ids (first: a.json, item 1",
+    ),
     (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0] = 5: a text"),
     (
         A,
@@ -352,3 +358,13 @@ def test_notes_and_unknown_fields_are_counted_not_lost_in_silence(tmp_path: Path
     found = data.question_sets.read(written(tmp_path, "set.json", json.dumps(items)))
     assert "not read, as no field is called so: colour" in found.notes
     assert not any("notes" in note for note in found.notes)
+
+
+def test_questions_and_answers_of_coqa_are_a_dialogue(tmp_path: Path) -> None:
+    told = {"story": "A kitten.", "questions": [{"input_text": "What?", "turn_id": 1}, {"input_text": "Where?"}],
+            "answers": [{"input_text": "A kitten", "span_text": "kitten"}, {"input_text": "unknown"}]}  # fmt: skip
+    found = data.dialogue_sets.read(written(tmp_path, "coqa.json", json.dumps({"version": "1.0", "data": [told]})))
+    assert [(turn.question, turn.answer) for turn in found.dialogues[0].turns] == [
+        ("What?", "A kitten"),
+        ("Where?", "unknown"),
+    ]

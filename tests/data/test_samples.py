@@ -15,7 +15,7 @@ import pytest
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import DatasetError
 from ragbench.data.cells import Forms
-from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.samples import read_all, read_samples, samples_of
 
 PRESENT = {
     "user_input": "Вопрос?",
@@ -132,10 +132,21 @@ def test_samples_pass_through() -> None:
         ([{"id": "x"}, {"id": "x"}], "'x' stands twice"),
         ([{"contexts": ["a"], "context_ids": ["1", "2"]}], "1 texts and 2 identifiers"),
         ([{"contexts": [1]}], r"contexts\[0\]"),
-        (["text"], "row 1: a sample is a Sample or a mapping, not a text"),
+        (["text"], r"row 1: a sample is a Sample or a mapping, not a text \('text'\); it is written as \{'question'"),
+        ([{}], "the rows have no column; of question, answer, reference, contexts"),
+        (pd.DataFrame(index=[1]), "the rows have no column"),
+        (Path("no such.csv"), "samples = 'no such.csv': there is no such file; answers are expected"),
+        (Path(), r"samples = '\.': a folder; name a table in it"),
+        (
+            {"a": [PRESENT], "b": [{"questin": "q"}]},
+            r"system 'b': none of its columns \(questin\) .* is questin the qu",
+        ),
+        ({"a": [PRESENT], "b": []}, "system 'b': no rows"),
+        ({"a": [PRESENT], None: [PRESENT]}, "a system has no name; there are a, None"),
+        ([{**PRESENT, "system": "a"}, PRESENT], r"some rows name a system \(a\) and others none"),
     ],
 )
-def test_what_cannot_be_a_sample(rows: list[Any], message: str) -> None:
+def test_what_cannot_be_a_sample(rows: Any, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         samples_of(rows)
 
@@ -195,10 +206,11 @@ def test_a_question_that_begins_like_a_dialogue_is_a_question(value: str) -> Non
     assert (sample.id, sample.user_input) == ("1", value)
 
 
-def test_rows_without_an_id_are_paired_where_all_systems_answer_the_same() -> None:
+def test_rows_without_an_id_are_paired_by_their_question() -> None:
     assert numbered(("a", "one?"), ("b", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "1", "2", "2"]
-    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "3", "4"], "another order"
-    assert numbered(("a", "one?"), ("a", "two?"), ("b", "one?")) == ["1", "2", "3"], "one is missing"
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "2", "1"], "another order"
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "2", "2"], "one is missing"
+    assert numbered(("a", "one?"), ("a", "one?"), ("b", "one?"), ("b", "one?")) == ["1", "2", "1", "2"], "repeated"
     assert numbered(("a", None), ("b", None)) == ["1", "2"], "nobody knows what was asked"
 
 
@@ -206,6 +218,16 @@ def test_rows_without_an_id_are_paired_in_files_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("system,question,answer\na,one?,x\nb,one?,y\n", encoding="utf-8")
     assert [(sample.system, sample.id) for sample in read_samples(path)] == [("a", "1"), ("b", "1")]
+    rows = [{"question": question, "answer": question} for question in ("one?", "two?", "three?")]
+    files = [tmp_path / name / "answers.json" for name in ("first", "second")]
+    for file, order in zip(files, (rows, rows[::-1]), strict=True):
+        file.parent.mkdir()
+        file.write_text(json.dumps(order), encoding="utf-8")
+    for made in (read_all(files), samples_of(files), samples_of({"first/answers": rows, "second/answers": rows[::-1]})):
+        of_system = [{s.id: s.response for s in made if s.system == f"{name}/answers"} for name in ("first", "second")]
+        assert of_system[0] == of_system[1] == {"1": "one?", "2": "two?", "3": "three?"}
+    with pytest.raises(DatasetError, match=r"answers\.json: it is named twice"):
+        read_all([files[0], files[0]])
 
 
 AMBIGUOUS = {"question": "Who wrote it?", "answer": "Leo Tolstoy", "output": "Anton Chekhov", "expected": "Leo Tolstoy"}
@@ -261,3 +283,86 @@ class TestTwoColumnsOfOneField:
         assert [one.reference_contexts[0].text for one in found if one.reference_contexts] == [
             "Parking is behind the hall.", "It opens at 8:00 on weekdays.",
         ]  # fmt: skip
+
+
+JOINED: dict[str, tuple[dict[str, Any], list[tuple[Any, ...]]]] = {
+    "tables": (
+        {"a.csv": "id,answer\nq1,At 8\nq9,Gone\n", "q.csv": "id,question,reference\nq1,When?,8\nq2,Where?,Here\n"},
+        [("a", "q1", "When?", "At 8", "8", None)],
+    ),
+    "another question": (
+        {"a.csv": "id,question,answer\n1,When?,At 8\n2,Who?,Ann\n",
+         "q.csv": "id,question,reference\n1,When?,8\n2,Where?,Here\n"},
+        [("a", "1", "When?", "At 8", "8", None)],
+    ),
+    "SQuAD": (
+        {"p.json": {"56be-1": "Broncos", "56be-2": "Nobody"}, "dev.json": {"data": [{"title": "T", "paragraphs": [
+            {"context": "Broncos won.",
+             "qas": [{"id": "56be-1", "question": "Who?", "answers": [{"text": "Broncos"}]}]}
+        ]}]}},
+        [("p", "56be-1", "Who?", "Broncos", "Broncos", ["Broncos won."])],
+    ),
+    "RAGTruth": (
+        {"response.jsonl": [{"id": m * 2, "source_id": "7", "model": m, "labels": [], "response": m} for m in "xy"],
+         "source_info.jsonl": [
+             {"source_id": "7", "source": "MARCO", "prompt": "Answer briefly: How?",
+              "source_info": {"question": "How?", "passages": "passage 1:Heat.\n\npassage 2:Knead."}}]},
+        [(m, "7", "How?", m, None, ["passage 1:Heat.", "passage 2:Knead."]) for m in "xy"],
+    ),
+    "KILT": (
+        {"p.jsonl": [{"id": "k", "input": "Who?",
+                      "output": [{"answer": "Jane", "provenance": [{"wikipedia_id": "1"}]}]}],
+         "g.jsonl": [{"id": "k", "input": "Who?", "output": [{"answer": "Ann"}], "meta": {}}]},
+        [("p", "k", "Who?", "Jane", "Ann", None)],
+    ),
+    "MT-bench": (
+        {"m.jsonl": [{"question_id": 81, "model_id": "gpt", "choices": [{"index": 0, "turns": ["Aloha!", "Again."]}]}],
+         "question.jsonl": [{"question_id": 81, "turns": ["Greet.", "Again?"], "reference": ["A", "B"]}]},
+        [("gpt", "81.1", "Greet.", "Aloha!", "A", None), ("gpt", "81.2", "Again?", "Again.", "B", None)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_answers_without_questions_find_them_in_another_file(name: str, tmp_path: Path) -> None:
+    """By the same ids; an answer that no question has, or another one, is left out and counted."""
+    files, expected = JOINED[name]
+    for file, content in files.items():
+        lines = [json.dumps(row) for row in content] if isinstance(content, list) else [json.dumps(content)]
+        (tmp_path / file).write_text(content if isinstance(content, str) else "\n".join(lines), encoding="utf-8")
+    forms = Forms()
+    read = read_all([tmp_path / file for file in files], forms)
+    assert [
+        (each.system, each.id, each.user_input, each.response, each.reference,
+         each.contexts and [context.text for context in each.contexts])
+        for each in read
+    ] == expected  # fmt: skip
+    told = " ".join(forms.told)
+    assert f"{[*files][1]}: questions of the answers with the same ids" in told
+    assert ("1 × answer whose id no question has" in told) is (name in ("tables", "another question", "SQuAD"))
+
+
+def test_answers_of_which_no_question_is_known_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,answer\nx,At 8\n")
+    (tmp_path / "q.csv").write_text("id,question\nq1,When?\n")
+    with pytest.raises(DatasetError, match=r"a\.csv: none of its answers has the id of a question of q\.csv"):
+        read_all([tmp_path / "a.csv", tmp_path / "q.csv"])
+
+
+def test_a_cost_that_is_no_number_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("question,answer,cost\nWhen?,At 8,cheap\nWho?,Ann,0.5\nHow?,So,\n")
+    forms = Forms()
+    assert [sample.cost for sample in read_samples(path, forms)] == [None, 0.5, None]
+    assert forms.told == ["left out: 1 × cost that is no number from 0 (first: c.csv, line 2)"]
+
+
+def test_an_answer_sentence_by_sentence_is_one_text(tmp_path: Path) -> None:
+    """As TREC RAG has it, with the documents that its citations number."""
+    row = {"run_id": "r", "topic_id": "t", "topic": "What?", "references": ["d1", "d2"],
+           "answer": [{"text": "It is. ", "citations": [0]}, {"text": "So it goes.", "citations": []}]}  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps(row))
+    [sample] = read_samples(path)
+    assert (sample.id, sample.system, sample.user_input, sample.response) == ("t", "r", "What?", "It is. So it goes.")
+    assert [context.id for context in sample.contexts or ()] == ["d1", "d2"]

@@ -38,7 +38,7 @@ from ragbench.data.trec.lines import (
     rows,
     understood,
 )
-from ragbench.data.vocabulary import TABLE, is_column, printed
+from ragbench.data.vocabulary import JUDGED, TABLE, key, printed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -282,12 +282,12 @@ def _form(path: Path, content: bytes, usual: Form) -> Form:
 
 def _headed(names: Sequence[str], usual: Form) -> Form | None:
     """The form of lines below the names of their columns; None where these do not name what is needed."""
-    roles = [
-        next((role for role in ("query", "iteration", "document", usual.value, "rank", "tag")
-              if is_column(name, role)), "—")
-        for name in names
-    ]  # fmt: skip
-    words = ["—" if role in roles[:place] else role.upper() for place, role in enumerate(roles)]
+    words = ["—"] * len(names)
+    for role in ("query", "iteration", "document", usual.value, "rank", "tag"):
+        spelled = list(map(key, JUDGED[role]))
+        own = [place for place, name in enumerate(names) if words[place] == "—" and key(name) in spelled]
+        if own:  # of two columns, as qid and query, or docid and docno of PyTerrier, the likelier one
+            words[min(own, key=lambda place: spelled.index(key(names[place])))] = role.upper()
     form, numbers = Form(" ".join(words), header=True), {"GRADE"} if usual.value == "grade" else {"SCORE", "RANK"}
     return form if {"QUERY", "DOCUMENT"} <= form.places.keys() and numbers & form.places.keys() else None
 
@@ -295,7 +295,7 @@ def _headed(names: Sequence[str], usual: Form) -> Form | None:
 def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     """Whether the words of a line are those of a form; the word behind a query that is written as Q0 or 0 stands for
     nothing, where it is not one of three."""
-    if len(words) != form.words or not all(words) or words[0].casefold() == "q0":
+    if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
     numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
@@ -333,9 +333,35 @@ def _items(path: Path, content: bytes, usual: Form) -> tuple[Iterator[Placed], F
             given = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
             raise DatasetError(f"{path} is no JSON that can be read: {error}") from None
+    given = _named(given, usual)
     if isinstance(given, dict) and _headed(list(given), usual) is None:
         return _of_queries(path, given, usual.value), Form(f"QUERY DOCUMENT {usual.value.upper()}")
     return _of_mappings(path, iter(given if isinstance(given, list) else [given]), "item", usual)
+
+
+def _named(given: Any, usual: Form) -> Any:
+    """{query: [document, …]} of rows that hold their lists, as `{"query": {"qid": …}, "candidates": […]}`; a list that
+    an object holds under its name; anything else as it is."""
+    rows = given if isinstance(given, list) else [given]
+    lists = {name for row in rows[:1] if isinstance(row, Mapping) for name, own in row.items() if _is_of_objects(own)}
+    if len(lists) != 1:
+        return given
+    (held,) = lists
+    if isinstance(given, dict) and _headed(list(given[held][0]), usual) is not None:
+        return given[held]
+    by_query: dict[str, Any] = {}
+    for row in rows:
+        asked = row.get("query", row) if isinstance(row, Mapping) else None
+        asked = asked if isinstance(asked, Mapping) else row
+        name = next((str(asked[own]) for own in asked if key(own) in map(key, JUDGED["query"][:5])), None)
+        if name is None or not isinstance(row.get(held), list):
+            return given
+        by_query[name] = row[held]
+    return by_query
+
+
+def _is_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(member, Mapping) for member in value)
 
 
 def _of_mappings(path: Path, given: Iterator[Any], what: str, usual: Form) -> tuple[Iterator[Placed], Form]:
@@ -356,13 +382,19 @@ def _of_mappings(path: Path, given: Iterator[Any], what: str, usual: Form) -> tu
 def _of_queries(path: Path, given: Mapping[str, Any], value: str) -> Iterator[Placed]:
     """Rows of {query: {document: number}}, or of {query: [document, …]}: the best first, or all of them relevant."""
     for query, documents in given.items():
-        place = f"query {query}"
+        place = f"query {query}".encode("utf-8", "backslashreplace").decode()
         if isinstance(documents, Mapping):
             pairs: Iterable[Any] = documents.items()
         elif isinstance(documents, list) and all(isinstance(name, str | int) for name in documents):
             pairs = ((name, 1 if value == "grade" else -rank) for rank, name in enumerate(documents, 1))
         elif isinstance(documents, list) and all(isinstance(name, list) and len(name) == 2 for name in documents):
             pairs = documents
+        elif (
+            _is_of_objects(documents)
+            and value.upper() in (form := _headed(["qid", *documents[0]], Form(value.upper())) or Form("")).places
+        ):
+            taken = [["qid", *documents[0]][form.places[role]] for role in ("DOCUMENT", value.upper())]
+            pairs = ([member.get(name) for name in taken] for member in documents)
         else:
             raise DatasetError(f"{path}, {place}: expected {{document: {value}}}")
         yield from ((place, (query, *pair)) for pair in pairs)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragbench.core import names
 from ragbench.data.files import DAMAGED, DatasetError, unpacked
 
 if TYPE_CHECKING:
@@ -162,13 +163,13 @@ def _together(
     tag: str,
 ) -> Columns:
     coded = queries.dictionary_encode()
-    codes, names = coded.indices.to_numpy(), coded.dictionary.to_pylist()
+    codes, asked = coded.indices.to_numpy(), coded.dictionary.to_pylist()
     if (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable")
         codes, documents, numbers = codes[order], documents.take(order), numbers[order]
         ranks = None if ranks is None else ranks[order]
-    ends = np.searchsorted(codes, np.arange(len(names)), side="right").tolist()
-    places = {name: slice(start, end) for name, start, end in zip(names, [0, *ends], ends, strict=False)}
+    ends = np.searchsorted(codes, np.arange(len(asked)), side="right").tolist()
+    places = {name: slice(start, end) for name, start, end in zip(asked, [0, *ends], ends, strict=False)}
     return Columns(places, documents, -numbers if form.is_ranked else numbers, ranks, tag)
 
 
@@ -178,7 +179,7 @@ def checked(path: Path, rows: Iterable[Placed], form: Form) -> Iterator[tuple[st
     for place, words in rows:
         for role in ("QUERY", "DOCUMENT"):
             name = words[form.places[role]]
-            if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+            if isinstance(name, bool) or not isinstance(name, str | int) or name == "" or names.is_torn(str(name)):
                 raise DatasetError(f"{path}, {place}: the {role.lower()} {name!r} is no name; expected a text")
         number, rank = finite(words[form.number]), None if form.rank is None else finite(words[form.rank])
         if number is None:

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
-from ragbench.data.records import ChunkRecord, Closed, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
+from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
 from ragbench.data.shelf import RECENT, Shelf
 from ragbench.extras.traces.spans import Rating, Span, Trace, run
@@ -43,32 +43,19 @@ UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""
 
 
-class _Past(Closed):
-    """A question of the past with the score that its user gave, on the scale of its vendor."""
-
-    record: PastQuestion
-    given: Rating | None
-
-
-class _Rated(Closed):
-    """An answer with the score that a user gave it, on the scale of its vendor."""
-
-    record: RatedAnswer
-    given: Rating
-
-
 class Assembly:
     """Collects traces, one after the other. lines: the log of the system, an object a trace."""
 
     def __init__(self, base: Mapping[str, ChunkRecord], ratings: Sequence[str], left_out: LeftOut) -> None:
         self.lines: Shelf[dict[str, Any]] = Shelf()
-        self._passages = Passages(base, _identifier, _clean)
+        self._passages = Passages(base)
         self._rated_by = set(ratings)
         self._left_out = left_out
         self._questions = Shelf(QuestionRecord)
-        self._past = Shelf(_Past)
+        self._past = Shelf(PastQuestion)
         self._turns = Shelf(Turn, by_key=True)
-        self._answers = Shelf(_Rated)
+        self._answers = Shelf(RatedAnswer)
+        self._given = Shelf[list[Any]]()
         self._is_labelled = False
         self._there: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
@@ -107,16 +94,15 @@ class Assembly:
             )
         dialogues = self._dialogues()
         scale = {name: _scale(values) for name, values in self._values.items()}
-        history, ratings = Shelf(PastQuestion), Shelf(RatedAnswer)
-        for past in self._past:
-            score = None if past.given is None else scale[past.given.name].get(past.given.value)
-            history.put(past.record.id, past.record.model_copy(update={"score": score}))
-        for rated in self._answers:
-            given = {_identifier(rated.given.name): _grade(rated.given, scale)}
-            ratings.put(rated.record.id, rated.record.model_copy(update={"ratings": given}))
+        for name, (given, value) in self._given.items():
+            if (past := self._past.get(name)) is not None:
+                self._past.change(name, past.model_copy(update={"score": scale[given].get(value)}))
+            if (rated := self._answers.get(name)) is not None:
+                ratings = {_identifier(given): _grade(value, scale[given])}
+                self._answers.change(name, rated.model_copy(update={"ratings": ratings}))
         tables = Brought(
-            chunks=self._passages.chunks, questions=self._questions, dialogues=dialogues, history=history,
-            ratings=ratings,
+            chunks=self._passages.chunks, questions=self._questions, dialogues=dialogues, history=self._past,
+            ratings=self._answers,
         )  # fmt: skip
         tables.left_out = self._left_out.told
         tables.notes += [*told, *self._notes(scale)]
@@ -188,13 +174,15 @@ class Assembly:
         self._questions.put(name, record)
         self._is_labelled = self._is_labelled or bool(record.relevant)
         if at is not None or user is not None or rating is not None:
-            self._past.put(name, _Past(record=past, given=rating))
+            self._past.put(name, past)
             self._counts["pages"] += past.url is not None
         if session is not None:
             moment = f"{max(steps.asked_at or 0.0, 0.0):020.6f}"
             self._turns.put(f"{session}\0{moment}\0{len(self._questions):012d}", turn)
-        if rated is not None and rating is not None:
-            self._answers.put(name, _Rated(record=rated, given=rating))
+        if rating is not None:
+            self._given.put(name, [rating.name, rating.value])
+        if rated is not None:
+            self._answers.put(name, rated)
         self._log(name, steps, retrieved, answer)
         self._tell(trace, steps, rating)
 
@@ -308,8 +296,8 @@ def _scale(values: Iterable[float]) -> dict[float, int]:
     return {}
 
 
-def _grade(given: Rating, scale: Mapping[str, Mapping[float, int]]) -> float | None:
-    grade = scale[given.name].get(given.value, given.value)
+def _grade(value: float, scale: Mapping[float, int]) -> float | None:
+    grade = scale.get(value, value)
     return float(grade) if 0 <= grade <= 100 else None
 
 
@@ -349,18 +337,15 @@ UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 class Passages:
     """Names passages. chunks: all that have a text. changed: how many have an id that another text had before.
 
-    base: chunks that were there before, by id. identifier, clean: what may be an id, and a text, out of any other.
+    base: chunks that were there before, by id.
     """
 
-    def __init__(
-        self, base: Mapping[str, ChunkRecord], identifier: Callable[[str], str], clean: Callable[[str], str]
-    ) -> None:
+    def __init__(self, base: Mapping[str, ChunkRecord]) -> None:
         self.chunks = Shelf(ChunkRecord, by_key=True)
         self.changed = 0
         self._names = Shelf[str]()
         self._recent: dict[int, str] = {}  # hash of id and text → name
         self._urls: dict[str, str | None] = {}
-        self._identifier, self._clean = identifier, clean
         for chunk in base.values():
             self._put(chunk)
 
@@ -387,8 +372,8 @@ class Passages:
         return self._urls.get(name)
 
     def _new_name(self, passage: Passage) -> str:
-        text = None if passage.text is None else self._clean(passage.text)
-        given = None if passage.id is None else self._identifier(passage.id)
+        text = None if passage.text is None else _clean(passage.text)
+        given = None if passage.id is None else _identifier(passage.id)
         if text is None:
             return given or ""
         known = None if given is None else self.chunks.get(given)
@@ -400,7 +385,7 @@ class Passages:
             url = passage.url
             if not url or len(url) > 8192 or UNPRINTABLE.search(url):
                 url = None
-            title = None if passage.title is None else self._clean(passage.title)
+            title = None if passage.title is None else _clean(passage.title)
             is_new = self._put(ChunkRecord(id=name, text=text, url=url, title=title))
             self.changed += is_changed and is_new
         return name

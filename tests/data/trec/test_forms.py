@@ -27,7 +27,13 @@ SHORT = {
     "header with ranks": "query-id,doc-id,rank\nq1,a,2\nq1,b,1\n",
     "commas, an index": ",query_id,doc_id,score\n0,q1,b,3.0\n1,q1,a,2.0\n",
     "quoted": 'query_id,doc_id,score\n"q1","a",2.0\n"q1","b",3.0\n',
+    "commas, no header": "q1,Q0,b,1,3.0,t\nq1,Q0,a,2,2.0,t\n",
+    "tabs, blanks in a tag": "q1\tQ0\tb\t1\t3.0\tmy tag\nq1\tQ0\ta\t2\t2.0\tmy tag\n",
+    "a number of its own beside the name": "qid,docid,docno,rank,score,query\nq1,7,b,0,3.0,b?\nq1,9,a,1,2.0,b?\n",
     "dictionary": '{"q1": {"a": 2.0, "b": 3}}',
+    "numbers as texts": '{"q1": {"a": "2.5", "b": "3"}}',
+    "objects": '{"q1": [{"docid": "a", "score": 2.0}, {"docid": "b", "score": 3}]}',
+    "candidates": '{"query": {"qid": "q1"}, "candidates": [{"docid": "b", "score": 3}, {"docid": "a", "score": 2}]}',
     "lists": '{"q1": ["b", "a"]}',
     "pairs": '{"q1": [["b", 3], ["a", 2]]}',
     "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
@@ -51,7 +57,10 @@ JUDGED = {
     "three columns": "q1 a 1\nq1 b 0\nq2 c 2\n",
     "header": "query_id iteration doc_id relevance\nq1 0 a 1\nq1 0 b 0\nq2 0 c 2\n",
     "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
+    "commas, no header": "q1,0,a,1\nq1,0,b,0\nq2,0,c,2\n",
     "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+    "ratings": '{"ratings": [{"qid": "q1", "did": "a", "rating": 1}, {"qid": "q1", "did": "b", "rating": 0},'
+    ' {"qid": "q2", "did": "c", "rating": 2}]}',
 }
 
 
@@ -99,6 +108,8 @@ def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
         (trec.read_run, "qid,docid,score\nq1,a,x\n", "line 2: 'x' is not a score"),
         (trec.read_run, '{"q1": {"a": null}}', "query q1: None is not a score, a finite number"),
         (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
+        (trec.read_run, '{"q\\ud800": {"a": 1}}', r"query q\\ud800: the query 'q\\ud800' is no name; expected a text"),
+        (trec.read_run, "qid,docid,score\nq1,,1\n", "line 2: the document '' is no name; expected a text"),
         (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
         (trec.read_run, '{"q1": {', "is no JSON that can be read"),
         (trec.read_run, "[1, 2]", r"columns like query_id, doc_id, score, or an object like \{query: \{document"),

@@ -27,7 +27,7 @@ from tests.small_project import write_lines
         ("trec qrels.txt own.run --json nowhere/x.json", "there is no folder nowhere"),
         ("trec qrels.txt own.run --clusters (", "'(' is not a regular expression"),
         ("significance scores.csv noise.parquet", "noise.parquet: cannot be read"),
-        ("significance scores.csv noise.jsonl", "noise.jsonl: byte 32 is not"),
+        ("significance scores.csv noise.jsonl", "noise.jsonl, line 1: byte 32 is not"),
         ("significance scores.csv scores.csv --seed -1", "'--seed'"),
         ("agree scores.csv --resamples 0", "'--resamples'"),
     ],
