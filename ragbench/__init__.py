@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ragbench.core.early  # noqa: F401, isort: skip - before all that takes time
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -89,8 +89,9 @@ def score(  # type: ignore[misc]  # the options of its two forms stand here
 ) -> Scores | tuple[Plan, ...]:
     """Scores with reasons for a table of answers, from a script or a notebook cell.
 
-    samples: a Sample or mapping, a list of either, or a data frame with one row a sample. Columns are named user_input,
-        response, reference, retrieved_contexts (also question, answer, ground_truth, contexts).
+    samples: a Sample or mapping, a list of either, a data frame with one row a sample, the path of a table; of several
+        systems {name: any of these}, or a list of paths. Columns are named user_input, response, reference,
+        retrieved_contexts (also question, answer, ground_truth, contexts).
     metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`, a criterion (`rb.criterion`), a
         function of yours, whose parameters are called as the fields that it needs; None: all that the fields allow.
     judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; by metric as {"faithfulness": …}, or
@@ -237,11 +238,16 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
+_said: set[str] = set()
+"""What this process has been told of tables already."""
+
+
 @contextmanager
 def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Iterator[Coroutine[Any, Any, Any]]:
-    from ragbench.core import trust
+    from ragbench.core import terminal, trust
     from ragbench.core.expectations import fits
     from ragbench.core.progress import Progress, is_watched
+    from ragbench.data.cells import Forms
     from ragbench.data.samples import samples_of
     from ragbench.tiers.basics import requests
     from ragbench.tiers.basics.findings import check_baseline, leading
@@ -253,12 +259,20 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     if not fits(requests.Limit, options["limit"]):
         raise ValueError(f"limit = {options['limit']!r}: a whole number from 1 or None is expected")
     named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
+    if None in named:
+        raise ValueError("judge: None is among several; names of judges, or judges made by rb.judge(…), are expected")
     with trust.planned() if options["plan"] else nullcontext():
-        every = samples_of(samples, columns=options["columns"])
+        forms = Forms()
+        every = samples_of(samples, columns=options["columns"], forms=forms)
+        for note in filter(None, {*forms.told} - _said):
+            terminal.say(note, err=True)
+        _said.update(forms.told)
         limit = options["limit"]
         rows, taken = (tuple(every), None) if limit is None else sample_of(every, limit)
-        chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
+        is_one = metrics is not None and (isinstance(metrics, str) or not isinstance(metrics, Iterable))
+        chosen = applicable(rows, [metrics] if is_one else metrics)
         _ = leading(options["primary"], chosen)
+        options["baseline"] = str(options["baseline"] or "")
         check_baseline(options["baseline"], (sample.system for sample in rows if sample.system))
         chosen, judges = judge_assignment.assigned(chosen, named)
         whom = judge_assignment.asking(chosen, judges)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -47,7 +46,11 @@ LEGAL = (
     "of your service, or a database's postgresql:// address"
 )
 OF_BEIR = ("corpus", "queries", "qrels")
-OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
+PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
+DOCUMENTS = "LangChain documents"
+"""What the reader of traces calls a file of passages, which is no beginning by itself."""
+MOST_FILES, MOST_SAID, MOST_ROWS = 2000, 40, 20
+"""Files that are looked at, that are said to be of no use, and rows that tell what a table is."""
 URLS = ("postgresql://", "postgres://")
 READ_WHERE_THERE = ("asked_at", "stop_point")
 """Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
@@ -55,8 +58,6 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-DOCUMENTS = "LangChain documents"
-"""What the reader of traces calls a file of passages, which is no beginning by itself."""
 LONGEST_LINE = 120  # as long as our own lines
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
@@ -77,20 +78,19 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: tables of these; unasked: whether one has no
-    questions. qrels, runs: TREC files. brought: what becomes a data set, and the
-    kind of `ragbench load`. labelled: whether questions know what is relevant. documents: a folder of these. base: a
-    table of passages. functions: system → module:function; services: system → address. variable: that holds the
-    address of a database to read; tables: what it holds, language: in which language.
-    unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be begun with,
-    and why.
+    empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs:
+    TREC files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what
+    is relevant. documents: a folder of these. base: a table of passages. functions: system → module:function; services:
+    system → address. variable: that holds the address of a database to read; tables: what it holds, language: in which
+    language. unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be
+    begun with, and why.
     """
 
     folder: Path
     data: Path | None = None
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
-    answers: list[Path] = field(default_factory=list)
+    answers: dict[frozenset[str], list[Path]] = field(default_factory=dict)
     unasked: bool = False
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
@@ -113,38 +113,22 @@ class Beginning:
         """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
         made._take_sets(folder / "data")
-        for place in (folder, *_folders(folder)):
-            if _is_beir(place) and place != folder / "data":
-                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-        parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
-        files = [
-            path
-            for path in sorted(folder.iterdir())
-            if path.is_file() and path.name not in OWN and not path.name.startswith(".")
-            and path.name.split(".")[0] not in parts
-        ]  # fmt: skip
-        made.base = _base(files)
-        for path in files:
-            made._take_file(path)
-        if bool(made.qrels) != bool(made.runs):
-            alone, lacking = (made.qrels, "a run is") if made.qrels else (made.runs, "judgements are")
-            made.unused += [f"{path.name}: {lacking} missing beside it: ragbench trec QRELS RUN" for path in alone]
-            made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
-        if made.base and made.said and all(said.startswith(f"{made.base.name}: ") for said in made.said):
-            made.unused.append(f"{made.said.pop()}; questions, or traces, to them are missing beside it")
+        files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
+        if len(files) > MOST_FILES:
+            made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
+        corpora = [path.parent if path.name.startswith("corpus.") else path.parent.parent for path in files
+                   if "corpus" in (path.name.split(".")[0], path.parent.name)]  # fmt: skip
+        for place in dict.fromkeys(filter(datasets.beir.is_folder, corpora)):
+            made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
+            files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
+        for name in made.sets if made.data else ():
+            files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
+        made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
-        lacks_passages = made.sets and not made.labelled
-        for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
-            if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
-                made._take_documents(place)
-        taken = {*made.qrels, *made.runs}
-        lone = (e for e in folder.iterdir() if e.suffix.lower() in documents.KINDS and e not in taken and not tabbed(e))
-        texts = [entry.name for entry in lone if not documents.result_in(entry)]
-        if texts and made.said and made.documents != folder:
-            made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
+        made._take_texts([path for path in files if path not in (*made.qrels, *made.runs)])
         if not made.said:
-            saw = "; ".join(made.unused)
+            saw = "; ".join(made.unused[:MOST_SAID])
             legal = f"{saw}; `ragbench init --help` says what is legal" if saw else f"put there, or name, {LEGAL}"
             raise ValueError(f"{folder} holds nothing to begin with: {legal}")
         return made
@@ -152,29 +136,29 @@ class Beginning:
     @classmethod
     def named(cls, words: Sequence[str], folder: Path) -> Beginning:
         """What was named; a function is measured on the folder's own data. Raises ValueError with what is legal."""
-        made = cls(folder, base=_base([folder / word for word in words]))
-        for word in words:
+        made = cls(folder)
+        files = [folder / word for word in words if (folder / word).is_file()]
+        for word in (word for word in words if folder / word not in files):
             path = folder / word
             if word.startswith(URLS):
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
-            elif path.is_dir() and _is_beir(path):
+            elif path.is_dir() and datasets.beir.is_folder(path):
                 made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
             elif path.is_dir():
                 made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
-            elif path.is_file():
-                there = len(made.said)
-                made._take_file(path)
-                if len(made.said) == there:
-                    why = made.unused or [f"{path.name}: one file of text; name a folder of documents"]
-                    raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
                 raise ValueError(f"{without_passwords(word)}: that is not there; {LEGAL} is expected")
+        there = len(made.said)
+        made._take_files(files)
+        if len(made.said) < there + len(files):
+            why = made.unused or [f"{files[0].name}: one file of text; name a folder of documents"]
+            raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
         if (made.functions or made.services) and not (made.sets or made.variable):
             made._take_sets(folder / "data")
         return made
@@ -199,10 +183,10 @@ class Beginning:
         commands, online = [], ["ragbench doctor --online"] if self.services else []
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
-        if self.answers:
-            theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")] if self.unasked else []
-            files = [*map(self._word, [*self.answers, *theirs]), *(["QUESTIONS"] * (self.unasked and not theirs))]
-            commands.append(" ".join(["ragbench score", *files]))
+        theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")]
+        for asked, same in self.answers.items():
+            needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in asked else []
+            commands.append(" ".join(["ragbench score", *map(self._word, same), *needed]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         base = ""
@@ -213,8 +197,9 @@ class Beginning:
             asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
             whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
             beside = f" {asked_of}" if self.base and kind == "traces" else ""  # documents stand beside spans
-            split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
-            commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{whence}{split}")
+            split = datasets.beir.split_of(path) if kind == "beir" else ""
+            more = f"{whence}{f' --split {split}' if split not in ('', 'test') else ''}"
+            commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
         if self.documents and not self.brought:
             return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
         if self.brought:
@@ -246,14 +231,9 @@ class Beginning:
                 raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
             if not NAME.fullmatch(place.name):
                 raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
-            if described:
-                dataset = datasets.load(place.name, data)
-                asked: Sequence[Any] = dataset.questions
-                size = _sized(dataset.chunks, asked)
-            else:
-                read = datasets.Records.read(place, codes[0])
-                asked = read.questions
-                size = _sized(read.chunks, asked)
+            read = datasets.load(place.name, data) if described else datasets.Records.read(place, codes[0])
+            asked: Sequence[Any] = read.questions
+            if not described:
                 about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
@@ -261,40 +241,68 @@ class Beginning:
                 self.unit = "chunk" if by_chunk else "url" if any(question.relevant_urls for question in asked) else ""
             self.data = data
             self.sets.append(place.name)
+            size = f"{counted(len(read.chunks), 'passage')}, {counted(len(asked), 'question')}"
             self.said.append(f"data set {place.name}: {size}")
 
-    def _take_file(self, path: Path) -> None:
-        """What a file is taken for, said with its columns, or why it cannot be used."""
-        ends = {ending.lower() for ending in path.suffixes}
-        if why := documents.result_in(path):
-            self.unused.append(f"{path.name}: {why}")
-        elif ends & set(TABLES) or tabbed(path):
+    def _take_files(self, files: Sequence[Path]) -> None:
+        """What each file is taken for, said with its columns, or why it cannot be used."""
+        looks: dict[Path, _Look] = {}
+        others: dict[str, list[str]] = {}
+        for path in files:
+            ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
+            why = "" if path.is_file() else "no file that can be read"
             try:
-                self._take_table(path)
+                if why := why or documents.result_in(path):
+                    pass
+                elif unread is None and (ends & {*TABLES} or tabbed(path)):
+                    looks[path] = _looked_at(path)
+                elif ends & PROGRAMS:
+                    why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
+                elif not self._take_trec(path) and not ends & {*documents.KINDS}:
+                    [why] = unread or ["no table, no document and no TREC file"]
+            except (ValueError, OSError) as error:
+                if isinstance(error, OSError) or not self._take_trec(path):
+                    self._refuse(path, error)
+            if why:
+                others.setdefault(why, []).append(self._relative(path))
+        self.base = next((path for path, look in looks.items() if look.kind == "passages"), None)
+        for path, look in looks.items():
+            try:
+                self._take_table(path, look)
             except ValueError as error:
-                if not self._take_trec(path):
-                    self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
-        elif not self._take_trec(path) and not ends & {*documents.KINDS, ".py", ".ipynb", ".sql"}:
-            why = TABLE["unread"].get(path.suffix.lower(), ["no table, no document and no TREC file"])[0]
-            self.unused.append(f"{path.name}: {why}")
+                self._refuse(path, error)
+        self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
+        for paths, what, lacking in (
+            (self.qrels, "judgements of TREC (qrels)", "" if self.runs else "a run is"),
+            (self.runs, "a run of TREC", "" if self.qrels else "judgements are"),
+        ):
+            alone = f"; {lacking} missing beside it: ragbench trec QRELS RUN" if lacking else ""
+            (self.unused if lacking else self.said).extend(f"{self._relative(path)}: {what}{alone}" for path in paths)
+        if all(": passages, a knowledge base (" in said for said in self.said):
+            self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
+            self.said.clear()
 
-    def _say(self, kind: list[Path], path: Path, what: str) -> None:
-        kind.append(path)
-        self.said.append(f"{path.name}: {what}")
+    def _refuse(self, path: Path, error: Exception) -> None:
+        """Say why a file cannot be used, by the name that it has here."""
+        why, name = folders.said(error) if isinstance(error, OSError) else str(error), self._relative(path)
+        why = why.removeprefix(f"{path}: ").removeprefix(f"{path.name}: ")
+        if option := re.search(r"say which, (--column .+?) or --column", why):
+            why += f"; such as ragbench score {self._word(path)} {option[1]}"
+        self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path) -> bool:
         """Whether a file is a run or judgements, which it is taken for then."""
-        kinds = {"run": (self.runs, "a run of TREC"), "qrels": (self.qrels, "judgements of TREC (qrels)")}
-        if kind := kinds.get(trec.told(path)):
-            self._say(kind[0], path, kind[1])
-        return kind is not None
+        paths = {"run": self.runs, "qrels": self.qrels}.get(trec.told(path))
+        if paths is not None:
+            paths.append(path)
+        return paths is not None
 
-    def _take_table(self, path: Path) -> None:
-        known, row = _looked_at(path)
-        read, tool = known.read, _tool(path)
+    def _take_table(self, path: Path, look: _Look) -> None:
+        if look.kind in ("", "ratings") and self._take_trec(path):
+            return
+        kind, read, name = look.kind, look.known.read, self._relative(path)
         which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
-        told = "; ".join([which, *known.notes()])
-        kind = _kind(row, read, tool)
+        told = "; ".join([which, *look.known.notes()])
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
@@ -304,28 +312,33 @@ class Beginning:
             if not any(sample.user_input or sample.reference for sample in samples):
                 self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
             read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
-            self._say(self.answers, path, f"{counted(len(samples), 'answer')}{of} ({read_as})")
+            asked = frozenset(f"{sample.user_input}" for sample in samples)
+            self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
+            self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
             brought = datasets.question_sets.read(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
             if not brought.chunks and not self.variable:
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
-            self._take(kind, path, f"{path.name}: {counted(len(brought.questions), 'question')} ({told})")
+            self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(row) or marked(row))
-            self._say([], path, f"ratings ({', '.join(filter(None, row))})")
+            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or marked(look.row))
+            self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
         elif kind == "passages":
-            self._say([], path, f"passages, a knowledge base ({which})")
+            self.said.append(f"{name}: passages, a knowledge base ({which})")
         elif kind:
-            what = f"traces of {tool}" if kind == "traces" else kind
-            self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
+            what = f"traces of {look.tool}" if kind == "traces" else kind
+            self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
-            guesses = "; ".join(known.guesses(known.unread))
-            how = f"ragbench score {path.name} --column question=COLUMN --column answer=COLUMN says which is which"
+            guesses = list(look.known.guesses(look.known.unread))
+            given = [option for guess in guesses if (option := guess.partition("? ")[2])]
+            given += [f"--column {part}=COLUMN" for part in ("question", "answer") if f"{part}=" not in str(given)]
+            guessed = f" ({'; '.join(guesses)})" if guesses else ""
             raise ValueError(
-                f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(row)}{f' ({guesses})' if guesses else f'; {how}'}"
+                f"{name}: a column with the question, with the answer for answers, is expected; it has "
+                f"{cut_list(look.row)}{guessed}; "
+                f"ragbench score {self._word(path)} {' '.join(given)} says which is which"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:
@@ -336,19 +349,40 @@ class Beginning:
         self.sets.append(name) if self.data else self.sets.insert(len(self.brought) - 1, name)
         self.said.append(said)
 
+    def _take_texts(self, files: Sequence[Path]) -> None:
+        """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
+        by_folder: dict[Path, list[str]] = {}
+        for path in files:
+            if path.suffix.lower() in documents.KINDS and not (tabbed(path) or documents.result_in(path)):
+                parts = path.relative_to(self.folder).parts[:-1]
+                place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
+                by_folder.setdefault(place, []).append(self._relative(path))
+        legal = [place for place in by_folder if place != self.folder or not self.said]
+        best = max(legal, key=lambda place: len(by_folder[place]), default=None)
+        if best and not (self.documents or self.base or self.variable) and not (self.sets and self.labelled):
+            self._take_documents(best)
+        for place, named in by_folder.items():
+            if place == self.folder != self.documents:
+                self.unused.append(f"{cut_list(named)}: documents; a folder of these becomes a knowledge base")
+            elif self.documents not in (place, self.folder):
+                load = f"ragbench load documents {self._word(place)} --name {_named(place)}"
+                many = counted(len(named), "document")
+                self.unused.append(f"{self._relative(place)}: {many}; {load} makes a knowledge base of them")
+
     def _take_documents(self, path: Path) -> None:
         self.documents = path
         if not self.brought:
             self.sets.insert(0, _named(path))
-        count = len(documents.paths(path))
-        self.said.append(f"{path.name}: {count} document{'s' if count > 1 else ''}")
+        self.said.append(f"{path.resolve().name}: {counted(len(documents.paths(path)), 'document')}")
 
     def _take_function(self, word: str) -> None:
         module, _, function = word.partition(":")
         place = self.folder.joinpath(*module.split("."))
         own = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
         if own is not None:
-            offered = list(_defined(own))
+            from ragbench.systems.callables import names_in
+
+            offered = list(names_in(own))
             if function.split(".")[0] not in offered and "*" not in offered:
                 raise ValueError(f"{word}: {own.name} defines {', '.join(offered) or 'nothing'}; name one of these")
         elif find_spec(module.split(".")[0]) is None:
@@ -408,7 +442,8 @@ class Beginning:
             if len(self.sets) > 1:
                 yield f"# There are also {', '.join(self.sets[1:])}."
         if self.answers:
-            yield f"# Answers need no data set: ragbench score {' '.join(map(self._word, self.answers))}"
+            yield from (f"# Answers need no data set: ragbench score {' '.join(map(self._word, same))}"
+                        for same in self.answers.values())  # fmt: skip
         if self.data is not None and self.data != self.folder / "data":
             yield _line(Settings, "data_folder", self._relative(self.data))
         yield _line(Settings, "language", "en")
@@ -463,7 +498,9 @@ class Beginning:
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
 
     def _word(self, path: Path) -> str:
-        return shlex.quote(self._relative(path))
+        """The path as a shell reads it, and no command takes for an option."""
+        name = self._relative(path)
+        return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
 class _Unread(dict[str, Any]):
@@ -479,10 +516,6 @@ class _Unread(dict[str, Any]):
 _BASE = ("chunks", "questions")
 
 
-def _sized(chunks: Sequence[Any], asked: Sequence[Any]) -> str:
-    return f"{counted(len(chunks), 'passage')}, {counted(len(asked), 'question')}"
-
-
 def _named(path: Path) -> str:
     """The name of the data set that becomes of a file or a folder."""
     return re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine"
@@ -493,31 +526,31 @@ def _holds_a_set(path: Path) -> bool:
     return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
 
 
-def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:
-    """The columns of a table by its first row, and that row. Raises ValueError where there is none."""
-    known = Columns()
-    left_out = LeftOut()
-    place, row = next(read_rows(path, keep_empty=True, held=False, left_out=left_out), (path.name, {}))
-    if not row:
+class _Look(NamedTuple):
+    """What a table is by its first rows: its columns, the first row, what wrote it, and its kind (`_kind`)."""
+
+    known: Columns
+    row: dict[str, Any]
+    tool: str
+    kind: str
+
+
+def _looked_at(path: Path) -> _Look:
+    """Raises ValueError where there is no row, and OSError."""
+    known, left_out = Columns(), LeftOut()
+    rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
+    if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
+    place, row = rows[0]
     for _ in known.answers(row, place):
         pass
-    return known, row
+    tool = _tool(path)
+    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
 
 
-def _base(files: Sequence[Path]) -> Path | None:
-    """The first table of passages among files; None where there is none."""
-    for path in files:
-        if path.is_file() and {ending.lower() for ending in path.suffixes} & set(TABLES):
-            with contextlib.suppress(ValueError):
-                known, row = _looked_at(path)
-                if _kind(row, known.read, _tool(path)) == "passages":
-                    return path
-    return None
-
-
-def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
-    """What a table is by its first row; empty for one that nothing can be begun with."""
+def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
+    """What a table is by its first rows; empty for one that nothing can be begun with."""
+    row = rows[0]
     if "paragraphs" in row and "user_input" not in read:
         return "squad"
     if "benchmark_metadata" in row:
@@ -537,57 +570,23 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
         return "answers"
     if "user_input" in read:
         return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or marked(row):
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
         return "ratings"
     passage = passage_of(row)
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
 
 
-def _split(path: Path) -> str:
-    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
-    for name in ("test", "dev", "validation", "train"):
-        try:
-            datasets.beir.files(path, name)
-        except datasets.DatasetError:
-            continue
-        return name
-    return "test"
+def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
+    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
+    others = (any(own & other for other in given if other is not own) for own in given)
+    return bool(given) and all(map(marked, rows)) and all(others)
 
 
 def _tool(path: Path) -> str:
     """What wrote a file that an annex can read; empty for any other file."""
     tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
     return next(filter(None, tools), "")
-
-
-def _is_beir(path: Path) -> bool:
-    try:
-        datasets.beir.files(path, None)
-    except datasets.DatasetError:
-        return False
-    return True
-
-
-def _folders(path: Path) -> list[Path]:
-    return [entry for entry in sorted(path.iterdir()) if entry.is_dir() and not entry.name.startswith(".")]
-
-
-def _defined(path: Path) -> Iterator[str]:
-    """Names that a module has, told by reading it; `*` where it takes all of another's."""
-    try:
-        tree = ast.parse(folders.text(path, folders.MOST_CODE))
-    except folders.TooLargeError:
-        raise
-    except (SyntaxError, ValueError) as error:
-        raise ValueError(f"{path}: not Python: {error}") from None
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _line(model: type[BaseModel], key: str, value: Any) -> str:

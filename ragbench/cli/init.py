@@ -44,7 +44,7 @@ def init(
 
     Exit code 3 where nothing is found, where something named is not there, and where a ragbench.toml is (see --force).
     """
-    from ragbench.cli.beginnings import Beginning
+    from ragbench.cli.beginnings import MOST_SAID, Beginning
     from ragbench.core import folders, settings
     from ragbench.core.settings import schema
 
@@ -62,8 +62,10 @@ def init(
         folders.write(path, text)
     for said in beginning.said:
         terminal.say(said, mark="✓", colour="green")
-    for unused in beginning.unused:
+    for unused in beginning.unused[:MOST_SAID]:
         terminal.say(f"not used: {unused}", mark="–")
+    if (left := len(beginning.unused) - MOST_SAID) > 0:
+        terminal.say(f"not used: {left} more files", mark="–")
     terminal.say(f"written: {', '.join(str(path.relative_to(here)) for path in files if path.is_relative_to(here))}")
     settings.load.cache_clear()
     settings.load()  # refuses what an environment variable says against it

@@ -348,7 +348,7 @@ def beir(
 
 
 def _named(source: Path | Sequence[Path]) -> str:
-    return source.name if isinstance(source, Path) else ", ".join(path.name for path in source)
+    return source.resolve().name if isinstance(source, Path) else ", ".join(path.name for path in source)
 
 
 def base_of(name: str) -> Mapping[str, Any] | None:
@@ -374,8 +374,8 @@ def _record(value: Any, model: Any) -> Any:
 def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
-    from ragbench.core import settings, trust
-    from ragbench.data.writing import toml_key
+    from ragbench.core import folders, settings, trust
+    from ragbench.data.writing import toml, toml_key
 
     folder = trust.folder_of("data_folder")
     if not about.add:
@@ -415,7 +415,12 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        terminal.say(f'to measure it, add to ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
+        there = settings.load().systems.get(table)
+        how = "found in" if there is not None and there.results == place else "to measure it, add to"
+        if there is None and settings.config_path().is_file():
+            how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
+            folders.write(settings.config_path(), settings.config_path().read_bytes() + added.encode())
+        terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")

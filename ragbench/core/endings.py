@@ -23,7 +23,7 @@ MEANINGS = {
     Ending.FAILED: "a gate fails, or `fail_on_raised` is set and a system raised",
     Ending.UNDECIDED: "there is not enough evidence for a gate, and none fails",
     Ending.REFUSED: "usage or configuration: what was asked for cannot be done, or what it needs is not there",
-    Ending.UNMEASURED: "nothing was measured, or not all: a page failed, or a metric or a gate has no value at all",
+    Ending.UNMEASURED: "nothing was measured, or not all: a page failed, a metric asked for or a gate has no value",
     Ending.UNTRUSTED: "nobody has answered for the folder (`ragbench trust`)",
     Ending.INTERRUPTED: "interrupted by Ctrl+C; the same command goes on from there",
     Ending.TERMINATED: "ended by SIGTERM; the same command goes on from there",

@@ -91,6 +91,26 @@ def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
     return corpus, queries, folder if split is None else _judgements(folder, split)
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder holds a corpus and queries."""
+    try:
+        files(path, None)
+    except DatasetError:
+        return False
+    return True
+
+
+def split_of(path: Path) -> str:
+    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
+    for name in ("test", "dev", "validation", "train"):
+        try:
+            files(path, name)
+        except DatasetError:
+            continue
+        return name
+    return "test"
+
+
 def _table(folder: Path, name: str) -> Path:
     places = [folder / f"{name}{ending}{packing}" for ending in TABLES for packing in PACKINGS]
     there = [place for place in places if place.is_file()] or sorted((folder / name).glob("*.parquet"))

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
 KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
+PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
+"""Folders with what programs brought along."""
+OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
+DEEPEST = 6
+"""Folders within each other that are looked into."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
 Unit = Literal["characters", "words"]
@@ -142,10 +147,12 @@ def read(
 def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
     """The documents below a folder, in the order of their names; of other files `brought` counts their kinds."""
     if not folder.is_dir():
-        raise DatasetError(f"{folder}: there is no such folder")
+        why = "a file; name the folder that it is in" if folder.is_file() else "there is no such folder"
+        raise DatasetError(f"{folder}: {why}")
     made = []
     for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts) or not path.is_file():
+        parts = path.relative_to(folder).parts
+        if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
             continue
         if not path.resolve().is_relative_to(folder.resolve()):
             reason = "link that leads out of the folder"
@@ -159,6 +166,26 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
         if brought is not None:
             brought.left_out[reason] += 1
     return made
+
+
+def files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """What lies in a folder and below it, its own first; what is hidden or of programs is passed over."""
+    try:
+        there = sorted(path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in OWN)
+    except OSError:
+        yield folder
+        return
+    yield from (path for path in there if not path.is_dir())
+    for path in there if depth < DEEPEST else ():
+        is_linked, is_own = depth and path.is_symlink(), (path / "latest").exists()  # of runs
+        if path.is_dir() and path.name not in PASSED_OVER and not is_linked and not is_own:
+            yield from files(path, depth + 1)
+
+
+def is_part(path: Path, place: Path, parts: Sequence[str] = ()) -> bool:
+    """Whether a file lies below a folder, or below what is called so in it, whatever its ending."""
+    inside = path.relative_to(place).parts if path.is_relative_to(place) else ()
+    return bool(inside) and (not parts or inside[0].split(".")[0] in parts)
 
 
 def result_in(path: Path) -> str:

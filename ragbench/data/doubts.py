@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ragbench.core.segmentation import plain, stands_in
 from ragbench.core.types import Chunk, Question
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain, stands_in
 
 FEWEST_WORDS = 4
 """Of a question that stands in a passage: fewer are words that people look for, and that passages rightly hold."""

@@ -88,6 +88,10 @@ def read_rows(
     left_out: rows that cannot be read are counted there; without it one of them is an error.
     Raises DatasetError with file and place for what cannot be read.
     """
+    if path.is_dir():
+        raise DatasetError(
+            f"{path.resolve().name}: a folder; name a table in it, or see what is there by ragbench init"
+        )
     endings = {ending.lower() for ending in path.suffixes}
     if content := _content(path, endings):  # whatever the file is called
         endings = {content}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections import Counter
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +18,7 @@ from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, 
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
+from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     some hold answers without questions, and the others their questions, by the same ids."""
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
-    tables = {path: read_samples(path, forms, columns) for path in paths}
+    how: dict[str, Any] = {"held": True, "numbers": Numbers()}
+    rows = {path: streamed(path, forms, columns, system=system, **how) for system, path in named_by_files(paths)}
+    tables = {path: _unique([sample for _, sample in own]) for path, own in rows.items()}
     asking = [path for path, own in tables.items() if all(each.user_input and each.response is None for each in own)]
     answering = [path for path in tables if path not in asking]
     asked = {each.id: each for path in asking for each in tables[path]}
@@ -74,9 +76,7 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
                 lost.add("answer whose id no question has", f"{path.name}, {sample.id}")
                 continue
             lacking = {name: getattr(question, name) for name in _FIELDS if getattr(sample, name) in (None, ())}
-            samples.append(
-                dataclasses.replace(sample, **{**lacking, "system": sample.system or path.name.split(".")[0]})
-            )
+            samples.append(dataclasses.replace(sample, **lacking))
     if asked and not samples:
         raise DatasetError(f"{answering[0].name}: none of its answers has the id of a question of {asking[0].name}")
     if asked and forms is not None:
@@ -86,24 +86,27 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
 
 
 def streamed(
-    path: Path, forms: Forms | None = None, columns: Given | None = None, *, held: bool = False, ratings: bool = False
+    path: Path,
+    forms: Forms | None = None,
+    columns: Given | None = None,
+    *,
+    held: bool = False,
+    ratings: bool = False,
+    system: str = "",
+    numbers: Numbers | None = None,
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
-    ratings: the rows with which further people label an answer come by, too; else only that of the first. Where rows
-    have no id the file is read once more before, for the numbers that stand for them.
+    ratings: the rows with which further people label an answer come by, too; else only that of the first. system: whose
+    answers they are where no row says so; numbers: those of rows without an id, shared with other tables.
     """
     left_out = None if forms is None else forms.left_out
-
-    def rows(known: Columns, held: bool, left_out: LeftOut | None) -> Iterator[tuple[str, dict[str, Any]]]:
-        for place, row in read_rows(path, keep_empty=True, held=held, left_out=left_out):
-            for item in known.answers(row, place):
-                yield place, item
-
     known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
-    labelled, unlabelled = 0, 0
-    numbers = _Numbers(lambda: (item for _, item in rows(Columns(columns, READ), False, left_out and LeftOut())))
-    for place, item in rows(known, held, left_out):
+    labelled, unlabelled, numbers = 0, 0, numbers or Numbers()
+    rows = read_rows(path, keep_empty=True, held=held, left_out=left_out)
+    for place, item in ((where, item) for where, row in rows for item in known.answers(row, where)):
+        if system and not item.get("system"):
+            item["system"] = system
         if not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
@@ -137,7 +140,7 @@ def streamed(
         if labelled:
             forms.labels = (
                 f"{column}: people's labels of {labelled} answer{'s' * (labelled != 1)}; judges are tried by them once "
-                f"the table is loaded: ragbench load answers {path.name} --name NAME"
+                f"the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
             )
     if not count:
         raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
@@ -162,28 +165,38 @@ def samples_of(
     given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame | str | Path | None,
     place: str = "samples",
     columns: Given | None = None,
+    forms: Forms | None = None,
     *,
     numbered: str = "",
+    system: str = "",
+    numbers: Numbers | None = None,
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
-    pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file. A
-    mapping may also be an object that gives one by `model_dump` (pydantic's models, so ragas' samples), and a context a
-    document of LangChain.
+    pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file; or
+    of several systems, {system: its table}, a list of paths. A mapping may also be an object that gives one by
+    `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
 
     Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
-    empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
-    in the same order, so that they are compared question by question, else over all rows. columns: as of
-    `read_samples`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
+    empty. Samples without an id are numbered from 1, see `Numbers`. columns, forms, system, numbers: as of
+    `streamed`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
     """
+    numbers = numbers or Numbers()
+    if (tables := by_system(given, place)) is not None:
+        return _unique([
+            sample for name, where, table in tables
+            for sample in samples_of(table, where, columns, forms, system=name, numbers=numbers)
+        ])  # fmt: skip
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, str | Path):
         if not Path(given).is_file():
+            is_folder = "a folder; name a table in it" if Path(given).is_dir() else "there is no such file"
             raise DatasetError(
-                f"{place} = {cut(str(given))}: there is no such file; answers are expected: a table's path, a data "
+                f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        return read_samples(Path(given), columns=columns)
+        read = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
+        return _unique([sample for _, sample in read])
     if given is None or isinstance(given, bool | int | float):
         raise DatasetError(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
@@ -206,14 +219,29 @@ def samples_of(
         elif isinstance(item, Mapping):
             items += ((where, answer) for answer in known.answers(item, where))
         else:
-            raise DatasetError(f"{where}: a sample is a Sample or a mapping, not {kind(item)}")
-    if known.unread and not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
-        raise DatasetError(f"{place}: {_nothing(known, None)}")
-    numbers = _Numbers(lambda: (item for _, item in items if isinstance(item, Mapping)))
-    return _unique([
-        sample for where, item in items
-        for sample in ([item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item)))
-    ])  # fmt: skip
+            raise DatasetError(
+                f"{where}: a sample is a Sample or a mapping, not {kind(item)} ({cut(item)}); it is written as "
+                "{'question': …, 'answer': …}"
+            )
+    says = any(isinstance(item, Sample) or item.keys() & SAID for _, item in items)
+    if not (says or known.read or known.unread):
+        raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
+    if known.unread and not says:
+        raise DatasetError(f"{place}: {_nothing(known, None)} (in Python columns = {{'answer': 'COLUMN'}})")
+    if forms is not None:
+        forms.unread += known.notes()
+    samples: list[Sample] = []
+    for where, item in items:
+        if isinstance(item, Sample):
+            samples.append(item if item.system or not system else dataclasses.replace(item, system=system))
+            continue
+        item = item if item.get("system") or not system else {**item, "system": system}
+        samples += _samples(item, where, numbered or numbers.of(item), forms)
+    named = dict.fromkeys(sample.system for sample in samples)
+    if len(named) > 1 and None in named:
+        others = cut_list(filter(None, named))
+        raise DatasetError(f"{place}: some rows name a system ({others}) and others none; name one in each, or in none")
+    return _unique(samples)
 
 
 def _unique(samples: Sequence[Sample]) -> list[Sample]:
@@ -239,40 +267,6 @@ def _refuse_torn(sample: Sample) -> None:
             raise DatasetError(
                 f"sample {sample.id!r}: {field} = {cut(value)} holds half of a character (a lone surrogate)"
             )
-
-
-class _Numbers:
-    """A number for each row that has no id, from 1; equal ones mean the same question; see `samples_of`.
-
-    items: gives all rows, and is called where a row has no id.
-    """
-
-    def __init__(self, items: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-        self._items, self._rows = items, Counter[str]()
-        self._is_one_set: bool | None = None
-
-    def of(self, item: Mapping[str, Any]) -> int:
-        """The number of the next row."""
-        system = str(item.get("system"))
-        self._rows[system] += 1
-        if item.get("id") is not None:
-            return 0
-        if self._is_one_set is None:
-            self._is_one_set = _is_one_set(self._items())
-        return self._rows[system] if self._is_one_set else self._rows.total()
-
-
-def _is_one_set(items: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all systems answer the same questions in the same order."""
-    asked: dict[str, Any] = {}
-    for item in items:
-        question = item.get("user_input", item.get("messages"))
-        if question is None:
-            return False
-        asked.setdefault(str(item.get("system")), hashlib.sha256()).update(
-            f"{question!r}\0".encode("utf-8", "surrogatepass")
-        )
-    return len({own.digest() for own in asked.values()}) == 1
 
 
 class Said(NamedTuple):

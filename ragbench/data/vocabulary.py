@@ -393,7 +393,7 @@ class Columns:
             self.unread.update(dict.fromkeys(there[1:]))
             return native(first)
         said = spoken(field_name)
-        which = " or ".join(f"--column {said}={name}" for name in there)
+        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
             f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
@@ -474,8 +474,13 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         field_name = field_of(name) or _RARE.get(key(name), "")
         if not field_name:
             legal = [*SPOKEN.values(), *FIELDS]
-            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
-        by_field[field_name] = columns if isinstance(columns, str) else list(columns)
+            turned = f"; did you mean {columns}={name}?" if field_of(columns) else f"; legal: {LEGAL}"
+            near = names.meant(str(name), legal) or turned
+            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{near}")
+        several = columns if isinstance(columns, list | tuple) else [columns]
+        if not several or any(isinstance(column, bool) or not isinstance(column, str | int) for column in several):
+            raise AmbiguousError(f"column {name} = {shown(columns)}: the name of a column is expected")
+        by_field[field_name] = [*map(str, several)] if isinstance(columns, list | tuple) else str(columns)
     return by_field
 
 

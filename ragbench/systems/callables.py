@@ -5,6 +5,7 @@ Retrievers and generators are made of them; they run in a thread that is left be
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 import json
@@ -22,7 +23,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ragbench.core import settings, trust, waves
+from ragbench.core import folders, settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings import GeneratorSettings
@@ -384,3 +385,21 @@ class FunctionGenerator(BaseGenerator):
                 f"generators.{self.name}: {self.path} failed for all {raised} tasks: {generations[0].reason}"
             )
         return generations
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Names that a module has, told by reading it; `*` where it takes all of another's."""
+    try:
+        tree = ast.parse(folders.text(path, folders.MOST_CODE))
+    except folders.TooLargeError:
+        raise
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"{path}: not Python: {error}") from None
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)

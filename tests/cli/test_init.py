@@ -151,6 +151,64 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     ]
 
 
+def test_a_folder_as_people_have_it_is_looked_through(empty: Path) -> None:
+    (empty / "eval").mkdir()
+    write_lines(empty / "eval" / "-answers.jsonl", ANSWERS)
+    for place in ("docs/pay", "docs", "node_modules/x", "reports/latest"):
+        (empty / place).mkdir(parents=True, exist_ok=True)
+        (empty / place / "read me.md").write_text("# Fees\n\nAt the desk.\n", encoding="utf-8")
+    (empty / "README.md").write_text("# Mine\n", encoding="utf-8")
+    (empty / "app.py").write_text("def ask(question): ...\n", encoding="utf-8")
+    (empty / "gone.csv").symlink_to("nowhere.csv")
+    (empty / "two.csv").write_text("question,model output,output\nq,a,b\n", encoding="utf-8")
+    (empty / "prices.csv").write_text("sku,price\n1,2\n3,4\n", encoding="utf-8")
+    done = ragbench("init")
+    assert [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith(("✓", "Next", "Then"))] == [
+        "eval/-answers.jsonl: 1 answer (id = id, question = question, answer = answer, reference = ground_truth)",
+        "docs: 2 documents",
+        "ragbench score eval/-answers.jsonl",
+        "ragbench load documents docs --name docs",
+        "ragbench draft docs --questions 120",
+        "ragbench run tier1_retrieval",
+    ]
+    for said in (
+        "README.md: documents; a folder of these",
+        "app.py: a program; a function in one can be a system: ragbench init MODULE:FUNCTION",
+        "gone.csv: no file that can be read",
+        "differ, and either could be the answer",
+        "such as ragbench score two.csv --column 'answer=model output'",
+        "prices.csv: a column with the question",
+    ):
+        assert f"not used: {said}" in done.stdout or said in one_line(done.stdout), said
+    assert "node_modules" not in done.stdout + (empty / "ragbench.toml").read_text(encoding="utf-8")
+    assert "2 documents" in ran("ragbench load documents docs --name docs").stdout
+
+
+def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty: Path) -> None:
+    write_lines(empty / "-a.jsonl", ANSWERS)
+    [command] = begun(empty)
+    assert command == "ragbench score ./-a.jsonl"
+    ran(f"{command} -m exact_match")
+    (empty / "-a.jsonl").unlink()
+    (empty / "qrels.tsv").write_text("q0\td0\t1\nq1\td1\t1\n", encoding="utf-8")
+    assert "qrels.tsv: judgements of TREC (qrels); a run is missing beside it" in one_line(
+        ragbench("init", "--force").stderr
+    )
+    for name in ("dense.txt", "bm25.run"):
+        (empty / name).write_text("q0 Q0 d0 1 2 x\nq0 Q0 d1 2 1 x\nq1 Q0 d1 1 2 x\n", encoding="utf-8")
+    assert begun(empty, "--force") == ["ragbench trec qrels.tsv bm25.run dense.txt"]
+
+
+def test_what_was_logged_is_a_system_that_can_be_measured_at_once(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    begun(empty)
+    load = "ragbench load answers answers.jsonl --name pilot"
+    assert 'added to ragbench.toml: [systems.pilot-logged] results = "' in ran(load).stdout
+    settings.load.cache_clear()
+    assert str(settings.load().systems["pilot-logged"].results) == "data/pilot/answers.logged.jsonl"
+    assert "added" not in ran(f"{load} --replace").stdout
+
+
 def test_a_beir_folder_is_told_by_what_it_holds(empty: Path) -> None:
     (empty / "scifact").mkdir()
     write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])

@@ -132,10 +132,21 @@ def test_samples_pass_through() -> None:
         ([{"id": "x"}, {"id": "x"}], "'x' stands twice"),
         ([{"contexts": ["a"], "context_ids": ["1", "2"]}], "1 texts and 2 identifiers"),
         ([{"contexts": [1]}], r"contexts\[0\]"),
-        (["text"], "row 1: a sample is a Sample or a mapping, not a text"),
+        (["text"], r"row 1: a sample is a Sample or a mapping, not a text \('text'\); it is written as \{'question'"),
+        ([{}], "the rows have no column; of question, answer, reference, contexts"),
+        (pd.DataFrame(index=[1]), "the rows have no column"),
+        (Path("no such.csv"), "samples = 'no such.csv': there is no such file; answers are expected"),
+        (Path(), r"samples = '\.': a folder; name a table in it"),
+        (
+            {"a": [PRESENT], "b": [{"questin": "q"}]},
+            r"system 'b': none of its columns \(questin\) .* is questin the qu",
+        ),
+        ({"a": [PRESENT], "b": []}, "system 'b': no rows"),
+        ({"a": [PRESENT], None: [PRESENT]}, "a system has no name; there are a, None"),
+        ([{**PRESENT, "system": "a"}, PRESENT], r"some rows name a system \(a\) and others none"),
     ],
 )
-def test_what_cannot_be_a_sample(rows: list[Any], message: str) -> None:
+def test_what_cannot_be_a_sample(rows: Any, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         samples_of(rows)
 
@@ -195,10 +206,11 @@ def test_a_question_that_begins_like_a_dialogue_is_a_question(value: str) -> Non
     assert (sample.id, sample.user_input) == ("1", value)
 
 
-def test_rows_without_an_id_are_paired_where_all_systems_answer_the_same() -> None:
+def test_rows_without_an_id_are_paired_by_their_question() -> None:
     assert numbered(("a", "one?"), ("b", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "1", "2", "2"]
-    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "3", "4"], "another order"
-    assert numbered(("a", "one?"), ("a", "two?"), ("b", "one?")) == ["1", "2", "3"], "one is missing"
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "2", "1"], "another order"
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "2", "2"], "one is missing"
+    assert numbered(("a", "one?"), ("a", "one?"), ("b", "one?"), ("b", "one?")) == ["1", "2", "1", "2"], "repeated"
     assert numbered(("a", None), ("b", None)) == ["1", "2"], "nobody knows what was asked"
 
 
@@ -206,6 +218,16 @@ def test_rows_without_an_id_are_paired_in_files_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("system,question,answer\na,one?,x\nb,one?,y\n", encoding="utf-8")
     assert [(sample.system, sample.id) for sample in read_samples(path)] == [("a", "1"), ("b", "1")]
+    rows = [{"question": question, "answer": question} for question in ("one?", "two?", "three?")]
+    files = [tmp_path / name / "answers.json" for name in ("first", "second")]
+    for file, order in zip(files, (rows, rows[::-1]), strict=True):
+        file.parent.mkdir()
+        file.write_text(json.dumps(order), encoding="utf-8")
+    for made in (read_all(files), samples_of(files), samples_of({"first/answers": rows, "second/answers": rows[::-1]})):
+        of_system = [{s.id: s.response for s in made if s.system == f"{name}/answers"} for name in ("first", "second")]
+        assert of_system[0] == of_system[1] == {"1": "one?", "2": "two?", "3": "three?"}
+    with pytest.raises(DatasetError, match=r"answers\.json: it is named twice"):
+        read_all([files[0], files[0]])
 
 
 AMBIGUOUS = {"question": "Who wrote it?", "answer": "Leo Tolstoy", "output": "Anton Chekhov", "expected": "Leo Tolstoy"}

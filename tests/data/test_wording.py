@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.data.wording import plain
+from ragbench.core.segmentation import plain
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=40))

@@ -180,7 +180,7 @@ print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
 @pytest.mark.parametrize(
     "call",
     [
-        "from ragbench.cli.beginnings import _defined; list(_defined(path))",
+        "from ragbench.systems.callables import names_in; list(names_in(path))",
         "from ragbench.extras.cluster.address import parse; parse(str(path))",
         "from ragbench.tiers.run.overview import _heading; _heading(path)",
         "from ragbench.data.documents import _converted; _converted(path, '.pdf')",

@@ -9,7 +9,7 @@ import pytest
 
 from ragbench import tiers, views
 from ragbench.core import settings
-from ragbench.data.wording import plain
+from ragbench.core.segmentation import plain
 from ragbench.tiers.data.persons import MASK, Masker
 from ragbench.tiers.retrieval.real_users import when
 from ragbench.views import Page

@@ -295,7 +295,7 @@ def _headed(names: Sequence[str], usual: Form) -> Form | None:
 def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     """Whether the words of a line are those of a form; the word behind a query that is written as Q0 or 0 stands for
     nothing, where it is not one of three."""
-    if len(words) != form.words or not all(words) or words[0].casefold() == "q0":
+    if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
     numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench.core.names import meant
 from ragbench.data.cells import plain
 from ragbench.data.files import PACKINGS, DatasetError
 from ragbench.data.rows import TABLES, cut, cut_list, read_rows
@@ -301,7 +302,10 @@ class Table:
     def require(self, names: Sequence[str]) -> None:
         """Raises DatasetError for a column that there is not, with those there are."""
         if missing := [name for name in names if name not in self.columns]:
-            raise DatasetError(f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}")
+            near = meant(missing[0], list(self.columns)) if len(missing) == 1 else ""
+            raise DatasetError(
+                f"{self.path}: has no column {', '.join(missing)}{near}; it has {cut_list(self.columns)}"
+            )
 
     def called(self, field: str) -> str:
         """The column that is this field of the vocabulary, one with the field's own name first; its name if none is."""

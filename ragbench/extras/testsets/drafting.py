@@ -14,13 +14,13 @@ import numpy as np
 
 from ragbench.core import trust
 from ragbench.core.progress import Progress, is_watched
+from ragbench.core.segmentation import plain
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Judge, Prompt
 from ragbench.core.waves import gather
 from ragbench.data.doubts import Plain
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain
 from ragbench.extras.testsets import prompts
 from ragbench.extras.testsets.candidates import Candidate, Filter, Shown
 from ragbench.extras.testsets.kinds import KINDS, Spread, Task

@@ -16,10 +16,10 @@ from ragbench.core.folders import text, write
 from ragbench.core.language import Translator
 from ragbench.core.measurement import columns, without_nan
 from ragbench.core.parts import Content, Number, Table, Text, Value, spoken
+from ragbench.core.segmentation import plain
 from ragbench.core.types import Array
 from ragbench.data import Dataset, places
 from ragbench.data.files import DatasetError
-from ragbench.data.wording import plain
 from ragbench.extras.testsets import candidates
 from ragbench.extras.testsets.candidates import FILTERS
 from ragbench.stats.coefficients import order_tau, tau_ends

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragbench.core.names import meant
+from ragbench.core.segmentation import plain
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
-from ragbench.data.wording import plain
 
 FEWEST_WORDS = 8
 """Of a passage that a question can be about: a heading alone answers none."""

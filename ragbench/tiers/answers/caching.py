@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.core.measurement import NamedEstimate, columns
+from ragbench.core.segmentation import plain
 from ragbench.core.types import Array, Estimate, Vectors
 from ragbench.data import Dataset, PastQuestion
 from ragbench.data.records import REAL
-from ragbench.data.wording import plain
 from ragbench.embed.threads import one_thread
 from ragbench.judge.words import numbers
 from ragbench.metrics.cache import (

@@ -22,7 +22,8 @@ from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
 from ragbench.data.rows import read_rows, rows_in, rows_of
-from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.samples import samples_of
+from ragbench.data.systems_of_answers import Numbers
 from ragbench.data.vocabulary import FIELDS, is_content, key
 from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder
 from ragbench.systems import callables, frameworks
@@ -168,11 +169,11 @@ class _Made:
     def take_answers(self, tables: Mapping[str, Any]) -> None:
         """Tables of answers, by the system that gave them; "" where the rows name theirs."""
         samples: list[Sample] = []
+        numbers = Numbers()
         for name, table in tables.items():
             if isinstance(table, str | Path):
-                own = read_samples(configuration.project_folder() / Path(table).expanduser())
-            else:
-                own = samples_of(table, name or "answers")
+                table = configuration.project_folder() / Path(table).expanduser()
+            own = samples_of(table, name or "answers", system=name, numbers=numbers)
             samples += [_named(sample, name) for sample in own]
         self.answers = tuple(samples)
         self.given["answers"] = in_memory.NAME

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragbench.data.wording import plain
+from ragbench.core.segmentation import plain
 from ragbench.systems.parts.retrievers import counted
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from pydantic import Field
 from ragbench.core import settings as configuration
 from ragbench.core.annexes import offered, taken
 from ragbench.core.measurement import Evidence, columns
+from ragbench.core.segmentation import plain, stands_in
 from ragbench.core.settings import Settings
 from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import Dataset
 from ragbench.data.doubts import Plain, copies_of, doubts, labelled
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.wording import plain, stands_in
 from ragbench.systems.parts.retrievers import indexed
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.requests import Request, tier

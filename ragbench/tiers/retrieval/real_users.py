@@ -16,11 +16,10 @@ from ragbench import stats
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate, columns
 from ragbench.core.metric import Metric
-from ragbench.core.segmentation import language_of
+from ragbench.core.segmentation import language_of, plain
 from ragbench.core.settings import Settings
 from ragbench.core.types import Question
 from ragbench.data.records import REAL, PastQuestion
-from ragbench.data.wording import plain
 from ragbench.judge.words import FUNCTION_WORDS, stem, words
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.design import Design

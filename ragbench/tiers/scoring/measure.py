@@ -117,7 +117,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
         raise ValueError("metrics: found a mapping; a metric, its name, or a list of them is expected")
     measurable = [own_metrics.value_of(each) for each in metrics]
     if not measurable:
-        raise ValueError("no metric is asked for")
+        raise ValueError("metrics: no metric is asked for; None asks for all that the fields allow")
     for each in measurable:
         if not _is_measured(each):
             raise ValueError(

@@ -276,9 +276,12 @@ def value_of(given: Any) -> Metric:
         return given
     if isinstance(given, str):
         return declarations.parse(given)
-    if callable(given):
+    if callable(given) and not isinstance(given, type):
         return functions.declared(given)
-    raise ValueError(f"metrics: {excerpt(repr(given), 80)} is no metric, no name of one and no function")
+    raise ValueError(
+        f"metrics: {excerpt(repr(given), 80)} is no metric, no name of one and no function; `ragbench metrics` lists "
+        "the names, rb.criterion(…) makes one of a question"
+    )
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,6 @@ def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
     assert "Then: ragbench run tier_ux real_users --dataset mine" in said
     found = data.load("mine", project / "data")
     assert (len(found.questions), len(found.dialogues), len(found.history), len(found.ratings)) == (2, 1, 2, 2)
-    with (project / "ragbench.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[systems.mine-logged]\nresults = "data/mine/answers.logged.jsonl"\n')
     settings.load.cache_clear()
     known = settings.load()
     assert RagMetricsRequest(dataset="mine").needed(known) == ()

@@ -1,0 +1,77 @@
+"""Answers of several systems: in a table each, called as its file or as its user says, and paired by their question."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragbench.core.types import Sample
+from ragbench.data.files import DatasetError
+from ragbench.data.rows import WRAPPERS, cut_list
+from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import field_of
+
+
+def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
+    """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
+
+    Raises DatasetError for a system without a name."""
+    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and is_table(p) for p in given):
+        return [(system, place, path) for system, path in named_by_files(given)]
+    if not isinstance(given, Mapping) or not any(map(is_table, given.values())):
+        return None
+    if any(field_of(name) or str(name) in WRAPPERS for name in given) or not all(
+        is_table(table) or (isinstance(table, list) and not table) for table in given.values()
+    ):
+        return None
+    if any(name is None or not str(name).strip() for name in given):
+        raise DatasetError(f"{place}: a system has no name; there are {cut_list(map(str, given))}")
+    return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is a table of answers by itself: rows, a data frame, a file."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
+    is_file = isinstance(value, Path) or (isinstance(value, str) and len(value) < 1000 and Path(value).is_file())
+    return is_file or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+
+
+def named_by_files(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:
+    """(system, table) of each of several tables, called as its file, with its folders where two would be one; of one
+    table nobody is named. Raises DatasetError for a table that stands there twice."""
+    places = [Path(path).absolute() for path in paths]
+    if twice := [path for number, path in enumerate(places) if path in places[:number]]:
+        raise DatasetError(f"{twice[0].name}: it is named twice; name the table of each system once")
+    folder, names = os.path.commonpath([path.parent for path in places]), [path.name.split(".")[0] for path in places]
+    if len(set(names)) < len(names):
+        names = [(path.parent / name).relative_to(folder).as_posix() for path, name in zip(places, names, strict=True)]
+    return [(name if len(paths) > 1 else "", Path(path)) for name, path in zip(names, paths, strict=True)]
+
+
+class Numbers:
+    """A number for each row that has no id, from 1; rows of several systems to the same question have the same, so that
+    they are compared question by question, in whatever order they stand: the second to it the number of the second."""
+
+    def __init__(self) -> None:
+        self._times, self._numbers, self._count = Shelf[int](), Shelf[int](), 0
+
+    def of(self, item: Mapping[str, Any]) -> int:
+        """The number of the next row."""
+        asked = item.get("user_input", item.get("messages"))
+        if asked is None or item.get("id") is not None:
+            self._count += 1
+            return self._count
+        question, own = (
+            hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+            for parts in (asked, (asked, item.get("system")))
+        )
+        if not self._times.put(own, 1):
+            self._times.change(own, (self._times.get(own) or 0) + 1)
+        same = f"{question} {self._times.get(own)}"
+        if self._numbers.put(same, self._count + 1):
+            self._count += 1
+        return self._numbers.get(same) or 0
