@@ -184,8 +184,8 @@ class Beginning:
         if self.qrels and self.runs:
             commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")]
-        for asked, same in self.answers.items():
-            needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in asked else []
+        for questions, same in self.answers.items():
+            needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in questions else []
             commands.append(" ".join(["ragbench score", *map(self._word, same), *needed]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
@@ -353,7 +353,8 @@ class Beginning:
         """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
         by_folder: dict[Path, list[str]] = {}
         for path in files:
-            if path.suffix.lower() in documents.KINDS and not (tabbed(path) or documents.result_in(path)):
+            is_text = path.suffix.lower() in documents.KINDS and os.access(path, os.R_OK)
+            if is_text and not (tabbed(path) or documents.result_in(path)):
                 parts = path.relative_to(self.folder).parts[:-1]
                 place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
                 by_folder.setdefault(place, []).append(self._relative(path))

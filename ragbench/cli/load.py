@@ -415,9 +415,9 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        there = settings.load().systems.get(table)
-        how = "found in" if there is not None and there.results == place else "to measure it, add to"
-        if there is None and settings.config_path().is_file():
+        known = settings.load().systems.get(table)
+        how = "found in" if known is not None and known.results == place else "to measure it, add to"
+        if known is None and settings.config_path().is_file():
             how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
             folders.write(settings.config_path(), settings.config_path().read_bytes() + added.encode())
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')

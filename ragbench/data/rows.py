@@ -60,7 +60,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "name", "info", "page_content", *STREAMED}
+RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
 DEEPEST = 4
 """Objects within each other among which a table is looked for."""

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -64,10 +65,10 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_annexes_offer_is_there() -> None:
-    for seam in ("commands", "front", "load", "metrics", "pool", "published", "readers"):
-        assert annexes.offered(seam), seam  # type: ignore[arg-type]
-        for name in annexes.offered(seam):  # type: ignore[arg-type]
-            assert annexes.taken(seam, name) is not None  # type: ignore[arg-type]
+    assert len(annexes.offered("commands")) > 5
+    for seam in get_args(annexes.Seam):
+        for name in annexes.offered(seam):
+            assert annexes.taken(seam, name) is not None
     assert annexes.taken("commands", "no such command") is None
 
 

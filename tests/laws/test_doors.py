@@ -106,7 +106,9 @@ def writers(module: Module) -> list[str]:
 def test_every_file_is_written_by_the_one_door() -> None:
     found = {place for module in this_house().modules for place in writers(module)}
     past = {place for place in found if place.split(":")[0] not in DOOR}
-    assert past == set(WITHIN), past ^ set(WITHIN)
+    rooms = {module.name.rpartition(".")[0] for module in this_house().modules}  # an annex may be taken off
+    known = {place for place in WITHIN if place.split(":")[0].rpartition(".")[0] in rooms}
+    assert past == known, past ^ known
     assert {place.split(":")[0] for place in found} >= set(DOOR)
 
 

@@ -56,6 +56,8 @@ NO_MESSAGE = "an error without a message"
 GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
+ONLY_PASSAGES = tuple({name} for name in ("documents", "docs", "nodes", "chunks", "passages", "contexts"))
+"""What a step gives that only retrieves, whatever its kind is called."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 _LISTED = re.compile(
@@ -178,6 +180,9 @@ def _step(given: Mapping[str, Any], trace: str, name: str) -> Trace:
     question, answer, passages, error = _told_by_events(given, error if ended is None else None, has_failed)
     documents = next((own for key in NAMES["documents"] if (own := passages_of(given.get(key))) is not None), None)
     passages = passages if documents is None else documents
+    told = opened(_first(given, "output"))
+    if passages is None and step == "other" and isinstance(told, Mapping) and told.keys() in ONLY_PASSAGES:
+        passages = passages_of(told)
     if passages is not None and step in ("other", "embed", "tool"):
         step = "retrieve"
     gives = step in ("retrieve", "rerank")

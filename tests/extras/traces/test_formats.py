@@ -266,3 +266,29 @@ def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
     assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
     [bare] = formats.traces_of_row({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
     assert [one.id for one in bare.spans[0].passages or ()] == [None]
+
+
+def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:
+    said = {"choices": [{"message": {"role": "assistant", "content": "At 8."}}]}
+    asked = {"messages": [{"role": "user", "content": "When open?"}]}
+    steps = [
+        {"id": "s1", "trace_id": "t", "parent_span_id": None, "type": "general", "start_time": "2026-01-01T10:00:00Z",
+         "input": {"query": "When open?"}, "output": {"documents": [{"content": "It opens at 8.", "id": "d1"}]}},
+        {"id": "s2", "trace_id": "t", "parent_span_id": None, "type": "llm", "start_time": "2026-01-01T10:00:01Z",
+         "input": asked, "output": said},
+    ]  # fmt: skip
+    exports: dict[str, list[dict[str, Any]]] = {
+        "helicone": [{"request_id": "t", "request_body": asked, "response_body": said, "delay_ms": 900}],
+        "portkey": [{"id": "x", "trace_id": "t", "request": asked, "response": said, "response_time": 900}],
+        "opik": [
+            {"id": "t", "input": {"question": "When open?"}, "output": {"answer": "At 8."}, "feedback_scores": []}
+        ],
+        "opik-spans": steps,
+    }
+    for name, rows in exports.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)))
+        found, logged = files_of_traces.read([path])
+        assert [question.text for question in found.questions] == ["When open?"], name
+        assert next(iter(logged["logged"]))["answer"] == "At 8."
+        assert [chunk.text for chunk in found.chunks] == (["It opens at 8."] if name == "opik-spans" else [])
