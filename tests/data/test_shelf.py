@@ -43,6 +43,7 @@ loaded(name, made(name, pathlib.Path(paths[0]).parent / "warm", 2))  # what is i
 gc.collect()
 gc.freeze()  # so that it does not keep what may go from being collected
 gc.collect()
+gc.set_threshold(50, 2, 2)  # how much waits to be collected is not what is held
 print(*(peak(name, pathlib.Path(path)) for path in paths))
 """
 KEYS = st.text("аbc.-", min_size=1, max_size=4)
