@@ -45,7 +45,9 @@ def project(folder: Path, count: int) -> Path:
 
 
 @pytest.fixture(scope="module", params=sorted(WIDTHS))
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
+def run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_folder: Path
+) -> tuple[int, Path]:
     """How many systems, and the folder of the pages: of all notebooks where there are two."""
     count = request.param
     folder = tmp_path_factory.mktemp(f"systems{count}")
@@ -54,6 +56,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     command = [sys.executable, "-m", "ragbench", "run", *names, "--trust"]
     command += ["-l", LANGUAGES[count], "-o", str(folder / "out")]
     own = {"PYTHONPATH": str(NOTEBOOKS.parent), "RAGBENCH_CONFIG": str(folder / "ragbench.toml")}
+    own["RAGBENCH_DATABASE__FOLDER"] = str(database_folder)
     made = subprocess.run(command, cwd=folder, env=os.environ | own, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stdout + made.stderr
     return count, (folder / "out" / "latest").resolve()
