@@ -419,7 +419,7 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
         how = "found in" if known is not None and known.results == place else "to measure it, add to"
         if known is None and settings.config_path().is_file():
             how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
-            folders.write(settings.config_path(), settings.config_path().read_bytes() + added.encode())
+            folders.write(settings.config_path(), folders.content(settings.config_path()) + added.encode())
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = brought.runs or [""]

@@ -66,7 +66,7 @@ DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
-_ID = re.compile(r"[\W_]*\d\w*$")
+_ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
 SHOWN_NAMES = 12  # columns of a usual table

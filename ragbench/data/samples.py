@@ -211,12 +211,14 @@ def samples_of(
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
     items: list[tuple[str, Any]] = []
+    is_named = False  # by what may hold nothing in every row
     for row, item in enumerate(rows, 1):
         where = place if is_alone else f"{place}, row {row}"
         item = item if isinstance(item, Mapping | Sample) else fields_of(item) or item
         if isinstance(item, Sample):
             items.append((where, item))
         elif isinstance(item, Mapping):
+            is_named = is_named or any(map(field_of, item))
             items += ((where, answer) for answer in known.answers(item, where))
         else:
             raise DatasetError(
@@ -224,7 +226,7 @@ def samples_of(
                 "{'question': …, 'answer': …}"
             )
     says = any(isinstance(item, Sample) or item.keys() & SAID for _, item in items)
-    if not (says or known.read or known.unread):
+    if not (says or is_named or known.read or known.unread):
         raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
     if known.unread and not says:
         raise DatasetError(f"{place}: {_nothing(known, None)} (in Python columns = {{'answer': 'COLUMN'}})")

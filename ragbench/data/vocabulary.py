@@ -142,10 +142,13 @@ def spoken(field: str) -> str:
     return SPOKEN.get(field, field)
 
 
+_PRINTED = {what: ([*map(re.compile, signs)], instead) for what, (*signs, instead) in TABLE["printed"].items()}
+
+
 def printed(text: str) -> str:
     """What a program made that was to be read by people, and what is read instead; empty for any other text."""
-    for what, (*marks, instead) in TABLE["printed"].items():
-        if any(re.match(mark, text.lstrip()) for mark in marks):
+    for what, (signs, instead) in _PRINTED.items():
+        if any(sign.search(text.lstrip()) for sign in signs):
             return f"{what}: {instead}"
     return ""
 

@@ -58,7 +58,7 @@ def said(done: Result) -> str:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("score folder.json", "folder.json: this is a folder; a file is expected"),
+        ("score folder.json", "folder.json: a folder; name a table in it"),
         ("score empty.jsonl", "empty.jsonl: holds no samples"),
         ("score empty.json", "empty.json: holds no rows; at least one is expected"),
         (

@@ -396,7 +396,7 @@ REFUSED: dict[str, Case] = {
         world=files(**{"data/small/questions__en__jsonl": ""}),
     ),
     "a data set with half a line": Case(
-        "questions.en.jsonl, line 1: not JSON: Expecting value at line 1, column 7",
+        "questions.en.jsonl, line 1: not JSON: Expecting value at line 1, column 8",
         "tier1_retrieval",
         world=files(**{"data/small/questions__en__jsonl": '{"id": '}),
     ),

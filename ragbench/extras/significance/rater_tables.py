@@ -306,7 +306,7 @@ class Table:
         if missing := [name for name in names if name not in self.columns]:
             near = meant(missing[0], list(self.columns)) if len(missing) == 1 else ""
             raise DatasetError(
-                f"{self.path}: has no column {', '.join(missing)}{near}; it has {cut_list(self.columns)}"
+                f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}{near}"
             )
 
     def called(self, field: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragbench.core.segmentation import plain
-from ragbench.systems.parts.retrievers import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,6 +90,8 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
     Systems 88): two sets of words differ by as many as their bitmaps do at least.
     """
     import numpy as np
+
+    from ragbench.systems.parts.retrievers import counted
 
     counts, columns = counted(plain(text).split() for text in texts)
     spread, named = np.bincount(counts.indices, minlength=len(columns)).tolist(), list(columns)

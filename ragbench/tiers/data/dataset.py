@@ -20,7 +20,6 @@ from ragbench.core.types import Array, Chunk, Question
 from ragbench.data import Dataset
 from ragbench.data.doubts import Plain, copies_of, doubts, labelled
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.systems.parts.retrievers import indexed
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import Need, Needed, commit, dataset_of, versions
@@ -473,6 +472,8 @@ def contradicting(questions: Sequence[Any], first: Sequence[int]) -> Mapping[str
 def by_words(texts: Sequence[str]) -> Callable[[str], Array]:
     """What gives the BM25 scores of all texts for a question, 0 where they share no word. texts: plain ones."""
     import bm25s
+
+    from ragbench.systems.parts.retrievers import indexed
 
     index = bm25s.BM25()
     known = indexed(index, (text.split() for text in texts))

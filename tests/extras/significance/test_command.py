@@ -283,7 +283,7 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
         ((first, lines), "broken.jsonl, line 2: not JSON"),
         ((first, sheet), "t.xlsx: cannot be read: "),
         ((first, tmp_path / "none.csv"), "none.csv: there is no such file"),
-        ((first, tmp_path), "ends in none of .json"),
+        ((first, tmp_path), ": a folder; name a table in it"),
     ):
         with pytest.raises(ValueError, match=message):
             run("significance", *arguments)

@@ -329,7 +329,7 @@ def test_prompts_are_built_alike_in_both_languages(prompt: Any) -> None:
 
 def test_drafts_of_another_shape_are_refused_with_their_line(tmp_path: Path) -> None:
     candidates.path_of(tmp_path, "en").write_text('{"id": "a"}\n', "utf-8")
-    with pytest.raises(DatasetError, match=r"drafts\.en\.jsonl, line 1: the field 'attempt' is missing"):
+    with pytest.raises(DatasetError, match=r"drafts\.en\.jsonl, line 1: attempt is missing"):
         candidates.read(tmp_path, "en")
 
 
