@@ -193,7 +193,7 @@ class Passages:
         parts, shown = list[Part](), np.zeros(len(codes), bool)
         for place, shifts in windows.candidates(codes).items():
             passage = _codes(letters(self.chunks[place].text))
-            runs = list(_runs(passage, codes, shifts, len(codes) if is_short else WINDOW))
+            runs = _once(_runs(passage, codes, shifts, len(codes) if is_short else WINDOW))
             part = _longest(place, [(start, end) for start, end, _ in runs], len(passage))
             if part is None:
                 continue
@@ -387,6 +387,16 @@ def _runs(passage: Codes, text: Codes, shifts: Sequence[int], least: int) -> Ite
         for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             if last - first >= least:
                 yield start + first, start + last, shift
+
+
+def _once(runs: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Those that show other letters of the text than a longer one does: what a passage says twice is found once."""
+    kept: list[tuple[int, int, int]] = []
+    for start, end, shift in sorted(runs, key=lambda run: (run[0] - run[1], run)):
+        again = (min(end - shift, b - s) - max(start - shift, a - s) for a, b, s in kept)
+        if 2 * max(again, default=0) <= end - start:
+            kept.append((start, end, shift))
+    return kept
 
 
 def _longest(place: int, runs: Iterable[Span], length: int) -> Part | None:

@@ -160,6 +160,13 @@ def test_a_window_that_all_passages_share_hides_none_of_them() -> None:
     assert read([boilerplate], chunks)[1].known.total() == 1
 
 
+def test_words_that_a_passage_says_twice_stand_where_the_piece_is_cut() -> None:
+    [chunk] = [chunk for chunk in BASE if chunk.id == "payments-03"]  # "the semester is returned", and once more later
+    [hit], _ = read([chunk.text[:283]], BASE, [chunk.id])
+    assert isinstance(hit.chunk, Piece)
+    assert (hit.chunk.start, hit.chunk.end) == (0, 283)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_where_a_piece_stands_is_told_to_the_character(data: st.DataObject) -> None:
