@@ -19,7 +19,8 @@ from ragbench.core import annexes, settings
 from ragbench.data import places
 
 ROOT = Path(__file__).parents[2]
-BUILT = ("ragbench", "notebooks", "data/campus", "pyproject.toml", "setup.py", "ragbench.toml", "README.md", "LICENSE")
+BUILT = ("bin", "ragbench", "notebooks", "data/campus", "pyproject.toml", "setup.py", "ragbench.toml", "README.md",
+         "LICENSE")  # fmt: skip
 BUILDS = "import setuptools.build_meta as made; made.build_sdist('..'); made.build_wheel('..')"
 Ran = Callable[..., str]
 
@@ -56,7 +57,9 @@ def test_the_wheel_holds_the_package_and_what_is_shipped(built: Path) -> None:
             assert packed.read(f"ragbench/shipped/{name}") == path.read_bytes()
     source = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ragbench").rglob("*")
               if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
-    assert inside == source | {f"ragbench/shipped/{name}" for name in shipped_files()}
+    [command] = (name for name in inside if ".data/scripts/" in name)
+    assert command.endswith("/ragbench")
+    assert inside - {command} == source | {f"ragbench/shipped/{name}" for name in shipped_files()}
 
 
 @pytest.mark.slow
@@ -139,7 +142,8 @@ def test_a_table_is_scored_where_only_the_wheel_is(installed: Ran, tmp_path: Pat
 @pytest.mark.slow
 def test_an_editable_install_shows_ragbench_alone(tmp_path: Path) -> None:
     """As `make setup` installs it: of the checkout's folders only the package can be imported elsewhere."""
-    for name in (*(path for path in BUILT if "." in path), "LICENSE"):
+    for name in (*(path for path in BUILT if "." in path), "LICENSE", "bin/ragbench"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     for name in ("ragbench/__init__.py", "tests/__init__.py", "data/campus/dataset.toml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
