@@ -19,6 +19,7 @@ from ragbench.core import settings
 from ragbench.core.settings import Settings, schema
 from ragbench.store import server
 from ragbench.store.database_tables import written
+from ragbench.tiers.basics import session
 from tests.cli.command_line import one_line, ragbench
 from tests.small_project import CHUNKS, RELEVANT, write_lines
 from tests.systems.service_server import Asked, ServiceServer
@@ -207,6 +208,12 @@ def test_what_was_logged_is_a_system_that_can_be_measured_at_once(empty: Path) -
     settings.load.cache_clear()
     assert str(settings.load().systems["pilot-logged"].results) == "data/pilot/answers.logged.jsonl"
     assert "added" not in ran(f"{load} --replace").stdout
+    with Path("ragbench.toml").open("a", encoding="utf-8") as told:
+        told.write('[systems.words]\nretriever = "bm25"\n')
+    settings.load.cache_clear()
+    assert session.chosen(dataset="pilot:1")[1] == ("pilot-logged", "words")
+    assert session.chosen(dataset="other")[1] == ("words",)  # which nobody asked there, unless it is named
+    assert session.chosen("pilot-logged", dataset="other")[1] == ("pilot-logged",)
 
 
 def test_a_beir_folder_is_told_by_what_it_holds(empty: Path) -> None:

@@ -50,7 +50,9 @@ class SystemSettings(IndexSettings, Patience):
         "LlamaIndex or Haystack, as module:name",
     )
     results: Path | None = Field(
-        default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
+        default=None,
+        description="JSON Lines of what your system retrieved, and answered, question by question; unless it is named, "
+        "such a system is not measured on another data set than that in whose folder they lie",
     )
     url: str | None = Field(
         default=None,

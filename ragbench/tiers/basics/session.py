@@ -71,7 +71,7 @@ class Session:
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project that nobody has answered for, where it would run, open or send something.
         """
-        settings, ordered = chosen(systems, baseline)
+        settings, ordered = chosen(systems, baseline, dataset)
         name = dataset or settings.dataset
         data = dataset_of(name, settings, language) if read is None else read(name, settings)
         data = data if sampled is None else sampled(data)
@@ -143,13 +143,16 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
     return load(name, places.data(name), language or settings.language)
 
 
-def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
-    """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
+def chosen(
+    systems: str | Sequence[str] = "", baseline: str = "", dataset: str = ""
+) -> tuple[Settings, tuple[str, ...]]:
+    """The settings, and the systems that are meant, the baseline first: where none is named, all but those that were
+    logged on another data set. Raises BenchError, UntrustedError."""
     settings = configuration.load()
     bands.check(settings.smallest_difference)
     if not trust.only_planned():  # what a plan uses of them asks by itself
         trust.require(*trust.named())
-    names = parted(systems) or tuple(settings.systems)
+    names = parted(systems) or _logged_here(settings, dataset or settings.dataset)
     if systems and not parted(systems):
         raise BenchError(f"systems = {systems!r} names none; there are {', '.join(settings.systems)}")
     for name in names:
@@ -165,6 +168,16 @@ def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Setti
         )
     ordered = (first, *(name for name in names if name != first))
     return settings, ordered
+
+
+def _logged_here(settings: Settings, dataset: str) -> tuple[str, ...]:
+    folder, name = configuration.project_folder() / settings.data_folder, dataset.partition(":")[0]
+    logged_in = {
+        system: (configuration.project_folder() / table.results).parent
+        for system, table in settings.systems.items() if table.results is not None
+    }  # fmt: skip
+    others = {system for system, place in logged_in.items() if place.parent == folder and place.name != name}
+    return tuple(system for system in settings.systems if system not in others) or tuple(settings.systems)
 
 
 def part(notebook: str) -> Path | None:
