@@ -16,7 +16,7 @@ import pytest
 
 from ragbench.cli.console import interruption
 from ragbench.core.endings import MEANINGS, WORST, Ending, worst
-from tests.cli.command_line import invoke, ragbench
+from tests.cli.command_line import ragbench
 from tests.docs import endings_page
 from tests.small_project import add
 
@@ -89,32 +89,6 @@ def test_every_command_ends_as_the_table_says(project: Path, words: tuple[str, .
     assert "Traceback" not in done.stderr
     if code == Ending.UNMEASURED:
         assert "nothing was measured" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("agree", "apart.csv"),
-        ("agree", "apart.csv", "--json"),
-        ("significance", "none.csv", "some.csv"),
-        ("significance", "none.csv", "some.csv", "--json"),
-        ("trec", "qrels", "others"),
-    ],
-    ids=" ".join,
-)
-def test_statistics_of_nothing_are_no_success(bare: Path, words: tuple[str, ...]) -> None:
-    tables = {
-        "apart.csv": "item,rater,value\n1,anna,3\n2,anna,4\n3,boris,3\n4,boris,4\n",
-        "none.csv": "id,m\na,\nb,\n",
-        "some.csv": "id,m\na,1\nb,2\n",
-        "qrels": "q1 0 d1 1\n",
-        "others": "q9 Q0 d1 1 1.0 x\n",
-    }
-    for name, text in tables.items():
-        (bare / name).write_text(text, encoding="utf-8")
-    done = invoke(*words)
-    assert done.exit_code == Ending.UNMEASURED, done.output
-    assert "nothing was measured: " in done.stderr
 
 
 @pytest.mark.fault("disk", tried="a limit on a file's size (ulimit -f), in a command", count=1)

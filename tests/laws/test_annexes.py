@@ -45,8 +45,9 @@ def without(folder: Path, *names: str) -> Path:
     """A copy of the package that lacks these annexes; all of them where none is named."""
     shutil.copytree(PACKAGE, folder / "ragbench")  # what is compiled as well
     (folder / "sitecustomize.py").write_text(ALONE, encoding="utf-8")
-    for beside in ("notebooks", "data", "ragbench.toml"):
-        (folder / beside).symlink_to(PACKAGE.parent / beside)
+    for beside in ("notebooks", "data"):  # a link out of the folder is asked about
+        shutil.copytree(PACKAGE.parent / beside, folder / beside)
+    shutil.copy(PACKAGE.parent / "ragbench.toml", folder)
     for name in names or ["."]:
         shutil.rmtree(folder / "ragbench" / "extras" / name)
     return folder

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import Result
 
 from ragbench.core import terminal
+from ragbench.core.endings import Ending
 from tests.cli.command_line import invoke
 from tests.cli.test_faults import said
 from tests.cli.test_faults import there as there
@@ -103,3 +104,29 @@ def test_judgements_are_scored_without_what_they_do_not_need(tmp_path: Path) -> 
     (tmp_path / "run").write_text("q1 Q0 d1 1 2.0 r\nq2 Q0 d1 1 2.0 r\nq2 Q0 d2 2 1.0 r\n", encoding="utf-8")
     without = (*DATABASE, "sklearn", "scipy.stats", "ragbench.views", "ragbench.report")
     assert_closed(["trec", "qrels", "run"], without, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("agree", "apart.csv"),
+        ("agree", "apart.csv", "--json"),
+        ("significance", "none.csv", "some.csv"),
+        ("significance", "none.csv", "some.csv", "--json"),
+        ("trec", "qrels", "others"),
+    ],
+    ids=" ".join,
+)
+def test_statistics_of_nothing_are_no_success(bare: Path, words: tuple[str, ...]) -> None:
+    tables = {
+        "apart.csv": "item,rater,value\n1,anna,3\n2,anna,4\n3,boris,3\n4,boris,4\n",
+        "none.csv": "id,m\na,\nb,\n",
+        "some.csv": "id,m\na,1\nb,2\n",
+        "qrels": "q1 0 d1 1\n",
+        "others": "q9 Q0 d1 1 1.0 x\n",
+    }
+    for name, text in tables.items():
+        (bare / name).write_text(text, encoding="utf-8")
+    done = invoke(*words)
+    assert done.exit_code == Ending.UNMEASURED, done.output
+    assert "nothing was measured: " in done.stderr
