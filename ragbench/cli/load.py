@@ -412,24 +412,30 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
         return
     if there:
         terminal.say(f"replaced in {folder.name}/{name}: {', '.join(there)}")
+    called: dict[str, str] = {}  # systems that the settings know by other names
     for system, file in data.logged_files(logged or ()).items():
         place = settings.load().data_folder / about.name / file
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
-        known = settings.load().systems.get(table)
-        how = "found in" if known is not None and known.results == place else "to measure it, add to"
-        if known is None and settings.config_path().is_file():
+        systems = settings.load().systems
+        same = [name for name, system in systems.items() if system.results == place]
+        if same and table not in same:
+            called[table], table = same[0], same[0]
+        how = "found in" if same else "to measure it, add to"
+        if not same and table not in systems and settings.config_path().is_file():
             how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
             folders.write(settings.config_path(), folders.content(settings.config_path()) + added.encode())
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
-    first, *more = brought.runs or [""]
-    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
-    for run in more:
-        terminal.say(f"Then: {_command(run, about.name)}")
+    first, *more = (_command(run, about.name, called) for run in brought.runs or [""])
+    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {first}")
+    for command in more:
+        terminal.say(f"Then: {command}")
 
 
-def _command(run: str, dataset: str) -> str:
-    """The command of a run, or another one, in which {dataset} stands for the data set's name."""
-    if run.startswith("ragbench "):
-        return run.format(dataset=dataset)
-    return " ".join(filter(None, ("ragbench run", run.format(dataset=dataset), f"--dataset {dataset}")))
+def _command(run: str, dataset: str, called: Mapping[str, str]) -> str:
+    """The command of a run, or another one, in which {dataset} stands for the data set's name. called: systems by
+    other names than it has."""
+    words = run.format(dataset=dataset)
+    for name, other in called.items():
+        words = words.replace(name, other)
+    return words if run.startswith("ragbench ") else " ".join(("ragbench run", *words.split(), f"--dataset {dataset}"))

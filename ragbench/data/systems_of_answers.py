@@ -36,7 +36,7 @@ def is_table(value: Any) -> bool:
     """Whether a value is a table of answers by itself: rows, a data frame, a file."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
-    is_file = isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value))  # of any length
+    is_file = isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value))  # noqa: PTH113 - of any length
     return is_file or (hasattr(value, "columns") and hasattr(value, "to_dict"))
 
 

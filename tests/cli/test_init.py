@@ -208,6 +208,11 @@ def test_what_was_logged_is_a_system_that_can_be_measured_at_once(empty: Path) -
     settings.load.cache_clear()
     assert str(settings.load().systems["pilot-logged"].results) == "data/pilot/answers.logged.jsonl"
     assert "added" not in ran(f"{load} --replace").stdout
+    own = Path("ragbench.toml").read_text(encoding="utf-8").replace("[systems.pilot-logged]", "[systems.mine]")
+    Path("ragbench.toml").write_text(own, encoding="utf-8")
+    assert "found in ragbench.toml: [systems.mine]" in (said := ran(f"{load} --replace").stdout)
+    assert "pilot-logged" not in said  # which would be measured beside itself, and corrected for
+    Path("ragbench.toml").write_text(own.replace("mine", "pilot-logged"), encoding="utf-8")
     with Path("ragbench.toml").open("a", encoding="utf-8") as told:
         told.write('[systems.words]\nretriever = "bm25"\n')
     settings.load.cache_clear()
