@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -317,8 +317,18 @@ class Ranking:
         return len(self.lengths)
 
 
-BY_CONSTRUCTION = "by_construction"
+BY_CONSTRUCTION: Final = "by_construction"
 """The `note` of a number that could not have been otherwise: it is exact, without interval; nothing was sampled."""
+
+
+IntervalNote = Literal[
+    "", "empty", "few", "few_moved", "few_clusters", "few_judges", "few_draws", "ceiling", "no_spread", "equal_groups",
+    "none_moved", "groups_moved_alike", "borrowed_spread", "borrowed_between", "ties", "skewed", "no_bca", "undefined",
+    "constant", "always_the_same", "identical", "open_scale", "incomplete", "weak_judge", "count", "topics",
+    "saturated", "extreme", "dimensions", "repeats", "slow", "two_samples", "by_construction",
+    "open", "open_above", "open_below",
+]  # fmt: skip
+"""Why a number has another interval than the bootstrap's, or none; `verdict_tables.noted` says each in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,8 +341,7 @@ class Estimate:
     clusters, n_effective, design_effect: None, n and 1 for independent values.
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None where it is open.
-    note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties", BY_CONSTRUCTION), or "".
+    note: why the printed interval is not the bootstrap's, or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     doubt: why the interval may miss the true value more often than `level` says, as the values look, several reasons
         joined (`ragbench.core.types.reason`); "" where nothing tells so.
@@ -352,7 +361,7 @@ class Estimate:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     floor: float | None = None
     ceiling: float | None = None
-    note: str = ""
+    note: IntervalNote = ""
     lender: str = ""
     doubt: str = ""
 
@@ -423,7 +432,7 @@ class Comparison:
     p_equivalence: float | None = None
     family: str = ""
     seed: int | None = None
-    note: str = ""
+    note: IntervalNote = ""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
