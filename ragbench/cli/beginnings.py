@@ -123,10 +123,10 @@ class Beginning:
             files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
         for name in made.sets if made.data else ():
             files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
-        made._take_files(files)
+        texts = made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
-        made._take_texts([path for path in files if path not in (*made.qrels, *made.runs)])
+        made._take_texts(texts)
         if not made.said:
             saw = "; ".join(made.unused[:MOST_SAID])
             legal = f"{saw}; `ragbench init --help` says what is legal" if saw else f"put there, or name, {LEGAL}"
@@ -244,9 +244,9 @@ class Beginning:
             size = f"{counted(len(read.chunks), 'passage')}, {counted(len(asked), 'question')}"
             self.said.append(f"data set {place.name}: {size}")
 
-    def _take_files(self, files: Sequence[Path]) -> None:
-        """What each file is taken for, said with its columns, or why it cannot be used."""
-        looks: dict[Path, _Look] = {}
+    def _take_files(self, files: Sequence[Path]) -> list[Path]:
+        """What each file is taken for, said with its columns, or why it cannot be used; the documents among them."""
+        looks, texts = dict[Path, _Look](), list[Path]()
         others: dict[str, list[str]] = {}
         for path in files:
             ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
@@ -258,7 +258,9 @@ class Beginning:
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
-                elif not self._take_trec(path) and not ends & {*documents.KINDS}:
+                elif not self._take_trec(path) and path.suffix.lower() in documents.KINDS:
+                    texts.append(path)
+                elif path not in (*self.qrels, *self.runs):
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
                 if isinstance(error, OSError) or not self._take_trec(path):
@@ -281,6 +283,7 @@ class Beginning:
         if all(": passages, a knowledge base (" in said for said in self.said):
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
+        return texts
 
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
@@ -337,8 +340,7 @@ class Beginning:
             guessed = f" ({'; '.join(guesses)})" if guesses else ""
             raise ValueError(
                 f"{name}: a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(look.row)}{guessed}; "
-                f"ragbench score {self._word(path)} {' '.join(given)} says which is which"
+                f"{cut_list(look.row)}{guessed}; ragbench score {self._word(path)} {' '.join(given)} names them"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:
@@ -353,11 +355,9 @@ class Beginning:
         """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
         by_folder: dict[Path, list[str]] = {}
         for path in files:
-            is_text = path.suffix.lower() in documents.KINDS and os.access(path, os.R_OK)
-            if is_text and not (tabbed(path) or documents.result_in(path)):
-                parts = path.relative_to(self.folder).parts[:-1]
-                place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
-                by_folder.setdefault(place, []).append(self._relative(path))
+            parts = path.relative_to(self.folder).parts[:-1]
+            place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
+            by_folder.setdefault(place, []).append(self._relative(path))
         legal = [place for place in by_folder if place != self.folder or not self.said]
         best = max(legal, key=lambda place: len(by_folder[place]), default=None)
         if best and not (self.documents or self.base or self.variable) and not (self.sets and self.labelled):
@@ -367,8 +367,8 @@ class Beginning:
                 self.unused.append(f"{cut_list(named)}: documents; a folder of these becomes a knowledge base")
             elif self.documents not in (place, self.folder):
                 load = f"ragbench load documents {self._word(place)} --name {_named(place)}"
-                many = counted(len(named), "document")
-                self.unused.append(f"{self._relative(place)}: {many}; {load} makes a knowledge base of them")
+                many = f"{self._relative(place)}: {counted(len(named), 'document')}"
+                self.unused.append(f"{many}; {load} makes a knowledge base of them")
 
     def _take_documents(self, path: Path) -> None:
         self.documents = path

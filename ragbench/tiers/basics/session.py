@@ -171,12 +171,10 @@ def chosen(
 
 
 def _logged_here(settings: Settings, dataset: str) -> tuple[str, ...]:
-    folder, name = configuration.project_folder() / settings.data_folder, dataset.partition(":")[0]
-    logged_in = {
-        system: (configuration.project_folder() / table.results).parent
-        for system, table in settings.systems.items() if table.results is not None
-    }  # fmt: skip
-    others = {system for system, place in logged_in.items() if place.parent == folder and place.name != name}
+    tables = settings.systems.items()
+    logged_in = {name: places.file(table.results).parent for name, table in tables if table.results is not None}
+    this = places.own_data() / dataset.partition(":")[0]
+    others = {name for name, place in logged_in.items() if place.parent == this.parent and place != this}
     return tuple(system for system in settings.systems if system not in others) or tuple(settings.systems)
 
 
