@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from ragbench.core.types.checked_vectors import usable_vectors as usable_vectors
 from ragbench.core.types.dialogue_parts import Citation as Citation
 from ragbench.core.types.dialogue_parts import Message as Message
 from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
+from ragbench.core.types.reason import BY_CONSTRUCTION as BY_CONSTRUCTION
+from ragbench.core.types.reason import IntervalNote as IntervalNote
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -315,20 +317,6 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.lengths)
-
-
-BY_CONSTRUCTION: Final = "by_construction"
-"""The `note` of a number that could not have been otherwise: it is exact, without interval; nothing was sampled."""
-
-
-IntervalNote = Literal[
-    "", "empty", "few", "few_moved", "few_clusters", "few_judges", "few_draws", "ceiling", "no_spread", "equal_groups",
-    "none_moved", "groups_moved_alike", "borrowed_spread", "borrowed_between", "ties", "skewed", "no_bca", "undefined",
-    "constant", "always_the_same", "identical", "open_scale", "incomplete", "weak_judge", "count", "topics",
-    "saturated", "extreme", "dimensions", "repeats", "slow", "two_samples", "by_construction",
-    "open", "open_above", "open_below",
-]  # fmt: skip
-"""Why a number has another interval than the bootstrap's, or none; `verdict_tables.noted` says each in words."""
 
 
 @dataclass(frozen=True, slots=True)
