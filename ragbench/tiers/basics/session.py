@@ -370,9 +370,9 @@ class Lack:
         what = _(" or ").join(named(need, _) for need in self.needed.any_of)
         if self.absent:
             return _(
-                "needs {what}; there is no data set {dataset}: `ragbench load` brings one",
+                "needs {what}; no data set is named: `ragbench load` brings one, -d NAME or dataset in ragbench.toml "
+                "names it",
                 what=what,
-                dataset=self.dataset,
             )
         if not self.dataset:
             return _("needs {what}", what=what)
