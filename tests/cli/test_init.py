@@ -378,7 +378,9 @@ def test_beside_what_is_asked_a_table_of_answers_is_questions_with_references(em
     assert settings.load().baseline == "ask", "there is nothing that a search here could find"
     ran(load)
     assert "e2e_score" in ran(measure).stdout
-    assert begun(empty, "qa.jsonl", "--force") == ["ragbench score qa.jsonl"]
+    [score] = begun(empty, "qa.jsonl", "--force")
+    assert score == "ragbench score qa.jsonl"
+    assert "--out FOLDER writes it as a page" in ran(score).stderr
 
 
 def test_what_is_asked_needs_no_search_of_ours_before_there_are_questions(empty: Path) -> None:
