@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.core.expectations import expectation, kind, shown
+from ragbench.core.expectations import expectation, kind
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import fields_of, held, of_workbook
 from ragbench.data.files import (
@@ -46,7 +46,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.vocabulary import TABLE, field_of, format_of, is_content
+from ragbench.data.vocabulary import TABLE, cut, cut_list, field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -68,8 +68,6 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
-SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
-SHOWN_NAMES = 12  # columns of a usual table
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -170,18 +168,6 @@ def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
         return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
     message = expectation(first)
     return f"{field} = {cut(first['input'])}: {message}" if field else message
-
-
-def cut_list(names: Iterable[str]) -> str:
-    """Names of fields as an error shows them: the first ones, and how many more there are."""
-    shown = [cut(name)[1:-1] for name in names]
-    more = f" and {len(shown) - SHOWN_NAMES} more" if len(shown) > SHOWN_NAMES else ""
-    return ", ".join(shown[:SHOWN_NAMES]) + more if shown else "no field"
-
-
-def cut(value: Any) -> str:
-    """A value as an error shows it: on one line, not longer than a few words."""
-    return excerpt(shown(value), SHOWN_CHARACTERS)
 
 
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:

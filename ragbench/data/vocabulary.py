@@ -9,6 +9,7 @@ import shlex
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
@@ -55,6 +56,8 @@ _NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
+SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
+SHOWN_NAMES = 12  # columns of a usual table
 CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
 """Fields that are measured: two columns that could be one of them are refused where they differ."""
 SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
@@ -203,6 +206,8 @@ class Columns:
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
         self._needed = set(explicit)
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
+        self._scale: dict[bool, Any] = {}
+        self._lacking: dict[str, str] = {}
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -248,8 +253,10 @@ class Columns:
             del values["response"]
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
         for field_name in ("response", "reference"):
-            if isinstance(verdict := values.get(field_name), bool):
-                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not verdict]
+            if isinstance(is_yes := values.get(field_name), bool):
+                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
+        if "value" in values:
+            self._require_one_scale(values["value"], place)
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -259,6 +266,20 @@ class Columns:
                     part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
                 ]
         return values
+
+    def _require_one_scale(self, given: Any, place: str) -> None:
+        """Raises AmbiguousError for a word for yes or no among numbers from 2, where it would be 1 or 0."""
+        for cell in given.values() if isinstance(given, Mapping) else [given]:
+            with suppress(ValueError):
+                is_word = _DECIMAL.fullmatch(str(cell).strip()) is None
+                if (rate := mark(cell)) is not None and (is_word or not 0 <= rate <= 1):
+                    self._scale.setdefault(is_word, cell)
+        if len(self._scale) == 2:
+            raise AmbiguousError(
+                f"{place}: {self.read['value']} holds {cut(self._scale[True])}, which is 0 or 1, and the number "
+                f"{cut(self._scale[False])}: leave the cells of one of them empty, or name another column, "
+                "--column label=COLUMN"
+            )
 
     def _right_answers(self, plan: _Plan, values: Mapping[str, Any]) -> Any:
         """What stands where an answer would, if it is the right ones: a list of texts, what KILT and TriviaQA hold, or
@@ -294,10 +315,14 @@ class Columns:
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
         unread = [name for name in self.unread if name not in self.read.values()]
-        if not unread:
-            return []
         guesses = "; ".join(self.guesses(unread))
-        return [f"not read, as no field is called so: {_listed(unread)}{f' ({guesses})' if guesses else ''}"]
+        said = f"not read, as no field is called so: {cut_list(unread)}{f' ({guesses})' if guesses else ''}"
+        lacking = (
+            f"[columns] of ragbench.toml: the {spoken(field_name)} is no column {name}"
+            for field_name, name in self._lacking.items()
+            if field_name in self._only and field_name not in self.read
+        )
+        return [*([said] if unread else []), *lacking]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
@@ -310,9 +335,12 @@ class Columns:
             yield "its first line names no column: write one above it, such as question,answer"
             return
         for name in unread:
-            if not field_of(name) and (guess := _guess(name, left)):
+            other = "" if field_of(name) else _of_one_system(name)[1]
+            if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
+            elif other == "response" and (own := self.read.get("response")):
+                yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -349,6 +377,8 @@ class Columns:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in self._only and seldom not in named:
                 rare.setdefault(seldom, []).append(name)
+        if "value" not in fields:
+            fields.pop("rater", None)  # nobody can have given nothing
         for field_name, own in rare.items():
             if field_name not in fields:
                 fields[field_name] = own
@@ -374,10 +404,12 @@ class Columns:
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
             if field_name in self._needed and None in own and not self.read:
-                name, has = wanted[own.index(None)].strip(), f"; it has {_listed(columns)}"
+                name, has = wanted[own.index(None)].strip(), f"; it has {cut_list(columns)}"
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
                 by_field[field_name] = there
+            else:
+                self._lacking[field_name] = f"{wanted[0]}{names.meant(wanted[0], list(columns))}"
         return by_field
 
     def _one(self, field_name: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
@@ -416,13 +448,9 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name in columns:
-            parts = _OF_SYSTEM.fullmatch(name.strip())
-            if parts is None or _of_member(name) or _KNOWN.get(key(name)) or not _is_text(row[name]):
-                continue
-            system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-            field_name = _KNOWN.get(key(what), "")
-            if field_name in ("response", "contexts"):
-                wide.setdefault(system.strip(" _-.:[]"), {}).setdefault(field_name, name)
+            system, field_name = _of_one_system(name)
+            if field_name and not (_of_member(name) or _KNOWN.get(key(name))) and _is_text(row[name]):
+                wide.setdefault(system, {}).setdefault(field_name, name)
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
@@ -435,6 +463,16 @@ _OF_SYSTEM = re.compile(
     rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
+
+
+def _of_one_system(name: str) -> tuple[str, str]:
+    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, contexts; else empty."""
+    if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
+        return "", ""
+    system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
+    return system.strip(" _-.:[]"), _KNOWN.get(key(what), "")
+
+
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
@@ -451,8 +489,10 @@ _NO_TEXT = re.compile(
     r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
 )
 """Parts of names of columns that hold numbers, marks or names."""
-_ASKED = re.compile(r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)")
-"""What a form asks those who label: `Is the answer correct?`, `Полезность (1-5)`."""
+_ASKED = re.compile(
+    r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)|^(is_\w+|correct|human|expert|people|верно)$|^label|^оценка", re.IGNORECASE
+)
+"""What those who label are asked, or are called: `Is the answer correct?`, `Полезность (1-5)`, `human`."""
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
@@ -530,25 +570,45 @@ def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:
     return all(row[other] in _several(row[name]) for other in there if other != name)
 
 
-def _listed(columns: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return ", ".join(excerpt(shown(name)[1:-1], 60) for name in columns[:most]) + more
+def cut(value: Any) -> str:
+    """A value as an error shows it: on one line, not longer than a few words."""
+    return excerpt(shown(value), SHOWN_CHARACTERS)
+
+
+def cut_list(names: Iterable[str]) -> str:
+    """Names of fields as an error shows them: the first ones, and how many more there are."""
+    named = [cut(name)[1:-1] for name in names]
+    more = f" and {len(named) - SHOWN_NAMES} more" if len(named) > SHOWN_NAMES else ""
+    return ", ".join(named[:SHOWN_NAMES]) + more if named else "no field"
 
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
-GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
+_DECIMAL = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?", re.IGNORECASE)
+
+
+def _word(text: Any) -> str:
+    """A word without what does not tell two apart: case, blanks, ё, a full stop, how Unicode writes it."""
+    plain = unicodedata.normalize("NFKC", str(text)).casefold().replace("ё", "е")
+    return " ".join(plain.replace("_", " ").strip(" \t\n.!\ufe0f").split())
+
+
+YES, NO = (frozenset(map(_word, TABLE["rows"][said])) for said in ("yes", "no"))
+
+
+def verdict(value: Any) -> bool | None:
+    """Whether a cell says yes, in any of the words for it, or no; None for anything else."""
+    word = _word(value)
+    return True if word in YES else False if word in NO else None
 
 
 def mark(value: Any) -> float | None:
-    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
+    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
     None for an empty cell. Raises ValueError for anything else."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    word = str(value).strip().casefold()
-    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
+    given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
     if not math.isfinite(given):
         raise ValueError("a finite number is expected")
     return given
@@ -572,10 +632,9 @@ def flag(value: Any) -> Any:
     """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+    if (said := verdict(value)) is None:
+        raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+    return said
 
 
 def decimal(text: str) -> float:
