@@ -254,7 +254,7 @@ class Beginning:
             try:
                 if why := why or documents.result_in(path):
                     pass
-                elif unread is None and (ends & {*TABLES} or tabbed(path)):
+                elif ends & {*TABLES} or tabbed(path):
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"

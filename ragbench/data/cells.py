@@ -25,6 +25,8 @@ _BEYOND = f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} 
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
 _OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")
 """A document, or a list of such, as Python prints an object: `[Document(page_content='…', metadata={…})]`."""
+_FOR_PEOPLE = re.compile(r"\[?\s*+(<Document: |\w*Document\(id=[^,()]*+, content: |Node ID: )")
+"""Documents as Haystack and LlamaIndex print them for people, cut and without escapes."""
 _TOKEN = re.compile(
     r"""(?:(?P<text>'(?:[^'\\]++|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))|(?P<member><[^<>]*+>)|[\w.]++|[\])}])"""
     r"""(?P<gap>\s++(?=[\w'"\[({.<-])|(?=['"]))?""",
@@ -42,6 +44,8 @@ def held(cell: str) -> tuple[Any, Form] | None:
     read as one, and for one beyond the limits.
     """
     text = cell.strip()
+    if _FOR_PEOPLE.match(text):
+        raise ValueError("objects as they are printed for people, which cuts them; write their texts as a list in JSON")
     is_object = _OBJECTS.match(text) is not None
     if not (is_object or text.startswith(("[", "{", "array(", "('", '("'))) or text[-1] not in "]})'\"":
         return None
@@ -58,7 +62,7 @@ def held(cell: str) -> tuple[Any, Form] | None:
     try:
         value = _literal(source, tokens)
     except _NotPythonError as error:
-        if text[0] == "(" or is_object or _QUOTED.match(text) is None:
+        if text[0] != "[" if is_object else text[0] == "(" or _QUOTED.match(text) is None:
             return None
         told = str(error) or "it begins as a list of texts, and is none in JSON or in Python; write it as JSON"
         raise ValueError(told) from None
@@ -201,7 +205,7 @@ def _value(node: ast.expr, depth: int, within: bool) -> Any:
         case ast.Constant(value=str() | int() | float() | None):
             return node.value
         case ast.Constant(value=value) if value is ...:
-            raise _NotPythonError("the list was cut when it was printed (…): write it whole, as JSON")
+            raise _NotPythonError("the list was cut when it was printed (…); write it whole, as JSON")
         case ast.Name(id="nan" | "NaN"):
             return None
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
@@ -213,7 +217,7 @@ def _value(node: ast.expr, depth: int, within: bool) -> Any:
         ):
             names = [str(_value(key, depth + 1, within)) for key in keys if key is not None]
             return {name: _value(part, depth + 1, within) for name, part in zip(names, values, strict=True)}
-        case ast.Call(func=ast.Name(id="array"), args=[inner, *_]):
+        case ast.Call(func=ast.Name(id="array") | ast.Attribute(value=ast.Name(id="np" | "numpy")), args=[inner, *_]):
             return _value(inner, depth + 1, within)
         case ast.Call(func=called, keywords=named) if within or ast.unparse(called)[:1].isupper():
             return {own.arg: _value(own.value, depth + 1, True) for own in named if own.arg}

@@ -29,6 +29,7 @@ from ragbench.data.files import (
     MAX_STREAMED_BYTES,
     MAX_STREAMED_ROWS,
     OBJECT_BYTES,
+    PACKINGS,
     STRICT,
     VALUE_BYTES,
     DatasetError,
@@ -91,6 +92,9 @@ def read_rows(
         raise DatasetError(
             f"{path.resolve().name}: a folder; name a table in it, or see what is there by ragbench init"
         )
+    *_, ending = "", *(ending.lower() for ending in path.suffixes if ending.lower() not in PACKINGS)
+    if why := TABLE["unread"].get(ending):
+        raise DatasetError(f"{path.name}: {why[0]}")
     endings = {ending.lower() for ending in path.suffixes}
     if content := _content(path, endings):  # whatever the file is called
         endings = {content}
@@ -129,6 +133,8 @@ def _content(path: Path, endings: Collection[str]) -> str:
         return ""
     with path.open("rb") as file:
         start = file.read(2**12)
+    if not start:
+        raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected")
     ending = BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
@@ -327,7 +333,9 @@ def rows_in(value: Any) -> list[Any] | None:
         rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in right.items()]
         return [{**row, "corpus_passages": [*passages.values()]} for row in rows[:1]] + rows[1:]
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
-        return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+        rows = [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+        names = value.get("index")  # a table of MLflow has none
+        return _named(dict(zip(names, rows, strict=True))) if names and len({*names}) == len(rows) else rows
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
     if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
@@ -397,7 +405,7 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         if len(set(called)) < len(called):
             twice = next(name for name in called if names.count(name) > 1)
             raise DatasetError(f"{path.name}, line {before + 1}: the column {twice!r} stands there twice")
-        for cells in reader:
+        for cells in _whole(reader, path, before, left_out):
             place = f"{path.name}, line {reader.line_num + before}"
             if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
                 continue
@@ -415,7 +423,23 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {reader.line_num + before}: not CSV: {error}") from None
+        raise DatasetError(f"{path.name}, line {before + 1}: not CSV: {error}") from None
+
+
+def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[list[str]]:
+    """The rows of a reader; lines that are none are left out, but not all that follow a quote that nobody closed."""
+    while True:
+        first = reader.line_num + 1
+        try:
+            if (cells := next(reader, None)) is None:
+                return
+        except csv.Error as error:
+            place = f"{path.name}, line {first + before}"
+            if left_out is None or "end of data" in str(error):
+                raise DatasetError(f"{place}: not CSV: {error}") from None
+            left_out.add(f"line that is not CSV ({error})", place, reader.line_num + 1 - first)
+        else:
+            yield cells
 
 
 def _split(line: str, delimiter: str) -> list[str]:

@@ -343,7 +343,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
         whole = _sample(rest, place, number, forms)
         last = len(turns)
-        is_history = turns[-1].answer is None and (whole.response or whole.reference) is not None
+        is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
         return [
             dataclasses.replace(
                 whole,
@@ -541,6 +541,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value, form = parsed
     if isinstance(value, Mapping) and _is_of_lists(value):
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
+    if isinstance(value, Mapping) and (entries := payloads.entries_of(value)) is not None:
+        value, form = entries, "list"
     if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
         value, form = list(value.values()), "mapping"
         value = value[0] if len(value) == 1 and isinstance(value[0], list) else value
@@ -558,7 +560,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
 
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return bool(value.keys() & OF_PASSAGES) or all(isinstance(content, str | Mapping) for content in value.values())
+    is_of_texts = all(isinstance(content, str | Mapping) for content in value.values())
+    return bool(value.keys() & OF_PASSAGES) or is_of_texts or payloads.entries_of(value) is not None
 
 
 def _is_of_lists(value: Mapping[str, Any]) -> bool:

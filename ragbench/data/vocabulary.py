@@ -75,6 +75,8 @@ _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOTHING = {"nan", "NaN", "<NA>", "NaT"}
+_NULL = {"None", "NULL", "null"}
+"""What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
@@ -208,6 +210,7 @@ class Columns:
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
+        self._nulls: dict[str, int] = {}
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -241,6 +244,11 @@ class Columns:
         has_answers = "response" in self.read
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
+            nulls = {name for name in there if isinstance(row[name], str) and row[name] in _NULL}
+            if nulls and field_name in PARTED[:2]:
+                there = [name for name in there if name not in nulls]
+            elif nulls and field_name in CONTENT:
+                self._nulls[there[0]] = self._nulls.get(there[0], 0) + 1
             there = [name for name in there if not _blank(row[name])] or there
             if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
@@ -322,7 +330,11 @@ class Columns:
             for field_name, name in self._lacking.items()
             if field_name in self._only and field_name not in self.read
         )
-        return [*([said] if unread else []), *lacking]
+        nulls = (
+            f"{name}: {count} × None or NULL is taken for a text; leave a cell empty where nothing was given"
+            for name, count in self._nulls.items()
+        )
+        return [*([said] if unread else []), *lacking, *nulls]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""

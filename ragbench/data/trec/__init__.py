@@ -402,7 +402,7 @@ def _of_queries(path: Path, given: Mapping[str, Any], value: str) -> Iterator[Pl
 
 NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
 """Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
-_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")
+_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.]?(?P<cut>\d+))?")
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 
