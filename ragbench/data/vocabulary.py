@@ -86,7 +86,8 @@ class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
     marks: sets of columns, any of which tells it. takes: column → field; "" is read by nobody. opens: columns with
-    objects whose members are columns, too. parted: what stands between the passages of a cell.
+    objects whose members are columns, too. parted: what stands between the passages of a cell. instead: of one that
+    cannot be read, what can.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Format:
     takes: Mapping[str, str] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
     parted: str = ""
+    instead: str = ""
 
 
 FORMATS = tuple(
@@ -103,6 +105,7 @@ FORMATS = tuple(
         {key(column): taken for column, taken in told.get("takes", {}).items()},
         tuple(map(key, told.get("opens", "").split())),
         told.get("parted", ""),
+        told.get("instead", ""),
     )
     for told in TABLE["formats"]
 )
@@ -367,6 +370,8 @@ class Columns:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
         told = told or format_of(there)
+        if told is not None and told.instead:
+            raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         named = self._named(columns, place)

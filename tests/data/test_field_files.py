@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import ragbench as rb
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_all, read_samples, samples_of
@@ -168,3 +169,29 @@ def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
         ("qa", "When?"),
         ("qb", "Where?"),
     ]
+
+
+REFUSED: dict[str, Any] = {
+    "spans of Jaeger: save the `result`": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
+    "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
+    "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
+    "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
+    """A message would be a passage, and a dialogue a table of these."""
+    (bare / "a.json").write_text(json.dumps(REFUSED[said]))
+    with pytest.raises(DatasetError, match=rf"a\.json, item 1: {said}.*`ragbench (score|load traces)`"):
+        read_samples(bare / "a.json", Forms())
+
+
+def test_an_argument_that_is_none_of_its_kind_is_named(bare: Path) -> None:
+    rows = [{**ASKED, "reference": "8", "contexts": ["c1"]}]
+    for judge in (5, [None], {"faithfulness": 5}, rb.score):
+        with pytest.raises(ValueError, match=r"judge: .* is no judge; names of judges, or judges made by rb\.judge"):
+            rb.score(rows, "faithfulness", judge=judge)
+    with pytest.raises(ValueError, match="embedder: 5 is no embedder; a name, or an object with embed, is expected"):
+        rb.score(rows, "semantic_similarity", embedder=5)
+    assert rb.score(rows, "exact_match", primary=None).systems

@@ -55,7 +55,7 @@ QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
 SHORT = (
     "QUERY DOCUMENT GRADE", "QUERY Q0 DOCUMENT RANK SCORE", "QUERY DOCUMENT RANK SCORE TAG",
-    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE",
+    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE RANK", "QUERY DOCUMENT SCORE",
 )  # fmt: skip
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 _SUFFIXES = {
@@ -298,9 +298,11 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
-    numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
-    return all(finite(words[place]) is not None for place in numbers) and (
-        is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
+    rank = "0" if is_placed or form.rank is None else words[form.rank]
+    return (
+        finite(words[form.number]) is not None
+        and rank.isdecimal()
+        and (is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0")))
     )
 
 
