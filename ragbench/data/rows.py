@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ def read_rows(
     JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
     separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
-    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel the first sheet with rows is read.
+    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel see `_excel`.
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
@@ -399,12 +400,7 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
-        if len(names) > MAX_COLUMNS:
-            raise DatasetError(f"{path.name}, line {before + 1}: more than {MAX_COLUMNS:,} columns; split it")
-        called = [name for name in names if name]
-        if len(set(called)) < len(called):
-            twice = next(name for name in called if names.count(name) > 1)
-            raise DatasetError(f"{path.name}, line {before + 1}: the column {twice!r} stands there twice")
+        _require_distinct(names, f"{path.name}, line {before + 1}")
         for cells in _whole(reader, path, before, left_out):
             place = f"{path.name}, line {reader.line_num + before}"
             if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
@@ -452,29 +448,48 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 def _header(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows names the columns: the first of all, unless it is a title above one that does."""
+    is_title = True
     for place, cells in enumerate(rows):
         names = [cell for cell in cells if cell.strip()]
-        if len(names) > 1 and any(map(field_of, names)):
+        known = sum(map(bool, map(field_of, names)))
+        if len(names) > 1 and known > (not is_title):
             return place
-        if len(names) > 2 or (not place and any(map(field_of, names))):
+        if len(names) > 2:
             break
+        is_title = is_title and not known  # one word may be a title, or the only column
     return 0
 
 
 def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
-    """The rows of the first sheet that has a header and a row, below the first row that is not empty."""
+    """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
+    that have the same columns: each is a system's, called as it is."""
     require_file(path)
     load = Load(path, "rows", held=held)
-    rows = of_workbook(path)
-    first = list(itertools.islice(rows, TITLES))
-    if not first:
+    heads: dict[str, tuple[int, list[str]]] = {}
+    for sheet, placed in itertools.groupby(of_workbook(path, most=TITLES), lambda row: row[0]):
+        rows = [(number, [normalise(str(cell)).strip() for cell in cells]) for _, number, cells in placed]
+        if len(rows) > 1:
+            heads[sheet] = rows[_header([cells for _, cells in rows])]
+    if not heads:
         raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-    head = _header([[str(cell) for cell in cells] for _, cells in first])
-    names = [normalise(str(cell)).strip() for cell in first[head][1]]
-    for number, cells in itertools.chain(first[head + 1 :], rows):
+    names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
+    sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
+    _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+    for sheet, number, cells in of_workbook(path, sheets):
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
         row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
-        yield f"{path.name}, row {number}", {name: value for name, value in row.items() if keep_empty or value != ""}
+        if number > heads[sheet][0]:
+            place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+            own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
+            yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+
+
+def _require_distinct(names: Sequence[str], place: str) -> None:
+    """Raises DatasetError for a name of two columns, and for too many of them."""
+    if len(names) > MAX_COLUMNS:
+        raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
+    if twice := next((name for name, count in Counter(filter(None, names)).items() if count > 1), None):
+        raise DatasetError(f"{place}: the column {twice!r} stands there twice")
 
 
 def _cell(value: Any) -> Any:

@@ -74,7 +74,7 @@ def key(name: Any) -> str:
 _PLURALS = {"answers", "questions", "expectedanswers", "turns"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
-_NOTHING = {"nan", "NaN", "<NA>", "NaT"}
+_NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _NULL = {"None", "NULL", "null"}
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
@@ -255,7 +255,9 @@ class Columns:
             there = [name for name in there if not _blank(row[name])] or there
             if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
-            if there:
+            if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
+                self.unread.update(dict.fromkeys(there))
+            elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
@@ -354,7 +356,7 @@ class Columns:
             if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
-            elif other == "response" and (own := self.read.get("response")):
+            elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
                 yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
@@ -385,6 +387,8 @@ class Columns:
             part = _part(name)
             plainly = _KNOWN.get(keys[name]) or part or _of_member(name)
             field_name = takes.get(keys[name], plainly)
+            if keys[name] == "result" and field_name == "response" and isinstance(opened(row[name]), list):
+                field_name = "contexts"  # of a search
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
@@ -497,7 +501,7 @@ _HINTS = {
     "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
     "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
     "contexts": ("context", "passage", "doc", "chunk", "evidence", "контекст", "фрагмент", "документ"),
-    "response": ("answer", "response", "reply", "output", "predict", "generat", "ответ"),
+    "response": ("answer", "response", "reply", "output", "predict", "generat", "actual", "ответ"),
 }
 """Parts of names by which a field is guessed, the more particular field first."""
 
@@ -550,6 +554,18 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     if wanted in columns:
         return wanted
     return next((name for name in columns if key(name) == key(wanted)), None)
+
+
+_ADDRESS = re.compile(r"\s*+(\w+://\S+|\S+\.[A-Za-z]{2,5})\s*+")
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a cell names where passages are from, by files, addresses or titles, and holds none."""
+    parts = opened(value)
+    return all(
+        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
+        for part in (parts if isinstance(parts, list) else [parts])
+    )
 
 
 def _blank(value: Any) -> bool:

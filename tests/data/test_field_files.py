@@ -183,7 +183,7 @@ REFUSED: dict[str, Any] = {
 def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
     """A message would be a passage, and a dialogue a table of these."""
     (bare / "a.json").write_text(json.dumps(REFUSED[said]))
-    with pytest.raises(DatasetError, match=rf"a\.json, item 1: {said}.*`ragbench (score|load traces)`"):
+    with pytest.raises(DatasetError, match=rf"a\.json, (item|line) 1: {said}.*`ragbench (score|load traces)`"):
         read_samples(bare / "a.json", Forms())
 
 
@@ -195,3 +195,23 @@ def test_an_argument_that_is_none_of_its_kind_is_named(bare: Path) -> None:
     with pytest.raises(ValueError, match="embedder: 5 is no embedder; a name, or an object with embed, is expected"):
         rb.score(rows, "semantic_similarity", embedder=5)
     assert rb.score(rows, "exact_match", primary=None).systems
+
+
+@pytest.mark.parametrize(
+    ("more", "contexts"),
+    [
+        ({"source": "a.pdf"}, None),
+        ({"sources": ["a.pdf", "https://kb.example/x"]}, None),
+        ({"sources": [{"title": "T", "url": "https://kb.example/x"}]}, None),
+        ({"source": "It opens at 8."}, ["It opens at 8."]),
+        ({"results": [{"id": "d", "text": "c1"}]}, ["c1"]),
+        ({"contexts": "a.pdf"}, ["a.pdf"]),
+    ],
+)
+def test_where_a_passage_is_from_is_no_passage(bare: Path, more: dict[str, Any], contexts: list[str] | None) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, **more}])
+    forms = Forms()
+    [sample] = read_samples(bare / "a.jsonl", forms)
+    assert sample.response == "At 8."
+    assert (sample.contexts and [context.text for context in sample.contexts]) == contexts
+    assert (contexts is None) == (f"not read, as no field is called so: {next(iter(more))}" in " ".join(forms.told))

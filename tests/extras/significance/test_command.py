@@ -281,7 +281,7 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
         ((first, second, "--level", "95"), "level is the nominal coverage, between 0 and 1"),
         ((first, second, "--margin", "-1"), "margin"),
         ((first, lines), "broken.jsonl, line 2: not JSON"),
-        ((first, sheet), "t.xlsx: cannot be read: "),
+        ((first, sheet), "t.xlsx: an empty file; "),
         ((first, tmp_path / "none.csv"), "none.csv: there is no such file"),
         ((first, tmp_path), ": a folder; name a table in it"),
     ):
