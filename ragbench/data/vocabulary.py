@@ -155,8 +155,9 @@ _PRINTED = {what: ([*map(re.compile, signs)], instead) for what, (*signs, instea
 
 def printed(text: str) -> str:
     """What a program made that was to be read by people, and what is read instead; empty for any other text."""
+    text = text.lstrip()
     for what, (signs, instead) in _PRINTED.items():
-        if any(sign.search(text.lstrip()) for sign in signs):
+        if any(sign.search(text) for sign in signs):
             return f"{what}: {instead}"
     return ""
 

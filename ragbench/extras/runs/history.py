@@ -14,7 +14,7 @@ from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, columns
 from ragbench.core.names import meant as near
-from ragbench.core.types import BY_CONSTRUCTION, Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Estimate, IntervalNote
 from ragbench.extras.runs.changes import changes
 from ragbench.extras.runs.run_tables import ChangeRow, PointRow, RunFacts
 from ragbench.metrics import meant
@@ -109,7 +109,8 @@ def rows(made: Measurement) -> list[dict[str, Any]]:
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
     """A number as its run has it, at its place; of how many nobody knows is 0."""
     n, missing = value.n or 0, value.n_unmeasured or 0
-    method, note = ("none", BY_CONSTRUCTION) if value.method == BY_CONSTRUCTION else (value.method, "")
+    note: IntervalNote = BY_CONSTRUCTION if value.method == BY_CONSTRUCTION else ""
+    method = "none" if note else value.method
     estimate = Estimate(value.value, value.low, value.high, value.level, method, n, missing, note=note)
     return NamedEstimate(value.system, value.metric, estimate, {"run": run, "notebook": value.notebook})
 
