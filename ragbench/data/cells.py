@@ -1,13 +1,16 @@
-"""Lists and mappings that a cell of a table holds as text, texts that are no formula, and what workbooks hold."""
+"""What a cell of a table holds as text: lists and mappings, yes and no, formulas; and what workbooks hold."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import json
+import math
 import re
 import subprocess
 import sys
+import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -297,3 +300,68 @@ def of_workbook(path: Path, sheets: Sequence[str] = (), most: int = 0) -> Iterat
                 )
         finally:
             program.kill()
+
+
+def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
+    """The names that one with braces stands for; a word of `words` in braces stands for its own."""
+    if (braces := re.search(r"{([^{}]*)}", text)) is None:
+        return [text]
+    own = [each for word in braces[1].split() for each in words.get(word, word).split()]
+    return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
+
+
+def _table() -> dict[str, Any]:
+    table = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8"))
+    words: dict[str, str] = {}
+    for word, own in table.pop("words").items():
+        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
+    return {
+        part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
+        if isinstance(lists, dict) else lists
+        for part, lists in table.items()
+    }  # fmt: skip
+
+
+TABLE = _table()
+"""All of `vocabulary.toml`, names in braces spelled out."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+def _word(text: Any) -> str:
+    """A word without what does not tell two apart: case, blanks, ё, a full stop, how Unicode writes it."""
+    plain = unicodedata.normalize("NFKC", str(text)).casefold().replace("ё", "е")
+    return " ".join(plain.replace("_", " ").strip(" \t\n.!\ufe0f").split())
+
+
+YES, NO = (frozenset(map(_word, TABLE["rows"][said])) for said in ("yes", "no"))
+
+
+def verdict(value: Any) -> bool | None:
+    """Whether a cell says yes, in any of the words for it, or no; None for anything else."""
+    word = _word(value)
+    return True if word in YES else False if word in NO else None
+
+
+def mark(value: Any) -> float | None:
+    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
+    None for an empty cell. Raises ValueError for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
+    if not math.isfinite(given):
+        raise ValueError("a finite number is expected")
+    return given
+
+
+def flag(value: Any) -> Any:
+    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if (said := verdict(value)) is None:
+        raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+    return said
+
+
+def decimal(text: str) -> float:
+    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
+    return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)

@@ -12,14 +12,14 @@ from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
-from ragbench.data.cells import Form, Forms, fields_of, held, native, opened, several
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import cut, cut_list, is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,12 +6,10 @@ import difflib
 import math
 import re
 import shlex
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -19,32 +17,9 @@ from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import fields_of, native, opened
+from ragbench.data.cells import TABLE, fields_of, mark, native, opened
 from ragbench.data.files import MAX_COLUMNS, DatasetError
 
-
-def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
-    """The names that one with braces stands for; a word of `words` in braces stands for its own."""
-    if (braces := re.search(r"{([^{}]*)}", text)) is None:
-        return [text]
-    own = [each for word in braces[1].split() for each in words.get(word, word).split()]
-    return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
-
-
-def _table() -> dict[str, Any]:
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    words: dict[str, str] = {}
-    for word, own in table.pop("words").items():
-        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
-    return {
-        part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
-        if isinstance(lists, dict) else lists
-        for part, lists in table.items()
-    }  # fmt: skip
-
-
-TABLE = _table()
-"""All of `vocabulary.toml`, names in braces spelled out."""
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
@@ -285,7 +260,7 @@ class Columns:
         """Raises AmbiguousError for a word for yes or no among numbers from 2, where it would be 1 or 0."""
         for cell in given.values() if isinstance(given, Mapping) else [given]:
             with suppress(ValueError):
-                is_word = _DECIMAL.fullmatch(str(cell).strip()) is None
+                is_word = not any(map(str.isdigit, str(cell)))
                 if (rate := mark(cell)) is not None and (is_word or not 0 <= rate <= 1):
                     self._scale.setdefault(is_word, cell)
         if len(self._scale) == 2:
@@ -618,59 +593,11 @@ def cut_list(names: Iterable[str]) -> str:
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_DECIMAL = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?", re.IGNORECASE)
-
-
-def _word(text: Any) -> str:
-    """A word without what does not tell two apart: case, blanks, ё, a full stop, how Unicode writes it."""
-    plain = unicodedata.normalize("NFKC", str(text)).casefold().replace("ё", "е")
-    return " ".join(plain.replace("_", " ").strip(" \t\n.!\ufe0f").split())
-
-
-YES, NO = (frozenset(map(_word, TABLE["rows"][said])) for said in ("yes", "no"))
-
-
-def verdict(value: Any) -> bool | None:
-    """Whether a cell says yes, in any of the words for it, or no; None for anything else."""
-    word = _word(value)
-    return True if word in YES else False if word in NO else None
-
-
-def mark(value: Any) -> float | None:
-    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
-    None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
-    if not math.isfinite(given):
-        raise ValueError("a finite number is expected")
-    return given
-
-
-def is_mark(value: Any) -> bool:
-    """Whether a cell holds what `mark` reads."""
-    try:
-        return mark(value) is not None
-    except ValueError:
-        return False
 
 
 def marked(row: Mapping[str, Any]) -> list[str]:
     """The columns beside an id, where there are two at least and all of them hold marks; else none."""
     others = [name for name in row if name and field_of(name) != "id"]
-    return others if len(others) > 1 and all(is_mark(row[name]) for name in others) else []
-
-
-def flag(value: Any) -> Any:
-    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if (said := verdict(value)) is None:
-        raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-    return said
-
-
-def decimal(text: str) -> float:
-    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
-    return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
+    with suppress(ValueError):
+        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
+    return []

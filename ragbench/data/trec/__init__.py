@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.data.files import PACKINGS, DatasetError, unpacked
-from ragbench.data.rows import parquet_rows
+from ragbench.data.cells import TABLE
+from ragbench.data.files import PACKINGS, DatasetError, parquet_rows, unpacked
 from ragbench.data.trec.lines import (
     LONGEST_LINE,
     Columns,
@@ -38,7 +38,7 @@ from ragbench.data.trec.lines import (
     rows,
     understood,
 )
-from ragbench.data.vocabulary import JUDGED, TABLE, key, printed
+from ragbench.data.vocabulary import JUDGED, key, printed
 
 if TYPE_CHECKING:
     import pyarrow as pa

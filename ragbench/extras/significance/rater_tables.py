@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.names import meant
-from ragbench.data.cells import plain
+from ragbench.data.cells import decimal, plain, verdict
 from ragbench.data.files import PACKINGS, DatasetError
 from ragbench.data.rows import TABLES, cut, cut_list, read_rows
-from ragbench.data.vocabulary import decimal, field_of, raters_of, verdict
+from ragbench.data.vocabulary import field_of, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ragbench.core.types import Chunk, ToolCall
-from ragbench.data.cells import opened
+from ragbench.data.cells import mark, opened
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import (
     Passage,
@@ -30,7 +30,7 @@ from ragbench.data.payloads import (
 )
 from ragbench.data.rows import cut_list
 from ragbench.data.samples import SAID, samples_of
-from ragbench.data.vocabulary import field_of, key, mark
+from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
