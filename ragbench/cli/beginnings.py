@@ -27,10 +27,10 @@ from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
-from ragbench.data.files import LeftOut
+from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
+from ragbench.data.rows import TABLES, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key

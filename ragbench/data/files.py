@@ -18,13 +18,13 @@ import sys
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from ragbench.core import settings
-from ragbench.core.expectations import kind
+from ragbench.core.expectations import kind, shown
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 
@@ -363,6 +363,22 @@ STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_un
 """Refuses NaN, infinities and repeated keys."""
 LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
 """Takes NaN and infinities for nothing."""
+
+
+SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
+SHOWN_NAMES = 12  # columns of a usual table
+
+
+def cut(value: Any) -> str:
+    """A value as an error shows it: on one line, not longer than a few words."""
+    return excerpt(shown(value), SHOWN_CHARACTERS)
+
+
+def cut_list(names: Iterable[str]) -> str:
+    """Names of fields as an error shows them: the first ones, and how many more there are."""
+    named = [cut(name)[1:-1] for name in names]
+    more = f" and {len(named) - SHOWN_NAMES} more" if len(named) > SHOWN_NAMES else ""
+    return ", ".join(named[:SHOWN_NAMES]) + more if named else "no field"
 
 
 def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:

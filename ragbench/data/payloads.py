@@ -15,8 +15,7 @@ from typing import Any
 
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, opened
-from ragbench.data.files import LATEST
-from ragbench.data.rows import cut
+from ragbench.data.files import LATEST, cut
 from ragbench.data.vocabulary import PARTS, key
 
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})

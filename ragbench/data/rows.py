@@ -27,6 +27,8 @@ from ragbench.data.files import (
     DatasetError,
     LeftOut,
     Load,
+    cut,
+    cut_list,
     lines_of,
     normalise,
     normalised,
@@ -40,7 +42,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.vocabulary import cut, cut_list, field_of, format_of, is_content
+from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -493,14 +495,8 @@ def _cell(value: Any) -> Any:
 
 def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
-        yield (
-            f"{path.name}, row {number}",
-            {
-                name: normalise(value) if isinstance(value, str) else value
-                for name, value in row.items()
-                if value is not None and value == value  # a column of numbers holds NaN where a cell is empty
-            },
-        )
+        there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
+        yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
 
 
 def listed(value: Any) -> Any:

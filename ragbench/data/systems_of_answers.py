@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.files import DatasetError
-from ragbench.data.rows import WRAPPERS, cut_list
+from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
 

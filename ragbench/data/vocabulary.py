@@ -16,9 +16,8 @@ from typing import Any
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import TABLE, fields_of, mark, native, opened
-from ragbench.data.files import MAX_COLUMNS, DatasetError
+from ragbench.data.files import MAX_COLUMNS, DatasetError, cut, cut_list
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
@@ -31,8 +30,6 @@ _NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
-SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
-SHOWN_NAMES = 12  # columns of a usual table
 CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
 """Fields that are measured: two columns that could be one of them are refused where they differ."""
 SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
@@ -577,18 +574,6 @@ def _several(value: Any) -> list[Any]:
 def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:
     """Whether the answers of a column are those of all the others, and more: then nothing contradicts anything."""
     return all(row[other] in _several(row[name]) for other in there if other != name)
-
-
-def cut(value: Any) -> str:
-    """A value as an error shows it: on one line, not longer than a few words."""
-    return excerpt(shown(value), SHOWN_CHARACTERS)
-
-
-def cut_list(names: Iterable[str]) -> str:
-    """Names of fields as an error shows them: the first ones, and how many more there are."""
-    named = [cut(name)[1:-1] for name in names]
-    more = f" and {len(named) - SHOWN_NAMES} more" if len(named) > SHOWN_NAMES else ""
-    return ", ".join(named[:SHOWN_NAMES]) + more if named else "no field"
 
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.names import meant
 from ragbench.data.cells import decimal, plain, verdict
-from ragbench.data.files import PACKINGS, DatasetError
-from ragbench.data.rows import TABLES, cut, cut_list, read_rows
+from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
+from ragbench.data.rows import TABLES, read_rows
 from ragbench.data.vocabulary import field_of, raters_of
 
 if TYPE_CHECKING:
