@@ -55,7 +55,7 @@ embedder = "ngrams-svd"
 """
 RESAMPLES = 500
 NEAR = 1e-6
-"""Of a number, or of 1: two processors add in other orders, vectors are kept in 32 bits (2⁻²³ = 1.2e-7 of a number), and
+"""Of a number, or of 1: two processors add in other orders, vectors are kept in 32 bits (1.2e-7 of a number), and
 what they find differs by less."""
 CLOCK = ("latency", "seconds", "per_second")
 
