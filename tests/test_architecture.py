@@ -6,14 +6,14 @@ import ast
 import os
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tests.laws.sources import House, this_house
+from tests.laws.sources import House, package, this_house, tree
 
 pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent
@@ -278,3 +278,15 @@ def test_notebooks_are_read_by_the_one_door() -> None:
     """What nbformat checks with takes a second and a half to import, but for `files.notebook_format`."""
     found = [one.name for one in this_house().modules if any(name.split(".")[0] == "nbformat" for name in one.imports)]
     assert found == ["ragbench.report.keeping.results"]
+
+
+def test_no_module_gives_one_name_two_values() -> None:
+    """The second would hold for what was written for the first."""
+    for path in package():
+        bound = Counter(
+            target.id
+            for line in tree(path).body if isinstance(line, ast.Assign | ast.AnnAssign)
+            for target in (line.targets if isinstance(line, ast.Assign) else [line.target])
+            if isinstance(target, ast.Name)
+        )  # fmt: skip
+        assert [name for name, count in bound.items() if count > 1] == [], path

@@ -26,13 +26,13 @@ from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, 
 from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents, trec
-from ragbench.data.cells import Forms
-from ragbench.data.files import LeftOut
+from ragbench.data.cells import TABLE, Forms
+from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
+from ragbench.data.rows import TABLES, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -58,6 +58,7 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
+CHAT = '{"model": "MODEL", "messages": [{"role": "user", "content": "{question}"}]}'
 LONGEST_LINE = 120  # as long as our own lines
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
@@ -81,9 +82,8 @@ class Beginning:
     empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs:
     TREC files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what
     is relevant. documents: a folder of these. base: a table of passages. functions: system → module:function; services:
-    system → address. variable: that holds the address of a database to read; tables: what it holds, language: in which
-    language. unwritten: files that its data lacks. said: what was found, in words. unused: files that nothing can be
-    begun with, and why.
+    system → its settings. variable: that holds the address of a database to read; tables: what it holds, language: in
+    which language. unwritten: files that its data lacks. said: what was found, in words. unused: the rest, and why.
     """
 
     folder: Path
@@ -100,7 +100,7 @@ class Beginning:
     documents: Path | None = None
     base: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
-    services: dict[str, str] = field(default_factory=dict)
+    services: dict[str, dict[str, Any]] = field(default_factory=dict)
     variable: str = ""
     tables: own_tables.Guess = field(default_factory=own_tables.Guess)
     language: str = "ru"
@@ -123,10 +123,10 @@ class Beginning:
             files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
         for name in made.sets if made.data else ():
             files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
-        made._take_files(files)
+        texts = made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
-        made._take_texts([path for path in files if path not in (*made.qrels, *made.runs)])
+        made._take_texts(texts)
         if not made.said:
             saw = "; ".join(made.unused[:MOST_SAID])
             legal = f"{saw}; `ragbench init --help` says what is legal" if saw else f"put there, or name, {LEGAL}"
@@ -210,7 +210,7 @@ class Beginning:
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
             return [*commands, *online, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
-        if self.services:
+        if self.services or self.functions:
             return [*online, "ragbench load questions FILE --name asked", "ragbench run tier3_end_to_end -d asked"]
         return commands or ["ragbench load --help", "ragbench run"]
 
@@ -238,15 +238,16 @@ class Beginning:
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
                 by_chunk = any(question.relevant for question in asked)
+                self.labelled = bool(read.chunks)
                 self.unit = "chunk" if by_chunk else "url" if any(question.relevant_urls for question in asked) else ""
             self.data = data
             self.sets.append(place.name)
             size = f"{counted(len(read.chunks), 'passage')}, {counted(len(asked), 'question')}"
             self.said.append(f"data set {place.name}: {size}")
 
-    def _take_files(self, files: Sequence[Path]) -> None:
-        """What each file is taken for, said with its columns, or why it cannot be used."""
-        looks: dict[Path, _Look] = {}
+    def _take_files(self, files: Sequence[Path]) -> list[Path]:
+        """What each file is taken for, said with its columns, or why it cannot be used; the documents among them."""
+        looks, texts = dict[Path, _Look](), list[Path]()
         others: dict[str, list[str]] = {}
         for path in files:
             ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
@@ -254,11 +255,13 @@ class Beginning:
             try:
                 if why := why or documents.result_in(path):
                     pass
-                elif unread is None and (ends & {*TABLES} or tabbed(path)):
+                elif ends & {*TABLES} or tabbed(path):
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
-                elif not self._take_trec(path) and not ends & {*documents.KINDS}:
+                elif not self._take_trec(path) and path.suffix.lower() in documents.KINDS:
+                    texts.append(path)
+                elif path not in (*self.qrels, *self.runs):
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
                 if isinstance(error, OSError) or not self._take_trec(path):
@@ -281,6 +284,7 @@ class Beginning:
         if all(": passages, a knowledge base (" in said for said in self.said):
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
+        return texts
 
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
@@ -301,6 +305,9 @@ class Beginning:
         if look.kind in ("", "ratings") and self._take_trec(path):
             return
         kind, read, name = look.kind, look.known.read, self._relative(path)
+        is_asked = bool(self.functions or self.services)
+        if is_asked and kind == "answers" and not {"reference", "contexts", "system"} & read.keys():
+            kind = "questions"  # the answers are what those are to give
         which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
         told = "; ".join([which, *look.known.notes()])
         if kind == "answers":
@@ -319,7 +326,7 @@ class Beginning:
             base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
             brought = datasets.question_sets.read(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
-            if not brought.chunks and not self.variable:
+            if not (brought.chunks or self.variable or is_asked):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
@@ -337,8 +344,7 @@ class Beginning:
             guessed = f" ({'; '.join(guesses)})" if guesses else ""
             raise ValueError(
                 f"{name}: a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(look.row)}{guessed}; "
-                f"ragbench score {self._word(path)} {' '.join(given)} says which is which"
+                f"{cut_list(look.row)}{guessed}; ragbench score {self._word(path)} {' '.join(given)} names them"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:
@@ -353,11 +359,9 @@ class Beginning:
         """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
         by_folder: dict[Path, list[str]] = {}
         for path in files:
-            is_text = path.suffix.lower() in documents.KINDS and os.access(path, os.R_OK)
-            if is_text and not (tabbed(path) or documents.result_in(path)):
-                parts = path.relative_to(self.folder).parts[:-1]
-                place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
-                by_folder.setdefault(place, []).append(self._relative(path))
+            parts = path.relative_to(self.folder).parts[:-1]
+            place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
+            by_folder.setdefault(place, []).append(self._relative(path))
         legal = [place for place in by_folder if place != self.folder or not self.said]
         best = max(legal, key=lambda place: len(by_folder[place]), default=None)
         if best and not (self.documents or self.base or self.variable) and not (self.sets and self.labelled):
@@ -367,8 +371,8 @@ class Beginning:
                 self.unused.append(f"{cut_list(named)}: documents; a folder of these becomes a knowledge base")
             elif self.documents not in (place, self.folder):
                 load = f"ragbench load documents {self._word(place)} --name {_named(place)}"
-                many = counted(len(named), "document")
-                self.unused.append(f"{self._relative(place)}: {many}; {load} makes a knowledge base of them")
+                many = f"{self._relative(place)}: {counted(len(named), 'document')}"
+                self.unused.append(f"{many}; {load} makes a knowledge base of them")
 
     def _take_documents(self, path: Path) -> None:
         self.documents = path
@@ -398,15 +402,18 @@ class Beginning:
         """A service; its address holds no secret, which the file would keep."""
         host = (urlsplit(url).hostname or "").lower()
         name = re.sub(r"[^a-z0-9_-]+", "-", host).strip("-") if re.search("[a-z]", host) else "service"
-        given = {"url": url, "answer": "answer", **({"method": "GET"} if "{question}" in url else {})}
+        is_chat = urlsplit(url).path.rstrip("/").endswith("/chat/completions")
+        body = CHAT if is_chat else SystemSettings.model_fields["body"].default
+        given = {"url": url, **({"method": "GET"} if "{question}" in url else {"body": body})}
+        given["answer"] = "choices[0].message.content" if is_chat else "answer"
         try:
             SystemSettings.model_validate(given)
         except ValidationError as error:
             raise ValueError(f"{without_passwords(url)}: {expectation(error.errors()[0])}") from None
-        self.services[name] = url
+        self.services[name] = given
         self.said.append(
-            f"a service: the system {name}; its reply is taken to have the text of the answer under answer, as "
-            "`ragbench doctor --online` finds out by one question: mend the table where it has another shape"
+            f"a service: the system {name}; its reply is taken to have the text of the answer under {given['answer']}, "
+            "as `ragbench doctor --online` finds out by one question: mend the table where it has another shape"
         )
 
     def _take_database(self, variable: str, url: str) -> None:
@@ -436,12 +443,10 @@ class Beginning:
         self.unused += self.tables.unused
 
     def _general(self) -> Iterator[str]:
-        if self.variable and not self.brought:
-            yield _line(Settings, "dataset", "db:own")
-        elif self.sets:
-            yield _line(Settings, "dataset", self.sets[0])
-            if len(self.sets) > 1:
-                yield f"# There are also {', '.join(self.sets[1:])}."
+        sets = ["db:own"] if self.variable and not self.brought else self.sets
+        yield from (_line(Settings, "dataset", name) for name in sets[:1])
+        if len(sets) > 1:
+            yield f"# There are also {', '.join(sets[1:])}."
         if self.answers:
             yield from (f"# Answers need no data set: ragbench score {' '.join(map(self._word, same))}"
                         for same in self.answers.values())  # fmt: skip
@@ -453,8 +458,8 @@ class Beginning:
         if not (self.sets or self.functions or self.services or self.variable):
             return
         is_stored = bool(self.variable) and (self.tables.chunks is None or self.tables.is_stored)
-        bare = not (self.labelled or self.variable or self.documents or self.base)  # questions, and nothing to search
-        own = [*self.functions, *self.services] if bare else []
+        is_searched = self.variable or self.documents or self.base or (self.sets and self.labelled)
+        own = [] if is_searched else [*self.functions, *self.services]
         yield _line(Settings, "baseline", STORED if is_stored else own[0] if own else OFFLINE)
         if self.variable:
             yield from ("", "[databases.own]")
@@ -470,13 +475,8 @@ class Beginning:
         elif not own:
             yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
             yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
-        for name, url in self.services.items():
-            yield from ("", f"[systems.{toml_key(name)}]", _line(SystemSettings, "url", url))
-            if "{question}" in url:
-                yield _line(SystemSettings, "method", "GET")
-            else:
-                yield _line(SystemSettings, "body", SystemSettings.model_fields["body"].default)
-            yield _line(SystemSettings, "answer", "answer")
+        for name, given in self.services.items():
+            yield from ("", f"[systems.{toml_key(name)}]", *(_line(SystemSettings, *pair) for pair in given.items()))
             for key, value in (("passages", "passages[].text"), ("ids", "passages[].id")):
                 yield f"# {_line(SystemSettings, key, value)}"
             yield '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
@@ -543,8 +543,7 @@ def _looked_at(path: Path) -> _Look:
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
     place, row = rows[0]
-    for _ in known.answers(row, place):
-        pass
+    list(known.answers(row, place))
     tool = _tool(path)
     return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
 

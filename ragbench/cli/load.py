@@ -435,7 +435,9 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
 def _command(run: str, dataset: str, called: Mapping[str, str]) -> str:
     """The command of a run, or another one, in which {dataset} stands for the data set's name. called: systems by
     other names than it has."""
-    words = run.format(dataset=dataset)
-    for name, other in called.items():
-        words = words.replace(name, other)
-    return words if run.startswith("ragbench ") else " ".join(("ragbench run", *words.split(), f"--dataset {dataset}"))
+    words = " ".join(called.get(word, word) for word in run.format(dataset=dataset).split(" "))
+    return (
+        words
+        if run.startswith("ragbench ")
+        else " ".join(filter(None, ("ragbench run", words, f"--dataset {dataset}")))
+    )

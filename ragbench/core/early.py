@@ -16,10 +16,9 @@ SAID = b"\ninterrupted before anything was begun\n"
 
 
 def is_command() -> bool:
-    """Whether this process is the command line, and not one that imports the package for its own purposes."""
+    """Whether this is `python -m ragbench`: its script deals with signals itself, and others import the package."""
     began = sys.orig_argv
-    module = began[began.index("-m") + 1 :][:1] if sys.argv[:1] == ["-m"] else []
-    return module == ["ragbench"] or os.path.basename(sys.argv[0] if sys.argv else "") == "ragbench"  # noqa: PTH119
+    return sys.argv[:1] == ["-m"] and began[began.index("-m") + 1 :][:1] == ["ragbench"]
 
 
 def _leave(number: int, frame: object) -> None:

@@ -29,7 +29,7 @@ KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
 PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
 """Folders with what programs brought along."""
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
-DEEPEST = 6
+DEEPEST_FOLDER = 6
 """Folders within each other that are looked into."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
@@ -83,7 +83,7 @@ MOST_OF_HEAD = 2**15
 """Bytes of a page among which its maker is looked for: those of styles come first."""
 MOST_TAGS = 2**19
 """Of a page: each takes more than a kilobyte of memory."""
-DEEPEST = 300
+DEEPEST_TAG = 300
 """Tags within each other; to read what is deeper takes its square in time."""
 
 
@@ -176,7 +176,7 @@ def files(folder: Path, depth: int = 0) -> Iterator[Path]:
         yield folder
         return
     yield from (path for path in there if not path.is_dir())
-    for path in there if depth < DEEPEST else ():
+    for path in there if depth < DEEPEST_FOLDER else ():
         is_linked, is_own = depth and path.is_symlink(), (path / "latest").exists()  # of runs
         if path.is_dir() and path.name not in PASSED_OVER and not is_linked and not is_own:
             yield from files(path, depth + 1)
@@ -314,8 +314,8 @@ def _of_html(data: bytes) -> tuple[str, str]:
     depth = {id(soup): 0}
     for tag in soup.find_all(True):
         depth[id(tag)] = depth[id(tag.parent)] + 1
-    if max(depth.values()) > DEEPEST:
-        raise ValueError(f"more than {DEEPEST} tags within each other")
+    if max(depth.values()) > DEEPEST_TAG:
+        raise ValueError(f"more than {DEEPEST_TAG} tags within each other")
     title = " ".join(soup.title.get_text().split()) if soup.title is not None else ""
     keep_content(soup)
     return MarkdownConverter(heading_style="ATX").convert_soup(soup).strip(), title

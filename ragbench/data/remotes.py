@@ -329,7 +329,9 @@ def _refuse(url: Url, name: str, about: Mapping[str, Any]) -> None:
         raise RemoteError(f"{url}: {name!r} is a link; put the file itself there")
     for part in name.split("/"):
         if re.search(r'[\\:<>"|?*]', part) or names.fault(part) or names.folder_fault(part):  # . and .. end with a dot
-            raise RemoteError(f"{url}: no file can be called {name[:100]!r} on every machine: rename it")
+            raise RemoteError(
+                f"{url}: no file can be called {secrets.excerpt(name, 100)!r} on every machine: rename it"
+            )
 
 
 def _described(path: str, about: Mapping[str, Any]) -> _Found:

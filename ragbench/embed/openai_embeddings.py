@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.core.settings import ConfigurationError, EmbedderSettings
+from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
@@ -172,7 +173,8 @@ class EndpointEmbedder:
         if not any("index" in item for item in data):
             places = list(range(count))
         if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
-            raise EmbeddingError(f"{self._where()} numbered its vectors {places[:5]} and so on, not 0 to {count - 1}")
+            said = excerpt(places, 80)
+            raise EmbeddingError(f"{self._where()} numbered its vectors {said}, not 0 to {count - 1}")
         named = reply.get("model")
         rows = [
             _unpacked(item.get("embedding"))

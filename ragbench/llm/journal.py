@@ -26,7 +26,7 @@ from ragbench.core import folders
 from ragbench.core.expectations import expectation
 from ragbench.core.folders import whole
 from ragbench.core.settings import RUN, RUN_FOLDER
-from ragbench.core.settings.secrets import Mask, exact_masker, masked
+from ragbench.core.settings.secrets import Mask, exact_masker, excerpt, masked
 from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason
 from ragbench.llm.errors import CallFailed
@@ -521,7 +521,7 @@ def of_run(folder: Path) -> tuple[str, ...] | None:
     whole = folders.content(path, MOST_BYTES).rpartition(b"\n")[0].decode("ascii", "replace").split()
     for line in whole:
         if not _KEY.fullmatch(line):
-            raise ValueError(f"{path}: {line[:80]!r} is no key of a reply")
+            raise ValueError(f"{path}: {excerpt(line, 80)!r} is no key of a reply")
     return tuple(sorted(set(whole)))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
+from ragbench.core.types import Array, Better, Comparison, Estimate, IntervalNote, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, width_of
 from ragbench.stats.intervals import Interval, Mean, mean_of, normal_p, tango, tango_score
@@ -397,7 +397,7 @@ def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str
     return {"bonett_price": mean.few_moved(0.0, level, step=1.0)}
 
 
-def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leaning: bool) -> tuple[str, str]:
+def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leaning: bool) -> tuple[str, IntervalNote]:
     """Which interval of the difference is printed, and why it is neither BCa's nor ABC's. leaning: whether the
     studentized bootstrap had to agree with the test."""
     units = mean.units

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.core.types import Array, Estimate
+from ragbench.core.types import Array, Estimate, IntervalNote
 from ragbench.core.types.reason import Reason
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import FEWEST_FOR_BCA, SKEWED, Interval, Mean, mean_of
@@ -29,7 +29,7 @@ FEWEST_FOR_BOOTSTRAP = 50
 
 OPEN: Bounds = (-math.inf, math.inf)
 
-BORROWED = {"no_spread": "borrowed_spread", "equal_groups": "borrowed_between"}
+BORROWED: dict[IntervalNote, IntervalNote] = {"no_spread": "borrowed_spread", "equal_groups": "borrowed_between"}
 """Notes of what has no variance, and what they become where another measurement's design effect is taken."""
 
 FEWEST_EFFECTIVE = 10  # n · min(p, 1 − p): the textbook's bound for a normal interval
@@ -393,7 +393,9 @@ def _stretch(interval: Interval, scale: Bounds) -> Interval:
     return low + (high - low) * interval[0], low + (high - low) * interval[1]
 
 
-def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale: Bounds | None) -> tuple[str, str]:
+def _choose(
+    method: Method, intervals: Mapping[str, Interval], mean: Mean, scale: Bounds | None
+) -> tuple[str, IntervalNote]:
     """Which interval is printed, and why it is neither BCa's nor ABC's."""
     if method != "auto":
         if method in {"wilson", "clopper_pearson"} and method not in intervals:
@@ -412,7 +414,7 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
     return next((name for name in order if name in intervals), "none"), reason or "no_bca"
 
 
-def _reason(mean: Mean, scale: Bounds | None) -> str:
+def _reason(mean: Mean, scale: Bounds | None) -> IntervalNote:
     units = mean.units
     if mean.variance <= 0:
         return mean.no_spread
@@ -463,9 +465,9 @@ def quantile(values: ArrayLike, probability: float, *, level: float = 0.95) -> E
     above = first_reaching(1 - tail)
     low = float(kept[below]) if below >= 0 else None
     high = float(kept[above]) if above < n else None
-    note = {(True, True): "open", (True, False): "open_below", (False, True): "open_above"}.get(
-        (low is None, high is None), ""
-    )
+    note: IntervalNote = "" if high is not None else "open_above"
+    if low is None:
+        note = "open" if high is None else "open_below"
     intervals = {"order_statistics": (low, high)} if low is not None and high is not None else {}
     return Estimate(
         float(np.quantile(kept, probability)), low, high, level, "order_statistics", n, unmeasured,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.core.types import Array
+from ragbench.core.types import Array, IntervalNote
 from ragbench.stats.values import Units, cells, weighted_sum
 
 Interval = tuple[float, float]
@@ -256,7 +256,7 @@ class Mean:
         return self.units.clustered and self.units.freedom + 1 < FEWEST_CLUSTERS_FOR_BOOTSTRAP
 
     @property
-    def no_spread(self) -> str:
+    def no_spread(self) -> IntervalNote:
         """Why there is no variance: "no_spread" where all values are equal, "equal_groups" where only the means of
         groups are, which hide how values within them differ."""
         differ = float(self.units.deviations[0]) > 1e-20 * max(self.value**2 * self.units.n, 1e-300)

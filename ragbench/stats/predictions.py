@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
+from ragbench.core.types import Array, Better, Comparison, Estimate, IntervalNote, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, closed, estimate, limits_of, width_of, within
 from ragbench.stats.intervals import Interval
@@ -29,7 +29,7 @@ class _Powered:
     error: float
     freedom: int
     method: str
-    note: str
+    note: IntervalNote
     n: int
     unmeasured: int
     intervals: dict[str, Interval]
@@ -290,7 +290,7 @@ def _error(influences: Array, groups: NDArray[np.int64], freedom: int) -> float:
     return math.sqrt((freedom + 1) / freedom * float(np.sum(totals**2)))
 
 
-def _why_alone(y: Array, f: Array, rest: Array, units: int) -> str:
+def _why_alone(y: Array, f: Array, rest: Array, units: int) -> IntervalNote:
     if units < FEWEST_LABELS or len(rest) < 2:
         return "few"
     if np.ptp(y) == 0 or np.ptp(f) == 0:
@@ -298,7 +298,7 @@ def _why_alone(y: Array, f: Array, rest: Array, units: int) -> str:
     return "weak_judge" if abs(float(np.corrcoef(y, f)[0, 1])) < 1 / math.sqrt(units - 2) else ""
 
 
-def _at_an_end(mean: float, error: float, bounds: Bounds | None) -> str:
+def _at_an_end(mean: float, error: float, bounds: Bounds | None) -> IntervalNote:
     if bounds is None:
         return ""
     share, spread = (mean - bounds[0]) / (bounds[1] - bounds[0]), error / (bounds[1] - bounds[0])

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.core.types import Array, Estimate
+from ragbench.core.types import Array, Estimate, IntervalNote
 from ragbench.stats import coefficients
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import estimate
@@ -162,7 +162,7 @@ class _Items:
             pseudo=Pseudo(shapes) if 1 < number <= MOST_CATEGORIES else None, bounds=bounds,
         )  # fmt: skip
 
-    def without(self, note: str, n: int) -> Estimate:
+    def without(self, note: IntervalNote, n: int) -> Estimate:
         """What cannot be measured on n items, and why."""
         clusters = None if self.codes is None else len(np.unique(self.codes))
         level, seed = self.options["level"], self.options["seed"]
@@ -410,7 +410,7 @@ def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[
             ends = math.tanh(math.atanh(estimate.value) - half), math.tanh(math.atanh(estimate.value) + half)
         if ends is not None:
             method = "bonett_wright" if items.codes is None else "fisher"
-            note = "" if items.codes is None or (estimate.clusters or 0) >= FEWEST_FOR_BCA else "few"
+            note: IntervalNote = "" if items.codes is None or (estimate.clusters or 0) >= FEWEST_FOR_BCA else "few"
             estimate = replace(estimate, low=ends[0], high=ends[1], method=method, intervals={method: ends}, note=note)
         estimates[name] = estimate
     return estimates

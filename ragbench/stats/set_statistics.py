@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
+from ragbench.core.types import Array, Better, Comparison, Estimate, IntervalNote, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.estimates import Bounds, width_of, within
@@ -110,7 +110,7 @@ def set_estimate(
     """
     number = len(set_values.sizes)
     intervals: dict[str, tuple[float, float]] = {}
-    note = "empty" if math.isnan(set_values.value) else "few" if number < 2 else ""
+    note: IntervalNote = "empty" if math.isnan(set_values.value) else "few" if number < 2 else ""
     chosen = "none"
     if not note:
         intervals = _intervals(set_values, level, bounds)
@@ -124,7 +124,7 @@ def set_estimate(
     )  # fmt: skip
 
 
-def _choose(set_values: SetValues, intervals: dict[str, tuple[float, float]]) -> tuple[str, str]:
+def _choose(set_values: SetValues, intervals: dict[str, tuple[float, float]]) -> tuple[str, IntervalNote]:
     """The interval that is printed, and why it is not BCa's."""
     if set_values.by_draws:
         if not _varies(set_values.draws, set_values.value):
@@ -335,7 +335,7 @@ def distinct(
     clustered = None if codes is None else n
     variance = (n - 1) / n * float(((alone - alone.mean()) ** 2).sum()) if n else 0.0
     if n < 3 or variance <= 0:
-        note = "few" if n < 3 else "saturated"
+        note: IntervalNote = "few" if n < 3 else "saturated"
         return Estimate(value, None, None, level, "none", len(seen), clusters=clustered, note=note)
     low, high = kinds.student(value, variance, n - 1, level)
     interval = (max(low, 0.0), high if most is None else min(high, float(most)))

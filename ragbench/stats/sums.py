@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
+from ragbench.core.types import Array, Better, Comparison, Estimate, IntervalNote, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis, units_at
 from ragbench.stats.estimates import Bounds, width_of, within
@@ -123,7 +123,7 @@ def resample_units(
     units = units.gathered()
     value = float(_values(statistic, weighted_sum(units.counts, units.sums)[None])[0])
     intervals: dict[str, tuple[float, float]] = {}
-    note = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
+    note: IntervalNote = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
     if not note:
         moves = influences(statistic, units)
         error = math.sqrt(float(weighted_sum(units.counts, np.nan_to_num(moves) ** 2)))

@@ -30,7 +30,7 @@ from ragbench.core.settings import GeneratorSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
-from ragbench.data.rows import cut_list
+from ragbench.data.files import cut_list
 from ragbench.llm.client import run
 from ragbench.systems.frameworks import ALONE, OWN, Streamed, adapted, adapted_writer, texts_of, understood, written
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
@@ -38,6 +38,8 @@ from ragbench.systems.passages import How, ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
 SHOWN_CHARACTERS = 300  # a line of an error with what was raised from it
+OF_A_SYSTEM = "(question, k)"
+"""What a system is called with; a function that takes no more than the question is asked by it alone."""
 IN_A_ROW = 5
 """Calls that ran out of time one after the other, after which a function is called no more."""
 
@@ -177,7 +179,7 @@ def tell_missing() -> None:
     missing = {}
     for path, parameters in json.load(sys.stdin).items():
         try:
-            find(path, parameters, 0, "", adapted)
+            find(path, parameters, 0, "", asked if parameters == OF_A_SYSTEM else adapted)
         except ValueError as error:
             missing[path] = str(error)
     write(Path(sys.argv[1]), json.dumps(missing))
@@ -216,7 +218,7 @@ class FunctionSystem:
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float, given: Any = None) -> None:
         self.name, self.path, self.dataset = name, path, dataset
         self._passages = Passages.of(dataset.chunks)
-        self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted, given)
+        self._function = of_table(f"systems.{name}", path, OF_A_SYSTEM, seconds, RetrievalError, asked, given)
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -182,6 +182,8 @@ def _input(runnable: Any, question: str) -> Any:
     names = list(schema.get("required") or schema.get("properties") or ())
     if schema.get("type") != "object" or not names:
         return question
+    if names == ["root"]:  # of RunnablePassthrough.assign: an object, and nobody tells of what
+        return dict.fromkeys(QUESTIONS[:3], question)
     name = next((name for name in QUESTIONS if name in names), names[0])
     if others := [other for other in schema.get("required", ()) if other != name]:
         raise ValueError(f"it takes {', '.join(names)}; besides {name} nothing is known of {', '.join(others)}")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.core.waves import gather
+from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
 from ragbench.llm.planning import DryRun
 from ragbench.llm.reply import storable
@@ -134,8 +136,43 @@ class Expressions:
 
     def _misfit(self, name: str, expected: str, value: Any, text: str) -> RetrievalError:
         got = "nothing" if value is None else kind(value)
-        place = f"{name} = {self._written[name]!r}"
-        return RetrievalError(f"{place}: {expected} is expected; got {got}; the reply begins {_beginning(text)}")
+        place, other = f"{name} = {self._written[name]!r}", self.unread(text).get(name)
+        mend = f"; {name} = {json.dumps(other)} reads one" if other not in (None, self._written[name]) else ""
+        return RetrievalError(f"{place}: {expected} is expected; got {got}{mend}; the reply begins {_beginning(text)}")
+
+    def unread(self, text: str) -> dict[str, str]:
+        """Expressions, by the key of the table, that would find an answer and passages in a reply, by the names that
+        tables of answers have for them."""
+        reply = json.loads(text)
+        found: dict[str, str] = {}
+        for key, expression in (
+            pair for event in (reply["events"] if self._streams else [reply]) for pair in _offered(event)
+        ):
+            found.setdefault(key, expression)
+        return found
+
+
+def _offered(value: Any, place: str = "", name: str = "") -> Iterator[tuple[str, str]]:
+    """Keys of a service's table and what they could be for this part of a reply, the likeliest first."""
+    if isinstance(value, Mapping):
+        members = {
+            key: f"{place}{'.' if place else ''}{key if _PLAIN.fullmatch(key) else json.dumps(key)}" for key in value
+        }
+        for key in sorted(value, key=lambda key: field_of(key) != "response"):
+            yield from _offered(value[key], members[key], key)
+    elif isinstance(value, list) and value and place and (field_of(name) == "contexts" or name in PARTS.lists):
+        if isinstance(value[0], str):
+            yield "passages", place
+        elif isinstance(value[0], Mapping):
+            for key, names in (("passages", PARTS.texts), ("ids", PARTS.ids)):
+                yield from ((key, f"{place}[].{own}") for own in names if isinstance(value[0].get(own), str))
+    elif isinstance(value, list) and value:
+        yield from _offered(value[0], f"{place}[0]", name)
+    elif isinstance(value, str) and (field_of(name) == "response" or name in PARTS.answered):
+        yield "answer", place
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _refused(name: str) -> float:
@@ -296,6 +333,18 @@ class RemoteSystem:
         looked_for = self.settings.ids or self.settings.passages
         items = [{"id": chunk.id} for chunk in chosen[:k]] if looked_for else None
         return Said(items, (question.reference or question.text) if self.settings.answer else None)
+
+
+def unread(name: str, settings: SystemSettings, question: str) -> str:
+    """Ask a service one question: the lines of its table that would read the passages in its reply, where none does.
+
+    Raises RetrievalError where it does not answer as the table says.
+    """
+    journal = llm.MemoryJournal()
+    RemoteSystem(name, settings, (), journal=journal).retrieve([Question("probe", question)], 1)
+    [reply] = [str(row["text"]) for row in journal.rows.values()]
+    found = {} if settings.passages or settings.ids else Expressions(settings).unread(reply)
+    return ", ".join(f"{key} = {json.dumps(found[key])}" for key in ("passages", "ids") if key in found)
 
 
 def named(settings: SystemSettings) -> tuple[str, str]:

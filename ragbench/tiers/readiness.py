@@ -376,13 +376,13 @@ class Probe(NamedTuple):
     """One look at an endpoint: what it is asked as, its name in ragbench.toml, its model's name there, and a short
     question that gives the model's name in its reply, None where that is not told.
 
-    ask raises what its room raises, and NoReplyError where it was asked in vain.
+    ask raises what its room raises, and NoReplyError where it was asked in vain; a finding is all that is to be said.
     """
 
     role: Role
     name: str
     model: str
-    ask: Callable[[], str | None]
+    ask: Callable[[], str | Finding | None]
 
 
 QUESTION, RULES = "Answer with the word yes.", "Give a reason, in a few words, and the verdict."
@@ -449,8 +449,8 @@ def _look(probe: Probe) -> Finding:
             f"{probe.role} {probe.name!r} ({probe.model}): {error}" if isinstance(error, NoReplyError) else str(error)
         )
         return Finding("note" if may_pass and NOWHERE not in str(error) else "fault", text)
-    if said is None:
-        return Finding("note", f"{who}: {probe.model} answers, and does not say which model it is")
+    if said is None or isinstance(said, Finding):
+        return said or Finding("note", f"{who}: {probe.model} answers, and does not say which model it is")
     answered = AnsweredBy(probe.role, probe.name, probe.model, {said: 1})
     told = sentence(answered, translator("en")) or f"{who}: {probe.model} answers"
     return Finding("note" if answered.kinship == "other" else "ok", told)
@@ -590,10 +590,10 @@ def _ask_reranker(name: str, settings: RerankerSettings) -> str:
     return str(settings.model)  # a reply does not name it
 
 
-def _ask_system(name: str, settings: SystemSettings) -> str:
-    from ragbench.core.types import Question
-    from ragbench.systems.remote import RemoteSystem
+def _ask_system(name: str, settings: SystemSettings) -> str | Finding:
+    from ragbench.systems.remote import unread
 
     brief = {key: value for key, value in SHORT.items() if key in SystemSettings.model_fields}
-    RemoteSystem(name, settings.model_copy(update=brief), ()).retrieve([Question("probe", QUESTION)], 1)
-    return str(settings.url)  # a service has no other name
+    lines = unread(name, settings.model_copy(update=brief), QUESTION)
+    told = f"system {name}: {settings.url} answers, with passages that are not read: write {lines} into its table"
+    return Finding("note", told) if lines else str(settings.url)  # a service has no other name

@@ -360,11 +360,37 @@ def test_a_service_is_a_system_that_is_asked(empty: Path) -> None:
         assert measure == "ragbench run tier3_end_to_end"
         ran(measure)
         assert any(asked.body["question"] == "When does it open?" for asked in service.asked)
+        page = (empty / "reports" / "latest" / "tier3_end_to_end.html").read_text(encoding="utf-8")
+        assert "which part fails first cannot be told, as no question says which passage answers it" in page
+        index = (empty / "reports" / "latest" / "index.html").read_text(encoding="utf-8")
+        assert "Which part fails first" not in index, "an empty bar tells nothing"
     assert "{question}" in ragbench("init", "https://x.example/ask?q={question}", "--force").stdout + (
         empty / "ragbench.toml"
     ).read_text(encoding="utf-8")
     settings.load.cache_clear()
     assert settings.load().systems["x-example"].method == "GET"
+
+
+def test_beside_what_is_asked_a_table_of_answers_is_questions_with_references(empty: Path) -> None:
+    write_lines(empty / "qa.jsonl", [{"question": "When does it open?", "answer": "At 8:00."}])
+    (empty / "desk.py").write_text("def ask(question): return 'At 8:00.'\n", encoding="utf-8")
+    load, measure = begun(empty, "qa.jsonl", "desk:ask")
+    assert settings.load().baseline == "ask", "there is nothing that a search here could find"
+    ran(load)
+    assert "e2e_score" in ran(measure).stdout
+    assert begun(empty, "qa.jsonl", "--force") == ["ragbench score qa.jsonl"]
+
+
+def test_what_is_asked_needs_no_search_of_ours_before_there_are_questions(empty: Path) -> None:
+    (empty / "desk.py").write_text("def ask(question): return 'At 8:00.'\n", encoding="utf-8")
+    asked = ["ragbench load questions FILE --name asked", "ragbench run tier3_end_to_end -d asked"]
+    assert begun(empty, "desk:ask") == asked
+    assert begun(empty, "http://127.0.0.1:9/v1/chat/completions", "--force") == ["ragbench doctor --online", *asked]
+    table = settings.load().systems["service"]
+    assert settings.load().baseline == "service"
+    assert (table.answer, json.loads(table.body)["messages"]) == (
+        "choices[0].message.content", [{"role": "user", "content": "{question}"}],
+    )  # fmt: skip
 
 
 def test_questions_and_a_table_of_passages_with_their_ids_go_together(empty: Path) -> None:

@@ -33,8 +33,10 @@ from ragbench.core.parts import (
     Table,
     Text,
     Value,
+    bold,
     filled,
     joined,
+    small,
     spoken,
     within,
 )
@@ -115,6 +117,23 @@ def test_a_sentence_is_filled_in_every_output() -> None:
     assert r"\textbf{\textless{}script" in Latex(ENGLISH).phrase(said)
     assert [value.low for value in within([said, (Link(Value(0.5, 0.4), None),)], Value)] == [0.4], "wherever it stands"
     assert joined(", ", ["a", "", Number(1.0)]) == ("a", ", ", Number(1.0))
+
+
+FROM_RIGHT = "מי כתב את האמנה?"
+
+
+def test_a_text_from_the_right_runs_from_the_right_wherever_it_stands() -> None:
+    """Its own element says so, and a sentence of ours around it stays as it is."""
+    table = Table([Column("question"), Column("answer")], [[FROM_RIGHT, FROM_RIGHT]])
+    parts = [
+        Text(FROM_RIGHT), Text(Link(FROM_RIGHT, "#a")), Text((bold(FROM_RIGHT), " ends it.")), Text(small(FROM_RIGHT)),
+        Entries([FROM_RIGHT]), Entries([Entry("a", FROM_RIGHT, None, [Text(FROM_RIGHT)])]), table,
+    ]  # fmt: skip
+    page = BeautifulSoup(Web(translator("en")).blocks(parts), "html.parser")
+    held = [node.parent for node in page.find_all(string=FROM_RIGHT)]
+    assert {element.name for element in held} == {"p", "a", "b", "small", "li", "span", "th"}
+    assert all(element.get("dir") == "auto" for element in held)
+    assert not BeautifulSoup(Web(translator("en")).blocks(Text("Кто написал?")), "html.parser").find(dir=True)
 
 
 def test_lists_and_folds_are_read_at_once_where_nothing_unfolds() -> None:

@@ -242,3 +242,12 @@ def test_texts_that_are_nearly_the_same_are_paired() -> None:
     texts = [long, "Lunch is served in the canteen from noon.", long.replace("nine", "ten", 1), long]
     assert [(one, other) for one, other, _ in near_copies(texts)] == [(0, 3), (0, 2), (2, 3)]
     assert near_copies(["one"]) == []
+
+
+def test_what_lies_in_folders_within_each_other_is_found_down_to_the_sixth(tmp_path: Path) -> None:
+    place = tmp_path
+    for level in range(9):
+        (place / f"at{level}.md").write_text("A key opens the door.", encoding="utf-8")
+        place /= "inner"
+        place.mkdir()
+    assert [path.stem for path in documents.files(tmp_path)] == [f"at{level}" for level in range(7)]

@@ -310,7 +310,7 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
     return {**reply, "data": [{**reply["data"][0], **first}, *reply["data"][1:]]}
 
 
-@pytest.mark.fault("vectors", tried="replies of an endpoint: no numbers, other widths, other counts, no JSON", count=25)
+@pytest.mark.fault("vectors", tried="replies of an endpoint: no numbers, other widths, other counts, no JSON", count=27)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -320,6 +320,8 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: {"error": "quota"}, "it has no list of vectors in `data`"),
         (lambda reply: _swap(reply, index=1), "numbered its vectors"),
         (lambda reply: _swap(reply, index=None), "numbered its vectors"),
+        (lambda reply: _swap(reply, index="x" * 10**6), r"numbered its vectors \['x{70,80}…, not 0 to 1$"),
+        (lambda reply: _swap(reply, embedding=[2**63] * WIDTH), "numbers too large or too small"),
         (
             lambda reply: _swap(reply, embedding=[1.0]),
             r"remote \(m at http.* gave a vector of another dimension for 1 of 2 texts",

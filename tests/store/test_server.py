@@ -281,6 +281,7 @@ def test_a_server_whose_program_was_removed_is_replaced(own: Settings, monkeypat
         Path(removed).chmod(0o755)
         for name in (f"{package.name}/pginstall18", f"{package.name}.libs"):
             shutil.copytree(package.parent / name, Path(removed) / name, symlinks=True)
+        (Path(removed) / package.name).chmod(0o755)  # where the umask is 077: what cannot be read is copied, and stays
         spec.origin = str(Path(removed) / package.name / "__init__.py")
         with monkeypatch.context() as patched:
             patched.setattr("importlib.util.find_spec", lambda _name: spec)

@@ -82,6 +82,8 @@ def test_a_runnable_is_asked_as_its_schema_says() -> None:
     assert asked({"input": {}}, ["input"]) == "{'input': 'how?'}"
     assert asked({"chat_history": {}, "query": {}}, ["query"]) == "{'query': 'how?'}"
     assert asked({"anything": {}}) == "{'anything': 'how?'}"
+    of_assign = asked({"root": {"title": "Root"}}, ["root"])
+    assert of_assign == "{'question': 'how?', 'query': 'how?', 'input': 'how?'}", "nobody tells its names"
     with pytest.raises(ValueError, match="it takes question, user; besides question nothing is known of user"):
         asked({"question": {}, "user": {}}, ["question", "user"])
     with pytest.raises(ValueError, match=r"one of answer, .* is expected; got one with score"):
@@ -252,6 +254,17 @@ def test_an_object_of_a_framework_is_a_system(tmp_path: Path, monkeypatch: pytes
         assert ids(system.retrieve(QUESTIONS, 2)) == [["c2"]] * 3, "a store's own id is passed over for a known text"
     finally:
         sys.modules.pop("chains", None)
+
+
+def test_a_function_of_the_question_alone_is_a_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ragbench.toml").write_text("")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    (tmp_path / "helpdesk.py").write_text("def ask(question): return {'answer': question}\n", encoding="utf-8")
+    try:
+        told = FunctionSystem("mine", "helpdesk:ask", dataset_of(CHUNKS, QUESTIONS), 5).retrieve(QUESTIONS, 2)
+        assert [told.answers[one.id][0].answer for one in QUESTIONS] == [one.text for one in QUESTIONS]
+    finally:
+        sys.modules.pop("helpdesk", None)
 
 
 @pytest.mark.slow

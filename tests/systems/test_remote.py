@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ from ragbench.core.types import Question
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, planning
 from ragbench.llm.service import events
 from ragbench.systems import Retrieval, RetrievalError
-from ragbench.systems.remote import RemoteSystem
+from ragbench.systems.remote import RemoteSystem, unread
 from tests.systems.service_server import Asked, Reply, ServiceServer
 from tests.systems.test_systems import CHUNKS, QUESTIONS, ids
 
@@ -147,6 +148,43 @@ class TestWhatIsRead:
     def test_what_no_database_keeps_is_no_part_of_an_answer(self) -> None:
         found = retrieved(b'{"text": "a\\u0000b\\ud800"}', answer="text")
         assert found.answers["q1"][0].answer == "a\N{REPLACEMENT CHARACTER}b?"
+
+
+class TestWhatIsNotRead:
+    @pytest.mark.parametrize(
+        ("reply", "lines"),
+        [
+            ({"answer": "a", "contexts": ["one", "two"]}, 'passages = "contexts"'),
+            ({"answer": "a", "hits": HITS}, 'passages = "hits[].text", ids = "hits[].id"'),
+            (
+                {"answer": "a", "found docs": {"source_documents": [{"page_content": "one"}]}},
+                r'passages = "\"found docs\".source_documents[].page_content"',
+            ),
+            ({"answer": "a", "contexts": []}, ""),
+            ({"answer": "a", "took": [1, 2]}, ""),
+        ],
+    )
+    def test_passages_are_told_by_the_names_that_tables_have_for_them(self, reply: Any, lines: str) -> None:
+        with serving(reply) as server:
+            told = unread("prod", SystemSettings(url=server.url, answer="answer"), "What?")
+            assert told == lines
+            table = tomllib.loads(told.replace(", ids", "\nids"))  # as ragbench.toml has it
+            assert not table or remote(server, answer="answer", **table).retrieve(QUESTIONS, 1).hits[0]
+
+    def test_an_answer_that_is_elsewhere(self) -> None:
+        reply = {"id": "x", "choices": [{"message": {"role": "assistant", "content": "In August."}}]}
+        place = re.escape('answer = "choices[0].message.content" reads one; the reply begins')
+        with serving(reply) as server, pytest.raises(RetrievalError, match=place):
+            remote(server, answer="answer").retrieve(QUESTIONS, 1)
+        with serving({"error": "x"}) as server, pytest.raises(RetrievalError, match="got nothing; the reply begins"):
+            remote(server, answer="answer").retrieve(QUESTIONS, 1)
+
+    def test_of_a_stream(self) -> None:
+        sent = [{"contexts": ["one"]}, {"answer": "In "}, {"answer": "August."}]
+        pieces = [(0.0, f"data: {json.dumps(event)}\n\n".encode()) for event in sent]
+        with serving(Reply(pieces=pieces)) as server:
+            given = SystemSettings(url=server.url, answer="answer", stream=True)
+            assert unread("prod", given, "What?") == 'passages = "contexts"'
 
 
 class TestTheClock:

@@ -23,6 +23,15 @@ from ragbench.tiers.retrieval import own_tables
 from tests.cli.command_line import one_line, ragbench
 from tests.small_project import add
 
+
+def test_what_a_table_calls_its_own_is_its_id() -> None:
+    columns = {"article_id": "integer", "author_id": "integer", "body": "text", "emb": "vector(3)"}
+    found = own_tables.guess({("public", "articles"): columns, ("kb", "users"): {"id": "integer", "email": "text"}})
+    assert found.chunks is not None
+    assert (found.chunks["id"], found.chunks["text"], found.chunks["embedding"]) == ("article_id", "body", "emb")
+    assert found.unused == ("table kb.users (id, email)",)
+
+
 CHUNKS = [
     (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
     (2, "https://x.example/a", "Пропуск выдаёт комендант.", [0.9, 0.1, 0.0]),

@@ -83,7 +83,9 @@ def test_a_data_set_that_nobody_named_may_be_missing_and_one_that_was_named_may_
     settings.load.cache_clear()
     found = lacking(answers="a.jsonl")
     assert set(TIERS) - set(found) == {"overview", "rag_metrics"}
-    assert found["sources"] == "needs passages; there is no data set campus: `ragbench load` brings one"
+    assert found["sources"] == (
+        "needs passages; no data set is named: `ragbench load` brings one, -d NAME or dataset in ragbench.toml names it"
+    )
     with pytest.raises(DatasetError, match="there is no data set 'nowhere'"):
         lacks({}, settings.load(), "nowhere")
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from ragbench.core.measurement import COMPARISON_COLUMNS, Measurement, NamedComp
 from ragbench.core.metric import metric as declare
 from ragbench.core.metric import withdraw
 from ragbench.core.settings import ConfigurationError, DifferenceSettings
-from ragbench.core.types import Comparison, Sample, Score, Status, Verdict
+from ragbench.core.types import Comparison, IntervalNote, Sample, Score, Status, Verdict
 from ragbench.core.types.reason import Reason
 from ragbench.report import exports
 from ragbench.tiers.basics import bands, verdict_tables
@@ -57,6 +58,25 @@ def test_the_words() -> None:
     assert verdict_tables.needed(alone, english) == "6 questions or more are needed before a difference can be shown"
     assert verdict_tables.needed(stats.compare([0] * 6, [1] * 6), english) == ""
     assert {verdict_tables.word(each, english) for each in Verdict} == {each.value for each in Verdict}
+
+
+@pytest.mark.parametrize("note", [note for note in get_args(IntervalNote) if note])
+def test_no_note_of_an_interval_is_printed_as_it_is(note: IntervalNote) -> None:
+    """Where there is no interval, and where there is another one than the bootstrap's."""
+    english, russian = (verdict_tables.noted(note, translator(language)) for language in ("en", "ru"))
+    assert english not in ("", russian)
+    assert "_" not in english
+    one = stats.estimate([0.0, 1.0, 2.0])
+    difference = stats.compare([0.0, 1.0, 2.0], [1.0, 1.0, 2.0])
+    for value in (one.value, math.nan):
+        gone = replace(one, value=value, low=None, high=None, note=note)
+        less = replace(difference, difference=value, low=math.nan, high=math.nan, note=note)
+        texts = [
+            str(verdict_tables.interval(gone, translator("en"))),
+            str(verdict_tables.comparisons([("m", less)], translator("en"))),
+        ]
+        assert all(re.search(r"[a-z]{3}", text) for text in texts)
+        assert not [text for text in texts if re.search(r"[a-z]_[a-z]", text)]
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

@@ -22,6 +22,8 @@ from ragbench.core.types.checked_vectors import usable_vectors as usable_vectors
 from ragbench.core.types.dialogue_parts import Citation as Citation
 from ragbench.core.types.dialogue_parts import Message as Message
 from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
+from ragbench.core.types.reason import BY_CONSTRUCTION as BY_CONSTRUCTION
+from ragbench.core.types.reason import IntervalNote as IntervalNote
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -317,10 +319,6 @@ class Ranking:
         return len(self.lengths)
 
 
-BY_CONSTRUCTION = "by_construction"
-"""The `note` of a number that could not have been otherwise: it is exact, without interval; nothing was sampled."""
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A number with how sure one can be of it. No bare float reaches a page.
@@ -331,8 +329,7 @@ class Estimate:
     clusters, n_effective, design_effect: None, n and 1 for independent values.
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None where it is open.
-    note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties", BY_CONSTRUCTION), or "".
+    note: why the printed interval is not the bootstrap's, or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     doubt: why the interval may miss the true value more often than `level` says, as the values look, several reasons
         joined (`ragbench.core.types.reason`); "" where nothing tells so.
@@ -352,7 +349,7 @@ class Estimate:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     floor: float | None = None
     ceiling: float | None = None
-    note: str = ""
+    note: IntervalNote = ""
     lender: str = ""
     doubt: str = ""
 
@@ -423,7 +420,7 @@ class Comparison:
     p_equivalence: float | None = None
     family: str = ""
     seed: int | None = None
-    note: str = ""
+    note: IntervalNote = ""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from ragbench.core.types.reason import Reason
 
 Vectors = NDArray[np.float32]
+MOST_PART = 1e15
+"""Of a vector's largest number, and its inverse the least: squares of others leave 32 bits, in which PostgreSQL
+measures distances, so that those of a vector would be wrong."""
 
 
 class EmbeddingError(ValueError):
@@ -32,8 +35,9 @@ class EmbeddingError(ValueError):
 def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
     """What an embedder gave for `count` texts as (count, width) float32, and by row why a vector cannot be used.
 
-    Used is what is finite in 32 bits, not zero, and as wide as most; numbers alone, neither booleans nor texts that
-    look like some. A row that cannot be used is NaN. Raises EmbeddingError for no such matrix at all.
+    Used is what is finite in 32 bits, neither zero nor so long or short that it has no distances, and as wide as most;
+    numbers alone, neither booleans nor texts that look like some. A row that cannot be used is NaN. Raises
+    EmbeddingError for no such matrix at all.
     """
     if not isinstance(given, list | tuple):
         given = np.asarray(given)
@@ -53,6 +57,9 @@ def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
         faults.setdefault(
             int(row), Reason("a zero vector, which has no direction") if vectors.shape[1] else Reason("an empty vector")
         )
+    largest = np.maximum(vectors.max(axis=1, initial=0), -vectors.min(axis=1, initial=0))
+    for row in np.flatnonzero((largest > MOST_PART) | (largest < 1 / MOST_PART)):
+        faults.setdefault(int(row), Reason("numbers too large or too small to measure a distance by"))
     return vectors, faults
 
 

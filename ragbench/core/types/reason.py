@@ -6,7 +6,18 @@ import json
 import string
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final, Literal
+
+BY_CONSTRUCTION: Final = "by_construction"
+"""The `note` of a number that could not have been otherwise: it is exact, without interval; nothing was sampled."""
+IntervalNote = Literal[
+    "", "empty", "few", "few_moved", "few_clusters", "few_judges", "few_draws", "ceiling", "no_spread", "equal_groups",
+    "none_moved", "groups_moved_alike", "borrowed_spread", "borrowed_between", "ties", "skewed", "no_bca", "undefined",
+    "constant", "always_the_same", "identical", "open_scale", "incomplete", "weak_judge", "count", "topics",
+    "saturated", "extreme", "dimensions", "repeats", "slow", "two_samples", "by_construction",
+    "open", "open_above", "open_below",
+]  # fmt: skip
+"""Why a number has another interval than the bootstrap's, or none; `verdict_tables.noted` says each in words."""
 
 _BEGIN = '{"text": '
 """How a reason begins as it is kept; nothing else that is kept as a reason does."""

@@ -5,7 +5,7 @@ const ACTS = { KeyS: "skip", KeyU: "undo", Backspace: "undo", ArrowLeft: "back",
 function made(tag, kind, text) {
   const one = document.createElement(tag);
   if (kind) one.className = kind;
-  if (text) one.textContent = text;
+  if (text) Object.assign(one, { textContent: text, dir: "auto" });
   return one;
 }
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
-from ragbench.core import stand_ins
+from ragbench.core import answered_by, stand_ins
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, columns
 from ragbench.core.names import meant as near
-from ragbench.core.types import BY_CONSTRUCTION, Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Estimate, IntervalNote
 from ragbench.extras.runs.changes import changes
 from ragbench.extras.runs.run_tables import ChangeRow, PointRow, RunFacts
 from ragbench.metrics import meant
@@ -75,6 +75,7 @@ def history(
         }
         for record in kept
     ]
+    shown = {record.id: {value.notebook for value in wanted[record.id]} for record in kept}
     stood_in = {
         each: None
         for record in kept
@@ -86,6 +87,10 @@ def history(
         "runs": runs,
         "sections": [section.fact for section in sections],
         "stand_ins": [each.fact for each in stood_in],
+        "answered_by": answered_by.of_runs(
+            (record.name or record.id, [part.facts for part in record.parts if part.notebook in shown[record.id]])
+            for record in kept
+        ),
     }
     return Measurement(
         notebook=NAME,
@@ -109,7 +114,8 @@ def rows(made: Measurement) -> list[dict[str, Any]]:
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
     """A number as its run has it, at its place; of how many nobody knows is 0."""
     n, missing = value.n or 0, value.n_unmeasured or 0
-    method, note = ("none", BY_CONSTRUCTION) if value.method == BY_CONSTRUCTION else (value.method, "")
+    note: IntervalNote = BY_CONSTRUCTION if value.method == BY_CONSTRUCTION else ""
+    method = "none" if note else value.method
     estimate = Estimate(value.value, value.low, value.high, value.level, method, n, missing, note=note)
     return NamedEstimate(value.system, value.metric, estimate, {"run": run, "notebook": value.notebook})
 

@@ -106,8 +106,11 @@ def draft(
     if dry_run:
         terminal.say("nothing was written (--dry-run)")
         return
+    passages = len({passage for question in made for passage in question.relevant})
+    told = f" to {counted(passages, 'passage')}" if passages < len(made) else ""
     terminal.say(
-        f"{len(made)} known-item questions are in {place.name}. Next: ragbench run tier1_retrieval --dataset {name}"
+        f"{len(made)} known-item questions{told} are in {place.name}. "
+        f"Next: ragbench run tier1_retrieval --dataset {name}"
     )
 
 

@@ -16,6 +16,7 @@ from ragbench.core import trust
 from ragbench.core.progress import Progress, is_watched
 from ragbench.core.segmentation import plain
 from ragbench.core.settings import Settings
+from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Judge, Prompt
 from ragbench.core.waves import gather
 from ragbench.data.doubts import Plain
@@ -220,7 +221,7 @@ class Drafting:
 
 
 def _dropped(own: Candidate, name: Filter, why: str) -> Candidate:
-    return own.model_copy(update={"dropped": name, "why": str(why)[:500]})
+    return own.model_copy(update={"dropped": name, "why": excerpt(why, 500)})
 
 
 def place_of(quote: str, text: str) -> tuple[int, int] | None:

@@ -48,8 +48,9 @@ def draft(
 ) -> list[QuestionRecord]:
     """Questions of words of passages, each labelled with the passage it was drawn from, in the order of their ids.
 
-    Passages are drawn evenly, none twice before each was drawn once. The same passages, count, recall and seed give
-    the same questions. Raises DatasetError where no passage has words to remember.
+    Passages are drawn evenly, none twice before each was drawn once; where some are drawn again, the questions to one
+    passage are a cluster. The same passages, count, recall and seed give the same questions. Raises DatasetError where
+    no passage has words to remember.
     """
     asked, random = recall or Recall(), np.random.default_rng(seed)
     ordered = sorted(passages, key=lambda passage: passage.id)
@@ -74,12 +75,13 @@ def draft(
         strange = random.random(len(drawn)) < asked.noise
         others = random.choice(vocabulary, size=len(drawn), p=background / background.sum())
         text = " ".join(str(other) if odd else word for word, other, odd in zip(drawn, others, strange, strict=True))
-        own = ordered[place]
+        own = ordered[place].id
         made.append(
             QuestionRecord(
-                id=f"known-{seed}-{number:05d}", text=text, relevant={own.id: 1.0}, answerable=True, kind=KNOWN_ITEM
+                id=f"known-{seed}-{number:05d}", text=text, relevant={own: 1.0}, answerable=True, kind=KNOWN_ITEM,
+                cluster=own if len(rounds) > 1 else None,
             )
-        )
+        )  # fmt: skip
     return made
 
 

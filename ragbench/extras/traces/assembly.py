@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from ragbench.core import names
 from ragbench.core.settings.secrets import excerpt
+from ragbench.data.answer_tables import LOGGED
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
@@ -38,7 +39,6 @@ FOUND = {
 }  # fmt: skip
 """What is told of each trace whether it was there, and the field of its steps, or of itself, that says so."""
 SHOWN = 5  # kinds of errors that a reader looks after
-LOGGED = "-s {dataset}-logged"
 UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""
 

@@ -315,9 +315,11 @@ def prepared(
 def _hint(absent: Lack) -> str:
     """How the data come by what a page lacks, where that is not in its name."""
     if absent.absent or absent.needed.any_of[0] not in (Need.RELEVANT, Need.PAGES):
-        return ""
+        own = "A system that answers by itself is scored by its name: -p systems=NAME. "
+        return own if absent.page == "rag_metrics" else ""
     more = {"tier1_retrieval": "; where the labels are pages, as in a log: -p unit=url",
-            "tier2_generation": ", or answer without passages: -p context=none"}.get(absent.page, "")  # fmt: skip
+            "tier2_generation": ", or let generators answer without passages: -p context=none; what answers by itself "
+            "is measured by tier3_end_to_end"}.get(absent.page, "")  # fmt: skip
     return (
         "Passages come with the questions: in columns chunk_id and chunk_text, in reference_contexts, or as "
         f"relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE){more}. "

@@ -199,8 +199,8 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
             writers.systems.append(name)
     if not writers.systems:
         raise BenchError(
-            f"{', '.join(session.systems)} answer by themselves and cannot be given the ideal context; name a "
-            "`generator` in their tables, or measure them end to end (tier3_end_to_end)"
+            f"{', '.join(session.systems)}: answers by itself and cannot be given the ideal context; name a "
+            "`generator` in its table, or measure it end to end: ragbench run tier3_end_to_end"
         )
     return writers
 

@@ -18,6 +18,7 @@ from ragbench.core import settings as configuration
 from ragbench.core.expectations import kind
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.settings.endpoints import GeneratorSettings
+from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
@@ -263,7 +264,7 @@ def _by_name(given: Any) -> dict[str, Any]:
         raise BenchError("systems: nothing is given; {name: object} is expected")
     for name in by_name:
         if why := names.fault(name) or ("holds a comma" if "," in name else ""):
-            raise BenchError(f"systems: the name {name[:40]!r} {why}")
+            raise BenchError(f"systems: the name {excerpt(name, 40)!r} {why}")
     return by_name
 
 
@@ -315,7 +316,7 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
         text, own = _first(row, FIELDS["user_input"]), _first(row, IDS)
         identifier = asked.get(str(text), index) if own is None else str(own)
         if own is None and text is not None and known and str(text) not in asked:
-            raise BenchError(f"{where}: no question of the data set reads {str(text)[:60]!r}; give it an id")
+            raise BenchError(f"{where}: no question of the data set reads {excerpt(text, 60)!r}; give it an id")
         retrieved, answer, single = _listed(_first(row, RETRIEVED)), _first(row, ANSWERS), _first(row, ONE_EACH)
         if answer is None and (retrieved is None or isinstance(retrieved, str)) and (retrieved or single is not None):
             order, first = _first(row, UPWARDS), _first(row, DOWNWARDS)

@@ -171,12 +171,10 @@ def chosen(
 
 
 def _logged_here(settings: Settings, dataset: str) -> tuple[str, ...]:
-    folder, name = configuration.project_folder() / settings.data_folder, dataset.partition(":")[0]
-    logged_in = {
-        system: (configuration.project_folder() / table.results).parent
-        for system, table in settings.systems.items() if table.results is not None
-    }  # fmt: skip
-    others = {system for system, place in logged_in.items() if place.parent == folder and place.name != name}
+    tables = settings.systems.items()
+    logged_in = {name: places.file(table.results).parent for name, table in tables if table.results is not None}
+    this = places.own_data() / dataset.partition(":")[0]
+    others = {name for name, place in logged_in.items() if place.parent == this.parent and place != this}
     return tuple(system for system in settings.systems if system not in others) or tuple(settings.systems)
 
 
@@ -372,9 +370,9 @@ class Lack:
         what = _(" or ").join(named(need, _) for need in self.needed.any_of)
         if self.absent:
             return _(
-                "needs {what}; there is no data set {dataset}: `ragbench load` brings one",
+                "needs {what}; no data set is named: `ragbench load` brings one, -d NAME or dataset in ragbench.toml "
+                "names it",
                 what=what,
-                dataset=self.dataset,
             )
         if not self.dataset:
             return _("needs {what}", what=what)

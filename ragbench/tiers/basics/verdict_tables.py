@@ -257,26 +257,85 @@ def groups_planned(comparison: Comparison) -> int | None:
     return math.floor(comparison.questions_needed * comparison.clusters / comparison.n + 1e-6)
 
 
-def _reasons(_: Translator) -> dict[str, str]:
-    """Why an estimate has no interval, by its note."""
+def noted(note: str, _: Translator, lender: str = "") -> str:
+    """Why a printed interval is not the bootstrap's, in words; of a note that is none of ours nothing.
+
+    lender: whose spread was taken, where one was.
+    """
+    lender = lender or _("another measurement")
     return {
+        "few": _("few questions: the plain bootstrap interval would be too narrow"),
+        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
+        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
+        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "equal_groups": _(
+            "the means of all groups are equal: the plain bootstrap interval of whole groups would have no width"
+        ),
+        "none_moved": _(
+            "the difference is the same on every question: the plain bootstrap interval would have no width"
+        ),
+        "groups_moved_alike": _(
+            "the mean difference is the same in every group: the plain bootstrap interval of whole groups would have "
+            "no width"
+        ),
+        "borrowed_spread": _(
+            "all values are equal, so they show no spread: that of {metric} is taken", metric=lender
+        ),
+        "borrowed_between": _(
+            "the means of all groups are equal, so they show no spread between groups: that of {metric} is taken",
+            metric=lender,
+        ),
+        "ties": _("most values are the same: the plain bootstrap interval would be too narrow"),
+        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
+        "no_bca": _("the plain bootstrap interval does not exist for these values"),
+        "few_clusters": _("independent groups are few, or unequal: the plain bootstrap interval would be too narrow"),
+        "few_judges": _("judges are too few to tell how they differ"),
+        "count": _("a count has no uncertainty of sampling"),
+        "topics": _("topics are found anew in every set of questions"),
+        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
+        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
+        "dimensions": _(
+            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
+        ),
+        "repeats": _(
+            "a resample holds some questions several times, which moves this number by itself; so questions were left "
+            "out one by one"
+        ),
+        "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
+        "slow": _("the function takes too long to be called often enough for an interval"),
+        "undefined": _("the number is not defined on some resamples"),
+        BY_CONSTRUCTION: _(
+            "by construction: this judge asks no model, it could not have been otherwise, and nothing was sampled"
+        ),
+        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
         "empty": _("nothing was measured"),
+        "identical": _("both rate every item alike"),
+        "open_scale": _("all categories of the scale are not known: name them"),
+        "incomplete": _("no item was rated by all"),
+        "weak_judge": _("people alone: the judge does not follow them"),
+        "open": _("values are too few to bound either end"),
+        "open_above": _("values are too few to bound the upper end"),
+        "open_below": _("values are too few to bound the lower end"),
+        "two_samples": _("the values are of two samples, not of the same questions"),
+    }.get(note, "")  # fmt: skip
+
+
+def _absent(_: Translator) -> dict[str, str]:
+    """Why an estimate has no interval, by its note, where this is not said of every interval."""
+    return {
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
         "equal_groups": _("the means of all groups are equal"),
         "undefined": _("not defined for these values"),
-        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
         BY_CONSTRUCTION: _("by construction: it could not have been otherwise"),
-        "identical": _("both rate every item alike"),
-        "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),
-        "incomplete": _("no item was rated by all"),
     }
 
 
 def interval(estimate: Estimate, _: Translator) -> str:
     """The interval in a line, or why there is none."""
-    why = _why(estimate, _reasons(_), _)
+    why = _why(estimate, _absent(_), _)
     return spoken(_).phrase(Value(None, estimate.low, estimate.high, why=f"({why})" if why else ""))
 
 
@@ -289,7 +348,7 @@ def estimates(
 ) -> Table:
     """A row an estimate. titles: of what each one is named by, such as run and metric. banded: each one's band, in
     words; empty where it has none."""
-    pairs, reasons = list(named), _reasons(_)
+    pairs, reasons = list(named), _absent(_)
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [
@@ -465,7 +524,12 @@ def _verdict(comparison: Comparison, _: Translator) -> Phrase:
 
 def _why(figure: Estimate | Comparison, reasons: Mapping[str, str], _: Translator) -> str:
     """Why there is no interval; a single group has no spread, whatever is in it."""
-    return _("a single group") if figure.clusters == 1 else reasons.get(figure.note, figure.note)
+    if figure.clusters == 1:
+        return _("a single group")
+    if figure.note in reasons:
+        return reasons[figure.note]
+    known = math.isfinite(figure.value if isinstance(figure, Estimate) else figure.difference)
+    return noted(figure.note, _) if known or figure.method == "none" else _("not defined for these values")
 
 
 MOST = 5  # the rest is counted together

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from ragbench.core.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, vocabulary
+from ragbench.data.files import cut_list
 from ragbench.data.records import REAL
-from ragbench.data.rows import cut_list
 from ragbench.store.foreign import holds_vectors, no_vectors
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
                 table["embedding"] = ""
                 unused.append(no_vectors(table["table"], wrong[0], columns[wrong[0]]))
     used = [(table["in_schema"], table["table"]) for table in (chunks, questions) if table is not None]
-    unused += [f"table {name} ({cut_list(columns)})" for (schema, name), columns in there.items()
-               if (schema, name) not in used]  # fmt: skip
+    unused += [f"table {name if schema == 'public' else f'{schema}.{name}'} ({cut_list(columns)})"
+               for (schema, name), columns in there.items() if (schema, name) not in used]  # fmt: skip
     return Guess(chunks, questions, tuple(said), tuple(unused))
 
 
@@ -208,8 +208,10 @@ def _of_table(
 ) -> dict[str, Any] | None:
     """Setting → column; None for a table without ids, or without texts."""
     found: dict[str, Any] = {"table": place[1], "in_schema": place[0]}
+    of_its_own = f"{vocabulary.key(place[1])}_id"  # article_id of articles
     for setting, (names, of) in wanted.items():
-        order = {vocabulary.key(name): rank for rank, name in reversed([*enumerate(names)])}
+        told = [*names, of_its_own] if setting == "id" else names
+        order = {vocabulary.key(name): rank for rank, name in reversed([*enumerate(told)])}
         legal = [
             name for name, kind in columns.items()
             if (vocabulary.key(name) in order or vocabulary.field_of(name) in of) and name not in found.values()

@@ -18,7 +18,7 @@ from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate, columns
 from ragbench.core.settings import Settings
-from ragbench.core.types import Array, Chunk, Estimate, Question, Vectors
+from ragbench.core.types import Array, Chunk, Estimate, IntervalNote, Question, Vectors
 from ragbench.data import Dataset
 from ragbench.data.records import REAL
 from ragbench.embed.threads import one_thread
@@ -263,7 +263,7 @@ def _estimates(
         level=level,
     )
 
-    def bare(value: float, note: str) -> Estimate:
+    def bare(value: float, note: IntervalNote) -> Estimate:
         return Estimate(float(value), None, None, level, "none", asked, note=note)
 
     estimates = {

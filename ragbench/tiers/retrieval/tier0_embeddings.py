@@ -19,7 +19,7 @@ from ragbench.core import stand_ins
 from ragbench.core.folders import write
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate
 from ragbench.core.settings import Settings
-from ragbench.core.types import Array, Chunk, Estimate, Question, Status, Vectors
+from ragbench.core.types import Array, Chunk, Estimate, IntervalNote, Question, Status, Vectors
 from ragbench.embed import wheels
 from ragbench.embed.threads import one_thread
 from ragbench.metrics import embedding_space as space
@@ -340,7 +340,7 @@ def _texts(items: Sequence[Chunk | Question], tables: Mapping[str, pd.DataFrame]
 MOST_COMPONENTS = 400  # points of the drawn spectrum
 BINS = 240  # of all pairs, from 0 to the greatest distance possible: the set itself fills a part of them
 FEWEST_BINS, MOST_BINS = 6, 60  # of neighbour distances
-WITHOUT_INTERVAL = {
+WITHOUT_INTERVAL: Mapping[str, IntervalNote] = {
     "total_samples": "count",
     "max_spread": "extreme",
     "effective_dimensionality": "dimensions",

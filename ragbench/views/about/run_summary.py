@@ -312,7 +312,7 @@ def blame_bars(material: Material, present: frozenset[str]) -> Content:
     return [
         Figure(Link(overview.title(page)[1], href(page)), drawn=chart.bars(blamed, overview.title(page)[1]))
         for page, blamed in blames(overview)
-        if blamed.has(ANSWERABLE)
+        if any(blamed.measured(name, ANSWERABLE)[0] for name in blamed.systems)
     ]
 
 

@@ -26,10 +26,10 @@ from ragbench.core.parts import (
     Value,
     small,
 )
-from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate
+from ragbench.core.types import Comparison, Estimate, IntervalNote
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import withholding
-from ragbench.tiers.basics.verdict_tables import beside, doubted, interval_name
+from ragbench.tiers.basics.verdict_tables import beside, doubted, interval_name, noted
 from ragbench.views.basics.marks import chip, measured, named, series
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
@@ -54,7 +54,7 @@ class Notes:
         corrected = estimate.method in BY_PEOPLE
         if estimate.note == "empty" or not (estimate.note or corrected):
             return ""
-        note = estimate.note
+        note: IntervalNote = estimate.note
         if corrected:
             return self._call(note, estimate.method)
         if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
@@ -82,7 +82,11 @@ class Notes:
         return [Entries(notes, "rb-notes")] if notes else []
 
 
-BETWEEN_TWO = {"few": "few_moved", "no_spread": "none_moved", "equal_groups": "groups_moved_alike"}
+BETWEEN_TWO: dict[str, IntervalNote] = {
+    "few": "few_moved",
+    "no_spread": "none_moved",
+    "equal_groups": "groups_moved_alike",
+}
 """What a note of a single system says of a difference."""
 BY_PEOPLE = ("prediction_powered", "people")
 """Methods of a mean that people's labels correct, or that is theirs alone; n counts the labels."""
@@ -111,59 +115,12 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         return f"{method[:1].upper()}{method[1:]}."
     if note == "unidentified":
         return _("Nothing can be concluded from it: {reason}.", reason=reason_in(method, _))
-    reasons = {
-        "few": _("few questions: the plain bootstrap interval would be too narrow"),
-        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
-        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
-        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
-        "equal_groups": _(
-            "the means of all groups are equal: the plain bootstrap interval of whole groups would have no width"
-        ),
-        "none_moved": _(
-            "the difference is the same on every question: the plain bootstrap interval would have no width"
-        ),
-        "groups_moved_alike": _(
-            "the mean difference is the same in every group: the plain bootstrap interval of whole groups would have "
-            "no width"
-        ),
-        "borrowed_spread": _(
-            "all values are equal, so they show no spread: that of {metric} is taken",
-            metric=clean(lender) if lender else _("another measurement"),
-        ),
-        "borrowed_between": _(
-            "the means of all groups are equal, so they show no spread between groups: that of {metric} is taken",
-            metric=clean(lender) if lender else _("another measurement"),
-        ),
-        "ties": _("most values are the same: the plain bootstrap interval would be too narrow"),
-        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
-        "no_bca": _("the plain bootstrap interval does not exist for these values"),
-        "few_clusters": _("independent groups are few, or unequal: the plain bootstrap interval would be too narrow"),
-        "count": _("a count has no uncertainty of sampling"),
-        "topics": _("topics are found anew in every set of questions"),
-        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
-        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
-        "dimensions": _(
-            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
-        ),
-        "repeats": _(
-            "a resample holds some questions several times, which moves this number by itself; so questions were left "
-            "out one by one"
-        ),
-        "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
-        "slow": _("the function takes too long to be called often enough for an interval"),
-        "undefined": _("the number is not defined on some resamples"),
-        BY_CONSTRUCTION: _(
-            "by construction: this judge asks no model, it could not have been otherwise, and nothing was sampled"
-        ),
-        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
-        "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
-    }
     name = interval_name(method, _)
     if method in BY_PEOPLE:
         reason = without_judge(note, _)
         text = _("{method}; n counts labels.", method=name[:1].upper() + name[1:])
         return " ".join(filter(None, [text, f"{reason[:1].upper()}{reason[1:]}." if reason else ""]))
-    reason = reasons.get(note, clean(note))
+    reason = noted(note, _, clean(lender))
     return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
 
 

@@ -300,6 +300,15 @@ def payload(value: Any) -> Markup:
     return Markup(text.translate(_ESCAPES))  # noqa: S704 - JSON whose signs of markup are escaped
 
 
+_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
+def way(text: Any) -> Markup:
+    """The attribute of what holds a text that is written from the right: its first letter tells how it runs, and what
+    stands around it stays as it is."""
+    return Markup(' dir="auto"' if _FROM_RIGHT.search(str(text)) else "")  # noqa: S704 - our own
+
+
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     import jinja2
@@ -312,4 +321,5 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.filters["payload"] = payload
+    made.globals["way"] = way
     return made

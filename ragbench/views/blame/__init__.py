@@ -85,6 +85,10 @@ def _sentence(blamed: Blamed, system: str) -> Phrase:
     measured, missing = blamed.measured(system, ANSWERABLE)
     who = named(blamed.material, system)
     if not measured:
+        causes = {row["cause"] for row in blamed.rows if row["system"] == system and row["group"] == ANSWERABLE}
+        if causes == {"label"}:
+            return filled(_("<b>{system}</b>: which part fails first cannot be told, as no question says which passage "
+                            "answers it."), system=who)  # fmt: skip
         return filled(_("<b>{system}</b>: nothing of what decides was measured."), system=who)
     counts = {part: blamed.count(system, part) for part in blamed.parts(ANSWERABLE)}
     good = counts.pop(GOOD)

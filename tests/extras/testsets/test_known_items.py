@@ -74,6 +74,12 @@ def test_noise_draws_words_from_the_whole_base() -> None:
     assert np.mean(strange) == pytest.approx(0.5 * np.mean(list(alien.values())), abs=0.04)
 
 
+def test_questions_to_one_passage_are_a_cluster() -> None:
+    """Many questions to few passages are not as many observations."""
+    assert [one.cluster for one in draft(BASE, 3)] == [None] * 3
+    assert all([one.cluster] == [*one.relevant] for one in draft(BASE, 4))
+
+
 def test_questions_are_as_long_as_asked() -> None:
     long = ChunkRecord(id="long", text=" ".join(f"{a}{b}{c}" for a in "abcdefgh" for b in "klmno" for c in "pqrstu"))
     lengths = [len(one.text.split()) for one in draft([long], 2000, Recall(words=8, noise=0.0))]
