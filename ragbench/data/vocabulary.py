@@ -43,7 +43,7 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers", "turns"}
+_PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}

@@ -215,3 +215,9 @@ def test_where_a_passage_is_from_is_no_passage(bare: Path, more: dict[str, Any],
     assert sample.response == "At 8."
     assert (sample.contexts and [context.text for context in sample.contexts]) == contexts
     assert (contexts is None) == (f"not read, as no field is called so: {next(iter(more))}" in " ".join(forms.told))
+
+
+def test_a_hit_is_a_measure_and_hits_are_what_a_search_found(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "hits": [{"_id": "d", "_source": {"text": "c1"}}], "hit": 1.0}])
+    [sample] = read_samples(bare / "a.jsonl", Forms())
+    assert [context.text for context in sample.contexts or ()] == ["c1"]
