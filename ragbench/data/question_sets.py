@@ -11,14 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.cells import opened, plain, several
-from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.cells import flag, opened, plain, several
+from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import question_of
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
-from ragbench.data.rows import checked, cut, cut_list, listed, read_rows
+from ragbench.data.rows import checked, listed, read_rows
 from ragbench.data.samples import Given, contexts_of, items_of, references_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import AmbiguousError, Columns, flag
+from ragbench.data.vocabulary import AmbiguousError, Columns
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 MAX_CHARACTERS = 1_000_000  # a book; what is longer is a file that went into a cell

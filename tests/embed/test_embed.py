@@ -436,6 +436,23 @@ def test_a_model_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         make("model", EmbedderSettings(kind="sentence_transformers", model="no-such-model-anywhere"))
 
 
+@pytest.mark.parametrize("options", [{}, {"tfidf": False}, {"dimensions": 0, "buckets": 512}])
+def test_a_text_has_the_same_vector_to_the_last_bit_whatever_is_embedded_with_it(options: dict[str, Any]) -> None:
+    """By itself, with so many that they are gone through by columns, and with more than one product takes."""
+    corpus = [f"passage {number} of {number % 7} on {'cats' if number % 2 else 'mats'}" for number in range(60)]
+    embedder = HashingEmbedder("hashing", EmbedderSettings(kind="hashing", **options), corpus)
+    texts = [
+        "нигде",
+        "a cat, a cat, a CAT on passage 7",
+        *(f"{number} mats or {number + 1} cats" for number in range(600)),
+    ]
+    assert len(texts) > embedder.together > hashing.MANY
+    together = embedder.embed(texts)
+    for number in (0, 1, 2, 511, 512, 601):
+        assert embedder.embed([texts[number]]).tobytes() == together[number].tobytes()
+    assert embedder.embed(texts[500:530]).tobytes() == together[500:530].tobytes()
+
+
 @pytest.mark.parametrize(
     ("options", "held"),
     [

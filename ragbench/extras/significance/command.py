@@ -216,7 +216,7 @@ def significance(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
-    from ragbench.data.rows import cut
+    from ragbench.data.files import cut
     from ragbench.extras.significance.rater_tables import Table, numbers_of_both
     from ragbench.tiers.basics import findings, verdict_tables
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ragbench.core.types import Chunk, ToolCall
-from ragbench.data.cells import opened
-from ragbench.data.files import DatasetError
+from ragbench.data.cells import mark, opened
+from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import (
     Passage,
     answer_of,
@@ -28,9 +28,8 @@ from ragbench.data.payloads import (
     question_of,
     quoted,
 )
-from ragbench.data.rows import cut_list
 from ragbench.data.samples import SAID, samples_of
-from ragbench.data.vocabulary import field_of, key, mark
+from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 

@@ -281,7 +281,7 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
         ((first, second, "--level", "95"), "level is the nominal coverage, between 0 and 1"),
         ((first, second, "--margin", "-1"), "margin"),
         ((first, lines), "broken.jsonl, line 2: not JSON"),
-        ((first, sheet), "t.xlsx: cannot be read: "),
+        ((first, sheet), "t.xlsx: an empty file; "),
         ((first, tmp_path / "none.csv"), "none.csv: there is no such file"),
         ((first, tmp_path), ": a folder; name a table in it"),
     ):
@@ -393,12 +393,34 @@ def test_a_wide_table_that_tells_no_raters_says_how_to_name_them(
 
 
 @pytest.mark.parametrize(
+    ("table", "more", "said"),
+    [
+        ("id,a,b\n1,good,A\n2,bad,B\n", ("--raters", "a,b"), "a gives bad, good, and b A, B: no class is common"),
+        (
+            "id,humn,judge\n1,yes,yes\n2,no,no\n",
+            ("--value", "human"),
+            "has no column human; it has id, humn, judge; did",
+        ),
+        ("id,asessor,rating\n1,x,1\n2,y,0\n", (), "which are they? --item COLUMN --rater COLUMN --value COLUMN"),
+    ],
+)
+def test_columns_that_cannot_be_compared_are_named(
+    tmp_path: Path, table: str, more: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "w.csv").write_text(table)
+    with pytest.raises(DatasetError, match=re.escape(said)):
+        run("agree", tmp_path / "w.csv", *more)
+
+
+@pytest.mark.parametrize(
     ("first", "second", "accuracy", "classes"),
     [
         ("Yes No Yes No", "yes no YES no", 1.0, {"No": ["No", "no"], "Yes": ["YES", "Yes", "yes"]}),
         ("да нет Да нет", "1 0 1 0", 1.0, {"0": ["0", "нет"], "1": ["1", "Да", "да"]}),
         ("true false true false", "yes no yes yes", 0.75, {"yes": ["true", "yes"], "false": ["false", "no"]}),
-        ("1 2 1 2", "yes no yes no", 0.0, {}),  # 2 says neither: these are four classes
+        ("1 2 1 2", "yes no 1 no", 0.25, {}),  # 2 says neither: these are four classes
+        ("correct ✗ верно +", "1 0 0 1", 0.75, {"0": ["0", "✗"], "1": ["+", "1", "correct", "верно"]}),
+        ("yes no unsure no", "да нет unsure yes", 0.75, {"yes": ["yes", "да"], "no": ["no", "нет"]}),
         ("1 1 1 1", "yes yes yes yes", 0.0, {}),  # nobody says no: nothing tells that 1 is a yes
     ],
 )
