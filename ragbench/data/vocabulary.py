@@ -43,9 +43,11 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers", "turns"}
+_PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
+_NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разметка") + 1]))
+"""Names of marks that say nothing of a rater: of two such columns each is of another thing."""
 _NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _NULL = {"None", "NULL", "null"}
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
@@ -365,7 +367,11 @@ class Columns:
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
-            if keys[name] in takes or (part and field_name == part) or (field_name == "value" and unsigned):
+            if (
+                keys[name] in takes
+                or (part and field_name == part)
+                or (field_name == "value" and unsigned and keys[name] not in _NOBODYS)
+            ):
                 joined[field_name] = joined.get(field_name, 0) + 1
             if field_name in self._only and field_name not in named:
                 fields.setdefault(field_name, []).append(name)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import ragbench as rb
+from ragbench.data import question_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_all, read_samples, samples_of
@@ -215,3 +216,37 @@ def test_where_a_passage_is_from_is_no_passage(bare: Path, more: dict[str, Any],
     assert sample.response == "At 8."
     assert (sample.contexts and [context.text for context in sample.contexts]) == contexts
     assert (contexts is None) == (f"not read, as no field is called so: {next(iter(more))}" in " ".join(forms.told))
+
+
+def test_a_hit_is_a_measure_and_hits_are_what_a_search_found(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "hits": [{"_id": "d", "_source": {"text": "c1"}}], "hit": 1.0}])
+    [sample] = read_samples(bare / "a.jsonl", Forms())
+    assert [context.text for context in sample.contexts or ()] == ["c1"]
+
+
+def test_a_label_and_a_rating_are_no_two_raters(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "label": 1, "rating": 5}])
+    forms = Forms()
+    assert read_samples(bare / "a.jsonl", forms)[0].labels == {"people": 1.0}
+    assert forms.told[0] == "not read, as no field is called so: rating"
+    write_lines(bare / "a.jsonl", [{**ASKED, "human_label": 1, "expert_label": 0}])
+    assert read_samples(bare / "a.jsonl")[0].labels == {"human_label": 1.0, "expert_label": 0.0}
+
+
+def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "context": "c1"}])
+    brought = question_sets.read(bare / "a.jsonl")
+    assert brought.notes[0].startswith("1 answers with their contexts are a system's, and not read: `ragbench load ans")
+    brought = question_sets.read(bare / "a.jsonl", columns={"reference": "answer"})
+    [question] = brought.questions
+    assert (question.reference, len(question.relevant)) == ("At 8.", 1)
+
+
+@pytest.mark.parametrize("names", ["anchor positive negative", "query pos neg"])
+def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> None:
+    row = dict(zip(names.split(), ("When?", ["c1"], ["c2"]), strict=True))
+    write_lines(bare / "a.jsonl", [row])
+    brought = question_sets.read(bare / "a.jsonl")
+    texts = {chunk.id: chunk.text for chunk in brought.chunks}
+    assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
+    assert sorted(texts.values()) == ["c1", "c2"]

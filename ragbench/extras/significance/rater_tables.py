@@ -14,7 +14,7 @@ from ragbench.core.names import meant
 from ragbench.data.cells import decimal, plain, verdict
 from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
 from ragbench.data.rows import TABLES, read_rows
-from ragbench.data.vocabulary import field_of, raters_of
+from ragbench.data.vocabulary import field_of, is_content, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array
@@ -283,7 +283,6 @@ def _shown(item: Item) -> str:
 LARGEST = 1e30
 """Of a value: a number that nobody can mean overflows in sums of powers."""
 NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
-FLAGS = {"true": 1.0, "false": 0.0}
 ENDINGS = {*PACKINGS, *TABLES} - {""}
 
 
@@ -342,7 +341,7 @@ class Table:
         ]
 
     def numbers(self, column: str) -> Array:
-        """Finite numbers, true and false as 1 and 0; NaN where nothing was measured. DatasetError for other cells."""
+        """Finite numbers, words for yes and no as 1 and 0; NaN for nothing measured. DatasetError for other cells."""
         import numpy as np
 
         cells = zip(self.places, self.rows, strict=True)
@@ -372,6 +371,7 @@ def numbers_of_both(first: Table, second: Table, taken: Collection[str | None]) 
     for name in [*first.columns, *(name for name in second.columns if name not in first.columns)]:
         if name not in taken:
             faults = [fault for table in (first, second) if (fault := _no_numbers(table, name))]
+            faults += ["what was asked or said is no score"] if is_content(name) else []
             if faults:
                 left_out[name] = "; ".join(faults)
             else:
@@ -426,7 +426,8 @@ def _number(cell: Any, place: str) -> float:
         elif (text := cell.strip().casefold()) in NOT_MEASURED:
             return math.nan
         elif "_" not in text:
-            value = FLAGS[text] if text in FLAGS else decimal(text)
+            said = verdict(text) if text.isalpha() else None  # a dash may stand for what was not measured
+            value = decimal(text) if said is None else float(said)
     except (TypeError, ValueError, OverflowError):
         pass
     if not abs(value) <= LARGEST:

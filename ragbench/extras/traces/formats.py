@@ -130,6 +130,9 @@ def _whole(given: Mapping[str, Any], trace: str) -> Trace:
     steps = [_step(step, trace, label(_first(step, "span")) or "") for step in _objects(_first(given, "steps"))]
     scores, milliseconds = _objects(_first(given, "scores")), _number(given, "milliseconds", number)
     seconds = _number(given, "seconds", number) if milliseconds is None else milliseconds / 1000
+    moments = [moment(_first(given, end)) for end in ("start", "end")]
+    if seconds is None and moments[0] is not None and moments[1] is not None:  # Opik has both alone
+        seconds = max(moments[1] - moments[0], 0.0)
     return Trace(
         trace,
         tuple(span for step in steps for span in step.spans),

@@ -384,3 +384,14 @@ def test_from_python_the_same_is_refused(stranger: Callable[..., tuple[Path, Pat
             report.run(["tier1_retrieval"], {})
         assert not list(project.parent.rglob(CANARY))
         assert server.requests == []
+
+
+@pytest.mark.parametrize("key", ["data_folder", "reports_folder", "notebooks_folder"])
+def test_links_that_lead_round_in_a_circle_end_in_a_sentence(
+    key: str, stranger: Callable[..., tuple[Path, Path]]
+) -> None:
+    project, _ = stranger(Hostile(top=f'{key} = "circle/x"\n'), "")
+    (project / "circle").symlink_to("circle")
+    done = ragbench("run", "sources")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if key == "notebooks_folder" else 3), done.stderr

@@ -459,3 +459,16 @@ def test_columns_are_named_by_option_or_by_the_projects_file(tmp_path: Path, mon
     assert agreed["statistics"]["accuracy"]["value"] == 0.75
     assert run("agree", table, "--column", "label=anna,boris", "--json")["raters"] == ["anna", "boris"]
     settings.load.cache_clear()
+
+
+def test_yes_and_no_are_scores_and_answers_are_none(tmp_path: Path) -> None:
+    for name, nth in (("a", 3), ("b", 2)):
+        rows = (f"{n},{'Yes' if n % nth else 'No'},yes\n" for n in range(12))
+        (tmp_path / f"{name}.csv").write_text("id,correct,answer\n" + "".join(rows))
+    done = command_line.invoke("significance", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["statistics"]
+    assert {name: own["difference"] for name, own in found.items()} == {"correct": pytest.approx(6 / 12 - 8 / 12)}
+    (tmp_path / "c.csv").write_text("id,correct\n1,-\n2,1\n")
+    with pytest.raises(DatasetError, match="share no column of numbers"):
+        run("significance", tmp_path / "a.csv", tmp_path / "c.csv")
