@@ -245,7 +245,7 @@ _said: set[str] = set()
 @contextmanager
 def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Iterator[Coroutine[Any, Any, Any]]:
     from ragbench.core import terminal, trust
-    from ragbench.core.expectations import fits
+    from ragbench.core.expectations import fits, shown
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.cells import Forms
     from ragbench.data.samples import samples_of
@@ -259,8 +259,10 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     if not fits(requests.Limit, options["limit"]):
         raise ValueError(f"limit = {options['limit']!r}: a whole number from 1 or None is expected")
     named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
-    if None in named:
-        raise ValueError("judge: None is among several; names of judges, or judges made by rb.judge(…), are expected")
+    for each in named.values() if isinstance(named, Mapping) else named:
+        if not isinstance(each, str | list | tuple) and not hasattr(each, "name"):
+            said = f"judge: {shown(each)} is no judge"
+            raise ValueError(f"{said}; names of judges, or judges made by rb.judge(…), are expected")
     with trust.planned() if options["plan"] else nullcontext():
         forms = Forms()
         every = samples_of(samples, columns=options["columns"], forms=forms)
@@ -271,8 +273,8 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
         rows, taken = (tuple(every), None) if limit is None else sample_of(every, limit)
         is_one = metrics is not None and (isinstance(metrics, str) or not isinstance(metrics, Iterable))
         chosen = applicable(rows, [metrics] if is_one else metrics)
+        options |= {name: str(options[name] or "") for name in ("primary", "baseline")}
         _ = leading(options["primary"], chosen)
-        options["baseline"] = str(options["baseline"] or "")
         check_baseline(options["baseline"], (sample.system for sample in rows if sample.system))
         chosen, judges = judge_assignment.assigned(chosen, named)
         whom = judge_assignment.asking(chosen, judges)

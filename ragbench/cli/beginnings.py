@@ -26,13 +26,13 @@ from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, 
 from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents, trec
-from ragbench.data.cells import Forms
-from ragbench.data.files import LeftOut
+from ragbench.data.cells import TABLE, Forms
+from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, cut_list, read_rows, tabbed
+from ragbench.data.rows import TABLES, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
-from ragbench.data.vocabulary import FIELDS, TABLE, Columns, marked, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -255,7 +255,7 @@ class Beginning:
             try:
                 if why := why or documents.result_in(path):
                     pass
-                elif unread is None and (ends & {*TABLES} or tabbed(path)):
+                elif ends & {*TABLES} or tabbed(path):
                     looks[path] = _looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"

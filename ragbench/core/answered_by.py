@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -96,7 +96,16 @@ def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
             told = entry["embedder_answered_by"]
             name = str(entry["embedder"])  # systems that share it tell the same of it
             answerers["embedder", name] = AnsweredBy("embedder", name, str(told["asked"]), told["replies"])
+    for told in known.get("answered_by") or ():
+        counts = {"imported": told.get("imported", 0), "whole": told.get("whole", 0), "unsent": told.get("unsent", {})}
+        _add(answerers, AnsweredBy(told["role"], told["name"], told["asked"], told["replies"], **counts))
     return tuple(answerers.values())
+
+
+def of_runs(runs: Iterable[tuple[str, Iterable[Mapping[str, Any]]]]) -> list[dict[str, Any]]:
+    """Those that warn of several runs, as the fact `answered_by`. runs: what each is called, and facts of its pages."""
+    every = ((run, model) for run, facts in runs for model in together(facts))
+    return [replace(model, name=f"{model.name} ({run})").fact for run, model in every if model.warns]
 
 
 def together(facts: Iterable[Mapping[str, Any]]) -> tuple[AnsweredBy, ...]:

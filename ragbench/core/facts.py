@@ -17,11 +17,12 @@ class Provenance(TypedDict, total=False):
     """Where the numbers come from, and by whose code.
 
     left_out: how many rows of a kind were left out when the data were read. systems: `name`, `description`, and what
-    was found out of each. stand_ins: see `ragbench.core.stand_ins`; known_items, unreviewed: how many questions are
-    words of their passage, drafted and read by nobody; graded: who graded passages, and how many; part_of_all: that
-    questions are a sample; part: that a page is stated of some questions or systems. tier: which one measured, by whose
-    name what states findings is found. request: what was asked for. tables: side tables that are results, by the name
-    that people know them by. unidentified: of a system's passages those that the data do not have, and of how many.
+    was found out of each. stand_ins: see `ragbench.core.stand_ins`; answered_by: of runs, see
+    `ragbench.core.answered_by`; known_items, unreviewed: how many questions are words of their passage, drafted and
+    read by nobody; graded: who graded passages, and how many; part_of_all: that questions are a sample; part: that a
+    page is stated of some questions or systems. tier: which one measured, by whose name what states findings is found.
+    request: what was asked for. tables: side tables that are results, by the name that people know them by.
+    unidentified: of a system's passages those that the data do not have, and of how many.
     """
 
     dataset: str | None
@@ -36,6 +37,7 @@ class Provenance(TypedDict, total=False):
     systems: Sequence[Told]
     project_systems: Sequence[str]
     stand_ins: Sequence[Told]
+    answered_by: Sequence[Told]
     known_items: int | None
     matching: Mapping[str, str]
     unreviewed: int

@@ -29,7 +29,7 @@ BUILDING = "building"
 """What the mark says of a folder that is not whole yet: all in it may go."""
 FAULTS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG, errno.EFBIG),
-    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO),
+    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.ELOOP),
 }
 """What the operating system refuses for reasons that people can mend."""
 MENDED = {

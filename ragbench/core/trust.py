@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from ragbench.core import annexes, folders, settings
+from ragbench.core import annexes, folders, settings, types
 from ragbench.core.endings import Ending
 from ragbench.core.settings import PLAN, TRUST, ConfigurationError, load, project_folder, urls
 from ragbench.core.settings.endpoints import PRESETS
@@ -247,7 +246,7 @@ Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "m
 HUB = "huggingface.co"
 FOLDERS = ("data_folder", "reports_folder", "notebooks_folder")
 """Settings that lead somewhere though nobody names them: what lies at their place may be a link."""
-PATHS = (*FOLDERS, "results", "prompt")
+PATHS = (*FOLDERS, "results")
 DEEP = 3
 """Levels of folders in which links are looked for: of a data set, or of a run and its parts."""
 MOST_BYTES = 2**24
@@ -305,9 +304,9 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
         return Item(kind, name, says, host, not (isinstance(by_user, Mapping) and key in by_user))
 
     here = ".".join(place)
-    is_prompt = "prompt" in place
     for key, setting in table.items():
         name = ".".join((*place, key))
+        is_prompt = "prompt" in (*place, key)
         if isinstance(setting, Mapping):
             said = by_user.get(key) if isinstance(by_user, Mapping) else None
             if here == "databases":
@@ -324,7 +323,7 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
         elif key == "model" and table.get("kind") in ("sentence_transformers", "cross_encoder"):
             yield item("model", here, f"loads the model {setting}", "" if _place(setting).is_dir() else HUB)
         elif name == "database.folder" and settings.load().database_url is None:
-            yield item("server", name, f"starts a database server with the files of {_place(setting).resolve()}")
+            yield item("server", name, f"starts a database server with the files of {_real(_place(setting))}")
         elif name == "cluster" and not setting.startswith("local:"):
             yield item(
                 "address", name, f"sends texts to the cluster {setting}, which can run code here", _host(setting)
@@ -332,11 +331,13 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
         elif name in ("dataset", "reports") and urls.is_url(setting):
             says = f"reads {setting}, as you" if name == "dataset" else f"sends every run to {setting}, as you"
             yield item("storage", name, says, _host(setting))
-        elif key == "notebooks_folder" and _place(setting).resolve() == annexes.NOTEBOOKS:
+        elif key == "notebooks_folder" and _real(_place(setting)) == annexes.NOTEBOOKS:
             continue
-        elif (key in PATHS or is_prompt) and not re.search("[\\n{]", setting) and not _is_inside(_place(setting)):
-            does = "writes to" if key in FOLDERS[1:] else "reads"  # with a slot or a second line it is a prompt
-            yield item("folder", name, f"{does} {_place(setting).resolve()}")
+        elif is_prompt and place[0] == "metrics" and ("\n" in setting or types.SLOT.search(setting)):
+            continue  # the text itself
+        elif (key in PATHS or is_prompt) and not _is_inside(_place(setting)):
+            does = "writes to" if key in FOLDERS[1:] else "reads"
+            yield item("folder", name, f"{does} {_real(_place(setting))}")
 
 
 def _met(known: settings.Settings) -> list[str]:
@@ -379,8 +380,13 @@ def _place(path: Path | str) -> Path:
     return settings.project_folder() / Path(path).expanduser()
 
 
+def _real(path: Path) -> Path:
+    """Without links; where they lead round in a circle, the path itself, which Path.resolve raises an error for."""
+    return Path(os.path.realpath(path))
+
+
 def _is_inside(path: Path) -> bool:
-    return path.resolve().is_relative_to(settings.project_folder())
+    return _real(path).is_relative_to(settings.project_folder())
 
 
 def _links_out(folder: Path, deep: int = DEEP) -> Iterator[Path]:

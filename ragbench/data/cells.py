@@ -1,14 +1,17 @@
-"""Lists and mappings that a cell of a table holds as text, texts that are no formula, and what workbooks hold."""
+"""What a cell of a table holds as text: lists and mappings, yes and no, formulas; and what workbooks hold."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import json
+import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +28,8 @@ _BEYOND = f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} 
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
 _OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")
 """A document, or a list of such, as Python prints an object: `[Document(page_content='…', metadata={…})]`."""
+_FOR_PEOPLE = re.compile(r"\[?\s*+(<Document: |\w*Document\(id=[^,()]*+, content: |Node ID: )")
+"""Documents as Haystack and LlamaIndex print them for people, cut and without escapes."""
 _TOKEN = re.compile(
     r"""(?:(?P<text>'(?:[^'\\]++|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))|(?P<member><[^<>]*+>)|[\w.]++|[\])}])"""
     r"""(?P<gap>\s++(?=[\w'"\[({.<-])|(?=['"]))?""",
@@ -42,6 +47,8 @@ def held(cell: str) -> tuple[Any, Form] | None:
     read as one, and for one beyond the limits.
     """
     text = cell.strip()
+    if _FOR_PEOPLE.match(text):
+        raise ValueError("objects as they are printed for people, which cuts them; write their texts as a list in JSON")
     is_object = _OBJECTS.match(text) is not None
     if not (is_object or text.startswith(("[", "{", "array(", "('", '("'))) or text[-1] not in "]})'\"":
         return None
@@ -58,7 +65,7 @@ def held(cell: str) -> tuple[Any, Form] | None:
     try:
         value = _literal(source, tokens)
     except _NotPythonError as error:
-        if text[0] == "(" or is_object or _QUOTED.match(text) is None:
+        if text[0] != "[" if is_object else text[0] == "(" or _QUOTED.match(text) is None:
             return None
         told = str(error) or "it begins as a list of texts, and is none in JSON or in Python; write it as JSON"
         raise ValueError(told) from None
@@ -201,7 +208,7 @@ def _value(node: ast.expr, depth: int, within: bool) -> Any:
         case ast.Constant(value=str() | int() | float() | None):
             return node.value
         case ast.Constant(value=value) if value is ...:
-            raise _NotPythonError("the list was cut when it was printed (…): write it whole, as JSON")
+            raise _NotPythonError("the list was cut when it was printed (…); write it whole, as JSON")
         case ast.Name(id="nan" | "NaN"):
             return None
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
@@ -213,7 +220,7 @@ def _value(node: ast.expr, depth: int, within: bool) -> Any:
         ):
             names = [str(_value(key, depth + 1, within)) for key in keys if key is not None]
             return {name: _value(part, depth + 1, within) for name, part in zip(names, values, strict=True)}
-        case ast.Call(func=ast.Name(id="array"), args=[inner, *_]):
+        case ast.Call(func=ast.Name(id="array") | ast.Attribute(value=ast.Name(id="np" | "numpy")), args=[inner, *_]):
             return _value(inner, depth + 1, within)
         case ast.Call(func=called, keywords=named) if within or ast.unparse(called)[:1].isupper():
             return {own.arg: _value(own.value, depth + 1, True) for own in named if own.arg}
@@ -251,35 +258,34 @@ def plain(text: str) -> str:
 WORKBOOK_BYTES = 2**30
 """Of memory that reading a workbook takes."""
 _READS_WORKBOOK = """
-import json, resource, sys
+import itertools, json, resource, sys
 import python_calamine
 
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     book = python_calamine.load_workbook(sys.argv[1])
-    for name in book.sheet_names:
+    for name in json.loads(sys.argv[3]) or book.sheet_names:
         sheet = enumerate(book.get_sheet_by_name(name).to_python(skip_empty_area=False), 1)
-        rows = ((number, cells) for number, cells in sheet if any(cell != "" for cell in cells))
-        first = [row for row in (next(rows, None), next(rows, None)) if row]
-        if len(first) == 2:
-            for row in (*first, *rows):
-                print(json.dumps(row, default=lambda moment: moment.isoformat()))
-            break
+        rows = ((name, number, cells) for number, cells in sheet if any(cell != "" for cell in cells))
+        for row in itertools.islice(rows, int(sys.argv[4]) or None):
+            print(json.dumps(row, default=lambda moment: moment.isoformat()))
 except MemoryError:
     sys.exit(1)
 except Exception as error:
     print(json.dumps(str(error)))
 """
-"""Its rows that are not empty, with their numbers, of the first sheet that has two; or why there are none. In a process
-of its own: the library lays out all cells between the first and the last, and ends the process that has no room."""
+"""Its rows that are not empty, with their sheets and numbers; or why there are none. In a process of its own: the
+library lays out all cells between the first and the last, and ends the process that has no room."""
 
 
-def of_workbook(path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """The rows of a workbook that are not empty, each with its number; none where no sheet has two.
+def of_workbook(path: Path, sheets: Sequence[str] = (), most: int = 0) -> Iterator[tuple[str, int, list[Any]]]:
+    """The rows of a workbook that are not empty, each with its sheet and number. sheets: those wanted, else all; most:
+    rows of each, 0: all of them.
 
     Dates and times are as ISO 8601 writes them. Raises DatasetError.
     """
-    command = [sys.executable, "-P", "-c", _READS_WORKBOOK, str(path), str(WORKBOOK_BYTES)]
+    limits = [str(WORKBOOK_BYTES), json.dumps([*sheets]), str(most)]
+    command = [sys.executable, "-P", "-c", _READS_WORKBOOK, str(path), *limits]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing) as program:  # noqa: S603
         try:
@@ -287,10 +293,75 @@ def of_workbook(path: Path) -> Iterator[tuple[int, list[Any]]]:
                 said = json.loads(line)
                 if isinstance(said, str):
                     raise DatasetError(f"{path.name}: cannot be read: {excerpt(said, 300)}")
-                yield said[0], said[1]
+                yield said[0], said[1], said[2]
             if program.wait():
                 raise DatasetError(
                     f"{path.name}: would take more than {WORKBOOK_BYTES:,} bytes of memory; split it, or save it as CSV"
                 )
         finally:
             program.kill()
+
+
+def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
+    """The names that one with braces stands for; a word of `words` in braces stands for its own."""
+    if (braces := re.search(r"{([^{}]*)}", text)) is None:
+        return [text]
+    own = [each for word in braces[1].split() for each in words.get(word, word).split()]
+    return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
+
+
+def _table() -> dict[str, Any]:
+    table = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8"))
+    words: dict[str, str] = {}
+    for word, own in table.pop("words").items():
+        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
+    return {
+        part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
+        if isinstance(lists, dict) else lists
+        for part, lists in table.items()
+    }  # fmt: skip
+
+
+TABLE = _table()
+"""All of `vocabulary.toml`, names in braces spelled out."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+def _word(text: Any) -> str:
+    """A word without what does not tell two apart: case, blanks, ё, a full stop, how Unicode writes it."""
+    plain = unicodedata.normalize("NFKC", str(text)).casefold().replace("ё", "е")
+    return " ".join(plain.replace("_", " ").strip(" \t\n.!\ufe0f").split())
+
+
+YES, NO = (frozenset(map(_word, TABLE["rows"][said])) for said in ("yes", "no"))
+
+
+def verdict(value: Any) -> bool | None:
+    """Whether a cell says yes, in any of the words for it, or no; None for anything else."""
+    word = _word(value)
+    return True if word in YES else False if word in NO else None
+
+
+def mark(value: Any) -> float | None:
+    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
+    None for an empty cell. Raises ValueError for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
+    if not math.isfinite(given):
+        raise ValueError("a finite number is expected")
+    return given
+
+
+def flag(value: Any) -> Any:
+    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if (said := verdict(value)) is None:
+        raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+    return said
+
+
+def decimal(text: str) -> float:
+    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
+    return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)

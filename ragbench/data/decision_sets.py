@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.cells import Forms
-from ragbench.data.files import DatasetError
+from ragbench.data.cells import Forms, flag
+from ragbench.data.files import DatasetError, cut
 from ragbench.data.question_sets import Name, Text
 from ragbench.data.records import Decision
-from ragbench.data.rows import checked, cut, read_rows
+from ragbench.data.rows import checked, read_rows
 from ragbench.data.samples import Given, contexts_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns, flag
+from ragbench.data.vocabulary import Columns
 
 
 def _shown(value: Any) -> bool:

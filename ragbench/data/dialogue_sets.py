@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, StrictStr
 
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.cells import opened
-from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import question_of
 from ragbench.data.question_sets import Name
 from ragbench.data.records import Dialogue, Turn
-from ragbench.data.rows import checked, cut, cut_list, read_rows, wrapped
+from ragbench.data.rows import checked, read_rows, wrapped
 from ragbench.data.samples import Given, turns_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns

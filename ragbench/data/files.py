@@ -18,13 +18,14 @@ import sys
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from ragbench.core import settings
-from ragbench.core.expectations import kind
+from ragbench.core.expectations import kind, shown
+from ragbench.core.settings.secrets import excerpt
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 
 BLOCK_BYTES = 2**20
@@ -362,3 +363,104 @@ STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_un
 """Refuses NaN, infinities and repeated keys."""
 LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
 """Takes NaN and infinities for nothing."""
+
+
+SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
+SHOWN_NAMES = 12  # columns of a usual table
+
+
+def cut(value: Any) -> str:
+    """A value as an error shows it: on one line, not longer than a few words."""
+    return excerpt(shown(value), SHOWN_CHARACTERS)
+
+
+def cut_list(names: Iterable[str]) -> str:
+    """Names of fields as an error shows them: the first ones, and how many more there are."""
+    named = [cut(name)[1:-1] for name in names]
+    more = f" and {len(named) - SHOWN_NAMES} more" if len(named) > SHOWN_NAMES else ""
+    return ", ".join(named[:SHOWN_NAMES]) + more if named else "no field"
+
+
+def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file as they are. held: as for `read_rows`.
+
+    Raises DatasetError for what cannot be read, and for too much: by what the file says of itself, before anything is
+    decoded, and by what was decoded, before it becomes objects.
+    """
+    require_file(path)
+    room = _Room(*(MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES))
+    for batch in _batches(path, room):
+        yield from batch.to_pylist()
+
+
+def look_at_parquet(paths: Sequence[Path], max_rows: int, max_bytes: int) -> None:
+    """Raises DatasetError for files that cannot be read, or that hold too much together; nothing of them is held."""
+    room = _Room(max_rows, max_bytes)
+    for path in paths:
+        for _ in _batches(path, room):
+            pass
+
+
+@dataclass
+class _Room:
+    """What may be decoded: rows, and bytes in memory; and how much has been."""
+
+    most_rows: int
+    most_bytes: int
+    rows: int = 0
+    bytes: int = 0
+
+    def check(self, rows: int, size: int) -> None:
+        """Raises ValueError where so many more are too many."""
+        if self.rows + rows > self.most_rows:
+            raise ValueError(f"more than {self.most_rows:,} rows; split it")
+        if self.bytes + size > self.most_bytes:
+            raise ValueError(f"more than {self.most_bytes:,} bytes once decoded; split it")
+
+    def take(self, rows: int, size: int) -> None:
+        self.check(rows, size)
+        self.rows, self.bytes = self.rows + rows, self.bytes + size
+
+
+def _batches(path: Path, room: _Room) -> Iterator[Any]:
+    """The file's rows, a few at a time: a text that is kept once may stand a million times for a few bits."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            about = file.metadata
+            groups = [about.row_group(n) for n in range(about.num_row_groups)]
+            chunks = [group.column(n) for group in groups for n in range(group.num_columns)]
+            sizes = [VALUE_BYTES * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks]
+            room.check(about.num_rows, sum(sizes))
+            at_once = max(
+                1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(chunk.total_uncompressed_size for chunk in chunks)]))
+            )
+            for batch in file.iter_batches(at_once, use_threads=False):
+                room.take(batch.num_rows, sum(map(_weight, batch.columns)))
+                yield batch
+    except Exception as error:  # of several libraries, each with its own
+        said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
+        raise DatasetError(f"{path.name}: {excerpt(said, 300)}") from None
+
+
+def _weight(column: Any) -> int:
+    """Bytes that a column's values take as objects, at most about; a dictionary's are counted each time they stand."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+        kind = column.type
+    own = VALUE_BYTES * len(column)
+    if pa.types.is_map(kind):
+        return own + _weight(column.keys) + _weight(column.items)
+    if pa.types.is_nested(kind) and not pa.types.is_struct(kind):
+        return own + _weight(column.flatten())
+    if pa.types.is_struct(kind):
+        return own + sum(map(_weight, column.flatten()))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        letters, size = (int(compute.sum(f(column)).as_py() or 0) for f in (compute.utf8_length, compute.binary_length))
+        return own + (size if letters == size else 4 * letters)
+    return own + int(column.nbytes)

@@ -11,14 +11,14 @@ from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought
-from ragbench.data.cells import held, native, several
-from ragbench.data.files import DatasetError
+from ragbench.data.cells import flag, held, native, several
+from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.payloads import passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
-from ragbench.data.rows import checked, cut, cut_list, rows_of
+from ragbench.data.rows import checked, rows_of
 from ragbench.data.samples import references_in, turns_of
-from ragbench.data.vocabulary import Columns, flag, missing
+from ragbench.data.vocabulary import Columns, missing
 
 NAME = "given"
 """What a data set is called that has no name of its own."""

@@ -15,14 +15,13 @@ from typing import Any
 
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, opened
-from ragbench.data.files import LATEST
-from ragbench.data.rows import cut
+from ragbench.data.files import LATEST, cut
 from ragbench.data.vocabulary import PARTS, key
 
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
-    *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "document", "node",
+    *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "_source", "properties", "document", "node",
 ])}  # fmt: skip
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
@@ -61,7 +60,7 @@ def answer_of(value: Any) -> str | None:
 
 def passages_of(value: Any) -> tuple[Passage, ...] | None:
     """The passages in what a retriever gave, in their order; None where there is no list of any."""
-    entries = _listed(value, 0)
+    entries = entries_of(value)
     return None if entries is None else tuple(passage for item in entries if (passage := passage_of(item)) is not None)
 
 
@@ -90,7 +89,7 @@ def passage_of(item: Any) -> Passage | None:
         if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
-    about = opened(_first(item, ("metadata", "document.metadata", "payload", "meta")))
+    about = opened(_first(item, ("payload", "_source", "properties", "metadata", "document.metadata", "meta")))
     about = about if isinstance(about, dict) else {}
     text = _first(item, PARTS.texts)
     text = _first(about, PARTS.texts) if text is None else text
@@ -223,15 +222,16 @@ def _of_list(values: list[Any], names: Sequence[str], roles: Sequence[str], dept
     return _text(values[0], names, roles, depth) if len(values) == 1 else None
 
 
-def _listed(value: Any, depth: int) -> list[Any] | None:
+def entries_of(value: Any, depth: int = 0) -> list[Any] | None:
+    """The list of passages that a reply of a search is, or holds under one of their names; None where there is none."""
     value = opened(value)
     if isinstance(value, list):
         if len(value) == 1 and isinstance(value[0], list):  # a batch of one query
-            return _listed(value[0], depth + 1)
+            return entries_of(value[0], depth + 1)
         return value
     if isinstance(value, dict) and depth <= MAX_DEPTH:
         for name in PARTS.lists:
-            if name in value and (entries := _listed(value[name], depth + 1)) is not None:
+            if name in value and (entries := entries_of(value[name], depth + 1)) is not None:
                 return entries
     return None
 

@@ -11,14 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.cells import opened, plain, several
-from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.cells import flag, opened, plain, several
+from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import question_of
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
-from ragbench.data.rows import checked, cut, cut_list, listed, read_rows
+from ragbench.data.rows import checked, listed, read_rows
 from ragbench.data.samples import Given, contexts_of, items_of, references_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import AmbiguousError, Columns, flag
+from ragbench.data.vocabulary import AmbiguousError, Columns
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 MAX_CHARACTERS = 1_000_000  # a book; what is longer is a file that went into a cell
@@ -273,7 +273,7 @@ def read(
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
     reading, known = _Reading(base or {}, marked), Columns(columns, READ)
-    unmarked, written_for, searched = 0, 0, 0
+    unmarked, written_for, searched, answered = 0, 0, 0, 0
     for place, row in read_rows(path, held=False, left_out=reading.left_out):
         fields = known.of(row, place)
         if marked:  # forms that people fill in are spreadsheets
@@ -290,6 +290,7 @@ def read(
         unmarked += all(getattr(item, mark) is None for mark in MARKS)
         written_for += "contexts" in fields and bool(passages) and "reference_contexts" not in fields and not others
         searched += is_searched and bool(others)
+        answered += "response" in fields and bool({"contexts", "context_ids"} & fields.keys())
     if not reading.items:
         why = reading.left_out.said or "at least one is expected"
         guesses = "; ".join(known.guesses(known.unread))
@@ -305,6 +306,11 @@ def read(
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
     if written_for:
         brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")
+    if answered:
+        brought.notes.append(
+            f"{answered} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; "
+            "--column reference=COLUMN says that they are the right ones"
+        )
     if searched:
         brought.notes.append(f"what a search found for {searched} questions is part of the base, and labels nothing")
     if not brought.chunks:

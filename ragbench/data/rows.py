@@ -7,36 +7,32 @@ import itertools
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.core.expectations import expectation, kind, shown
-from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import fields_of, held, of_workbook
+from ragbench.core.expectations import expectation, kind
+from ragbench.data.cells import TABLE, fields_of, held, of_workbook
 from ragbench.data.files import (
-    BATCH_BYTES,
-    BATCH_ROWS,
     FIELD_BYTES,
     LENIENT,
     MAX_COLUMNS,
-    MAX_DECODED_BYTES,
     MAX_LINE_BYTES,
-    MAX_ROWS,
-    MAX_STREAMED_BYTES,
-    MAX_STREAMED_ROWS,
     OBJECT_BYTES,
+    PACKINGS,
     STRICT,
-    VALUE_BYTES,
     DatasetError,
     LeftOut,
     Load,
+    cut,
+    cut_list,
     lines_of,
     normalise,
     normalised,
+    parquet_rows,
     parse_json,
     read_lines,
     read_text,
@@ -46,7 +42,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.vocabulary import TABLE, field_of, format_of, is_content
+from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -68,8 +64,6 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
-SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal
-SHOWN_NAMES = 12  # columns of a usual table
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -82,7 +76,7 @@ def read_rows(
     JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
     separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
-    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel the first sheet with rows is read.
+    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel see `_excel`.
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
@@ -93,6 +87,9 @@ def read_rows(
         raise DatasetError(
             f"{path.resolve().name}: a folder; name a table in it, or see what is there by ragbench init"
         )
+    *_, ending = "", *(ending.lower() for ending in path.suffixes if ending.lower() not in PACKINGS)
+    if why := TABLE["unread"].get(ending):
+        raise DatasetError(f"{path.name}: {why[0]}")
     endings = {ending.lower() for ending in path.suffixes}
     if content := _content(path, endings):  # whatever the file is called
         endings = {content}
@@ -131,6 +128,8 @@ def _content(path: Path, endings: Collection[str]) -> str:
         return ""
     with path.open("rb") as file:
         start = file.read(2**12)
+    if not start:
+        raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected")
     ending = BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
@@ -170,18 +169,6 @@ def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
         return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
     message = expectation(first)
     return f"{field} = {cut(first['input'])}: {message}" if field else message
-
-
-def cut_list(names: Iterable[str]) -> str:
-    """Names of fields as an error shows them: the first ones, and how many more there are."""
-    shown = [cut(name)[1:-1] for name in names]
-    more = f" and {len(shown) - SHOWN_NAMES} more" if len(shown) > SHOWN_NAMES else ""
-    return ", ".join(shown[:SHOWN_NAMES]) + more if shown else "no field"
-
-
-def cut(value: Any) -> str:
-    """A value as an error shows it: on one line, not longer than a few words."""
-    return excerpt(shown(value), SHOWN_CHARACTERS)
 
 
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
@@ -341,7 +328,9 @@ def rows_in(value: Any) -> list[Any] | None:
         rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in right.items()]
         return [{**row, "corpus_passages": [*passages.values()]} for row in rows[:1]] + rows[1:]
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
-        return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+        rows = [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+        names = value.get("index")  # a table of MLflow has none
+        return _named(dict(zip(names, rows, strict=True))) if names and len({*names}) == len(rows) else rows
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
     if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
@@ -405,13 +394,8 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
-        if len(names) > MAX_COLUMNS:
-            raise DatasetError(f"{path.name}, line {before + 1}: more than {MAX_COLUMNS:,} columns; split it")
-        called = [name for name in names if name]
-        if len(set(called)) < len(called):
-            twice = next(name for name in called if names.count(name) > 1)
-            raise DatasetError(f"{path.name}, line {before + 1}: the column {twice!r} stands there twice")
-        for cells in reader:
+        _require_distinct(names, f"{path.name}, line {before + 1}")
+        for cells in _whole(reader, path, before, left_out):
             place = f"{path.name}, line {reader.line_num + before}"
             if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
                 continue
@@ -429,7 +413,23 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {reader.line_num + before}: not CSV: {error}") from None
+        raise DatasetError(f"{path.name}, line {before + 1}: not CSV: {error}") from None
+
+
+def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[list[str]]:
+    """The rows of a reader; lines that are none are left out, but not all that follow a quote that nobody closed."""
+    while True:
+        first = reader.line_num + 1
+        try:
+            if (cells := next(reader, None)) is None:
+                return
+        except csv.Error as error:
+            place = f"{path.name}, line {first + before}"
+            if left_out is None or "end of data" in str(error):
+                raise DatasetError(f"{place}: not CSV: {error}") from None
+            left_out.add(f"line that is not CSV ({error})", place, reader.line_num + 1 - first)
+        else:
+            yield cells
 
 
 def _split(line: str, delimiter: str) -> list[str]:
@@ -442,29 +442,48 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 def _header(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows names the columns: the first of all, unless it is a title above one that does."""
+    is_title = True
     for place, cells in enumerate(rows):
         names = [cell for cell in cells if cell.strip()]
-        if len(names) > 1 and any(map(field_of, names)):
+        known = sum(map(bool, map(field_of, names)))
+        if len(names) > 1 and known > (not is_title):
             return place
-        if len(names) > 2 or (not place and any(map(field_of, names))):
+        if len(names) > 2:
             break
+        is_title = is_title and not known  # one word may be a title, or the only column
     return 0
 
 
 def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
-    """The rows of the first sheet that has a header and a row, below the first row that is not empty."""
+    """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
+    that have the same columns: each is a system's, called as it is."""
     require_file(path)
     load = Load(path, "rows", held=held)
-    rows = of_workbook(path)
-    first = list(itertools.islice(rows, TITLES))
-    if not first:
+    heads: dict[str, tuple[int, list[str]]] = {}
+    for sheet, placed in itertools.groupby(of_workbook(path, most=TITLES), lambda row: row[0]):
+        rows = [(number, [normalise(str(cell)).strip() for cell in cells]) for _, number, cells in placed]
+        if len(rows) > 1:
+            heads[sheet] = rows[_header([cells for _, cells in rows])]
+    if not heads:
         raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-    head = _header([[str(cell) for cell in cells] for _, cells in first])
-    names = [normalise(str(cell)).strip() for cell in first[head][1]]
-    for number, cells in itertools.chain(first[head + 1 :], rows):
+    names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
+    sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
+    _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+    for sheet, number, cells in of_workbook(path, sheets):
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
         row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
-        yield f"{path.name}, row {number}", {name: value for name, value in row.items() if keep_empty or value != ""}
+        if number > heads[sheet][0]:
+            place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+            own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
+            yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+
+
+def _require_distinct(names: Sequence[str], place: str) -> None:
+    """Raises DatasetError for a name of two columns, and for too many of them."""
+    if len(names) > MAX_COLUMNS:
+        raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
+    if twice := next((name for name, count in Counter(filter(None, names)).items() if count > 1), None):
+        raise DatasetError(f"{place}: the column {twice!r} stands there twice")
 
 
 def _cell(value: Any) -> Any:
@@ -474,101 +493,10 @@ def _cell(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file as they are. held: as for `read_rows`.
-
-    Raises DatasetError for what cannot be read, and for too much: by what the file says of itself, before anything is
-    decoded, and by what was decoded, before it becomes objects.
-    """
-    require_file(path)
-    room = _Room(*(MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES))
-    for batch in _batches(path, room):
-        yield from batch.to_pylist()
-
-
-def look_at_parquet(paths: Sequence[Path], max_rows: int, max_bytes: int) -> None:
-    """Raises DatasetError for files that cannot be read, or that hold too much together; nothing of them is held."""
-    room = _Room(max_rows, max_bytes)
-    for path in paths:
-        for _ in _batches(path, room):
-            pass
-
-
-@dataclass
-class _Room:
-    """What may be decoded: rows, and bytes in memory; and how much has been."""
-
-    most_rows: int
-    most_bytes: int
-    rows: int = 0
-    bytes: int = 0
-
-    def check(self, rows: int, size: int) -> None:
-        """Raises ValueError where so many more are too many."""
-        if self.rows + rows > self.most_rows:
-            raise ValueError(f"more than {self.most_rows:,} rows; split it")
-        if self.bytes + size > self.most_bytes:
-            raise ValueError(f"more than {self.most_bytes:,} bytes once decoded; split it")
-
-    def take(self, rows: int, size: int) -> None:
-        self.check(rows, size)
-        self.rows, self.bytes = self.rows + rows, self.bytes + size
-
-
-def _batches(path: Path, room: _Room) -> Iterator[Any]:
-    """The file's rows, a few at a time: a text that is kept once may stand a million times for a few bits."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path, pre_buffer=False) as file:
-            about = file.metadata
-            groups = [about.row_group(n) for n in range(about.num_row_groups)]
-            chunks = [group.column(n) for group in groups for n in range(group.num_columns)]
-            sizes = [VALUE_BYTES * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks]
-            room.check(about.num_rows, sum(sizes))
-            at_once = max(
-                1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(chunk.total_uncompressed_size for chunk in chunks)]))
-            )
-            for batch in file.iter_batches(at_once, use_threads=False):
-                room.take(batch.num_rows, sum(map(_weight, batch.columns)))
-                yield batch
-    except Exception as error:  # of several libraries, each with its own
-        said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
-        raise DatasetError(f"{path.name}: {excerpt(said, 300)}") from None
-
-
-def _weight(column: Any) -> int:
-    """Bytes that a column's values take as objects, at most about; a dictionary's are counted each time they stand."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
-    own = VALUE_BYTES * len(column)
-    if pa.types.is_map(kind):
-        return own + _weight(column.keys) + _weight(column.items)
-    if pa.types.is_nested(kind) and not pa.types.is_struct(kind):
-        return own + _weight(column.flatten())
-    if pa.types.is_struct(kind):
-        return own + sum(map(_weight, column.flatten()))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        letters, size = (int(compute.sum(f(column)).as_py() or 0) for f in (compute.utf8_length, compute.binary_length))
-        return own + (size if letters == size else 4 * letters)
-    return own + int(column.nbytes)
-
-
 def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
-        yield (
-            f"{path.name}, row {number}",
-            {
-                name: normalise(value) if isinstance(value, str) else value
-                for name, value in row.items()
-                if value is not None and value == value  # a column of numbers holds NaN where a cell is empty
-            },
-        )
+        there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
+        yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
 
 
 def listed(value: Any) -> Any:

@@ -12,14 +12,14 @@ from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
-from ragbench.data.cells import Form, Forms, fields_of, held, native, opened, several
-from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, parse_json
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import cut, cut_list, is_torn, read_rows, rows_in, rows_of
+from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, flag, mark, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -343,7 +343,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
         whole = _sample(rest, place, number, forms)
         last = len(turns)
-        is_history = turns[-1].answer is None and (whole.response or whole.reference) is not None
+        is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
         return [
             dataclasses.replace(
                 whole,
@@ -467,20 +467,10 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         return inner or value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _name(value)
-    if not isinstance(value, list) and (inner := said(value)) is not None:
+    of_objects = isinstance(value, list) and bool(value) and all(isinstance(part, Mapping) for part in value)
+    if (of_objects or not isinstance(value, list)) and (inner := said(value)):
         return inner
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(message, Mapping) for message in value)
-        and (inner := said(value))
-    ):
-        return inner
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(p, Mapping) and isinstance(p.get("text"), str) for p in value)
-    ):
+    if of_objects and all(isinstance(part.get("text"), str) for part in value):
         return " ".join(part["text"].strip() for part in value)  # sentence by sentence, each with its citations
     has = f" with {cut_list(value)}" if isinstance(value, Mapping) else ""
     raise DatasetError(f"{place}: a text is expected, found {kind(value)}{has}")
@@ -503,11 +493,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
-    kept = [
-        triple
-        for triple in given
-        if not missing(triple[1]) and not (isinstance(triple[1], str) and not triple[1].strip())
-    ]
+    kept = [own for own in given if not (missing(own[1]) or (isinstance(own[1], str) and not own[1].strip()))]
     if forms is not None and len(kept) < len(given):
         where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
@@ -541,6 +527,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value, form = parsed
     if isinstance(value, Mapping) and _is_of_lists(value):
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
+    if isinstance(value, Mapping) and (entries := payloads.entries_of(value)) is not None:
+        value, form = entries, "list"
     if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
         value, form = list(value.values()), "mapping"
         value = value[0] if len(value) == 1 and isinstance(value[0], list) else value
@@ -558,7 +546,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
 
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return bool(value.keys() & OF_PASSAGES) or all(isinstance(content, str | Mapping) for content in value.values())
+    is_of_texts = all(isinstance(content, str | Mapping) for content in value.values())
+    return bool(value.keys() & OF_PASSAGES) or is_of_texts or payloads.entries_of(value) is not None
 
 
 def _is_of_lists(value: Mapping[str, Any]) -> bool:

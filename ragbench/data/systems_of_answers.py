@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.files import DatasetError
-from ragbench.data.rows import WRAPPERS, cut_list
+from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
 
@@ -57,21 +57,34 @@ class Numbers:
     they are compared question by question, in whatever order they stand: the second to it the number of the second."""
 
     def __init__(self) -> None:
-        self._times, self._numbers, self._count = Shelf[int](), Shelf[int](), 0
+        self._times, self._numbers, self._asked, self._count = Shelf[int](), Shelf[int](), Shelf[str](), 0
 
     def of(self, item: Mapping[str, Any]) -> int:
-        """The number of the next row."""
-        asked = item.get("user_input", item.get("messages"))
-        if asked is None or item.get("id") is not None:
+        """The number of the next row. Raises DatasetError for one whose id is that of another question."""
+        asked, name = item.get("user_input", item.get("messages")), item.get("id")
+        question = _digest(" ".join(str(asked).split()).casefold())
+        if asked is None or name is not None:
             self._count += 1
-            return self._count
-        question, own = (
-            hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
-            for parts in (asked, (asked, item.get("system")))
-        )
-        if not self._times.put(own, 1):
-            self._times.change(own, (self._times.get(own) or 0) + 1)
-        same = f"{question} {self._times.get(own)}"
-        if self._numbers.put(same, self._count + 1):
-            self._count += 1
-        return self._numbers.get(same) or 0
+            number = self._count
+        else:
+            own = _digest(f"{question} {item.get('system')}")
+            if not self._times.put(own, 1):
+                self._times.change(own, (self._times.get(own) or 0) + 1)
+            same = f"{question} {self._times.get(own)}"
+            if self._numbers.put(same, self._count + 1):
+                self._count += 1
+            number = self._numbers.get(same) or 0
+        known, system = str(number if name is None else name), str(item.get("system"))
+        if asked is not None and item.keys() & {"response", "contexts"} and "repeat" not in item:
+            self._asked.put(known, f"{question} {system}")
+            before, _, other = (self._asked.get(known) or "").partition(" ")
+            if before != question and other != system:
+                raise DatasetError(
+                    "an id that names another question before; answers are compared by it, and without ids by their "
+                    "questions"
+                )
+        return number
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -6,44 +6,19 @@ import difflib
 import math
 import re
 import shlex
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import fields_of, native, opened
-from ragbench.data.files import MAX_COLUMNS, DatasetError
+from ragbench.data.cells import TABLE, fields_of, mark, native, opened
+from ragbench.data.files import MAX_COLUMNS, DatasetError, cut, cut_list
 
-
-def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
-    """The names that one with braces stands for; a word of `words` in braces stands for its own."""
-    if (braces := re.search(r"{([^{}]*)}", text)) is None:
-        return [text]
-    own = [each for word in braces[1].split() for each in words.get(word, word).split()]
-    return [text[: braces.start()] + each + rest for each in own for rest in _spelled(text[braces.end() :], words)]
-
-
-def _table() -> dict[str, Any]:
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    words: dict[str, str] = {}
-    for word, own in table.pop("words").items():
-        words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
-    return {
-        part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
-        if isinstance(lists, dict) else lists
-        for part, lists in table.items()
-    }  # fmt: skip
-
-
-TABLE = _table()
-"""All of `vocabulary.toml`, names in braces spelled out."""
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
@@ -68,10 +43,14 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers", "turns"}
+_PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
-_NOTHING = {"nan", "NaN", "<NA>", "NaT"}
+_NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разметка") + 1]))
+"""Names of marks that say nothing of a rater: of two such columns each is of another thing."""
+_NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
+_NULL = {"None", "NULL", "null"}
+"""What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
@@ -81,7 +60,8 @@ class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
     marks: sets of columns, any of which tells it. takes: column → field; "" is read by nobody. opens: columns with
-    objects whose members are columns, too. parted: what stands between the passages of a cell.
+    objects whose members are columns, too. parted: what stands between the passages of a cell. instead: of one that
+    cannot be read, what can.
     """
 
     name: str
@@ -89,6 +69,7 @@ class Format:
     takes: Mapping[str, str] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
     parted: str = ""
+    instead: str = ""
 
 
 FORMATS = tuple(
@@ -98,6 +79,7 @@ FORMATS = tuple(
         {key(column): taken for column, taken in told.get("takes", {}).items()},
         tuple(map(key, told.get("opens", "").split())),
         told.get("parted", ""),
+        told.get("instead", ""),
     )
     for told in TABLE["formats"]
 )
@@ -204,6 +186,9 @@ class Columns:
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
         self._needed = set(explicit)
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
+        self._scale: dict[bool, Any] = {}
+        self._lacking: dict[str, str] = {}
+        self._nulls: dict[str, int] = {}
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -237,10 +222,17 @@ class Columns:
         has_answers = "response" in self.read
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
+            nulls = {name for name in there if isinstance(row[name], str) and row[name] in _NULL}
+            if nulls and field_name in PARTED[:2]:
+                there = [name for name in there if name not in nulls]
+            elif nulls and field_name in CONTENT:
+                self._nulls[there[0]] = self._nulls.get(there[0], 0) + 1
             there = [name for name in there if not _blank(row[name])] or there
             if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
-            if there:
+            if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
+                self.unread.update(dict.fromkeys(there))
+            elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
@@ -249,8 +241,10 @@ class Columns:
             del values["response"]
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
         for field_name in ("response", "reference"):
-            if isinstance(verdict := values.get(field_name), bool):
-                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not verdict]
+            if isinstance(is_yes := values.get(field_name), bool):
+                values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
+        if "value" in values:
+            self._require_one_scale(values["value"], place)
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -260,6 +254,20 @@ class Columns:
                     part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
                 ]
         return values
+
+    def _require_one_scale(self, given: Any, place: str) -> None:
+        """Raises AmbiguousError for a word for yes or no among numbers from 2, where it would be 1 or 0."""
+        for cell in given.values() if isinstance(given, Mapping) else [given]:
+            with suppress(ValueError):
+                is_word = not any(map(str.isdigit, str(cell)))
+                if (rate := mark(cell)) is not None and (is_word or not 0 <= rate <= 1):
+                    self._scale.setdefault(is_word, cell)
+        if len(self._scale) == 2:
+            raise AmbiguousError(
+                f"{place}: {self.read['value']} holds {cut(self._scale[True])}, which is 0 or 1, and the number "
+                f"{cut(self._scale[False])}: leave the cells of one of them empty, or name another column, "
+                "--column label=COLUMN"
+            )
 
     def _right_answers(self, plan: _Plan, values: Mapping[str, Any]) -> Any:
         """What stands where an answer would, if it is the right ones: a list of texts, what KILT and TriviaQA hold, or
@@ -295,10 +303,18 @@ class Columns:
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
         unread = [name for name in self.unread if name not in self.read.values()]
-        if not unread:
-            return []
         guesses = "; ".join(self.guesses(unread))
-        return [f"not read, as no field is called so: {_listed(unread)}{f' ({guesses})' if guesses else ''}"]
+        said = f"not read, as no field is called so: {cut_list(unread)}{f' ({guesses})' if guesses else ''}"
+        lacking = (
+            f"[columns] of ragbench.toml: the {spoken(field_name)} is no column {name}"
+            for field_name, name in self._lacking.items()
+            if field_name in self._only and field_name not in self.read
+        )
+        nulls = (
+            f"{name}: {count} × None or NULL is taken for a text; leave a cell empty where nothing was given"
+            for name, count in self._nulls.items()
+        )
+        return [*([said] if unread else []), *lacking, *nulls]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
@@ -311,9 +327,12 @@ class Columns:
             yield "its first line names no column: write one above it, such as question,answer"
             return
         for name in unread:
-            if not field_of(name) and (guess := _guess(name, left)):
+            other = "" if field_of(name) else _of_one_system(name)[1]
+            if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
+            elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
+                yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -328,6 +347,8 @@ class Columns:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
         told = told or format_of(there)
+        if told is not None and told.instead:
+            raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         named = self._named(columns, place)
@@ -341,15 +362,23 @@ class Columns:
             part = _part(name)
             plainly = _KNOWN.get(keys[name]) or part or _of_member(name)
             field_name = takes.get(keys[name], plainly)
+            if keys[name] == "result" and field_name == "response" and isinstance(opened(row[name]), list):
+                field_name = "contexts"  # of a search
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
-            if keys[name] in takes or (part and field_name == part) or (field_name == "value" and unsigned):
+            if (
+                keys[name] in takes
+                or (part and field_name == part)
+                or (field_name == "value" and unsigned and keys[name] not in _NOBODYS)
+            ):
                 joined[field_name] = joined.get(field_name, 0) + 1
             if field_name in self._only and field_name not in named:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in self._only and seldom not in named:
                 rare.setdefault(seldom, []).append(name)
+        if "value" not in fields:
+            fields.pop("rater", None)  # nobody can have given nothing
         for field_name, own in rare.items():
             if field_name not in fields:
                 fields[field_name] = own
@@ -375,10 +404,12 @@ class Columns:
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
             if field_name in self._needed and None in own and not self.read:
-                name, has = wanted[own.index(None)].strip(), f"; it has {_listed(columns)}"
+                name, has = wanted[own.index(None)].strip(), f"; it has {cut_list(columns)}"
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
                 by_field[field_name] = there
+            else:
+                self._lacking[field_name] = f"{wanted[0]}{names.meant(wanted[0], list(columns))}"
         return by_field
 
     def _one(self, field_name: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
@@ -417,13 +448,9 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name in columns:
-            parts = _OF_SYSTEM.fullmatch(name.strip())
-            if parts is None or _of_member(name) or _KNOWN.get(key(name)) or not _is_text(row[name]):
-                continue
-            system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-            field_name = _KNOWN.get(key(what), "")
-            if field_name in ("response", "contexts"):
-                wide.setdefault(system.strip(" _-.:[]"), {}).setdefault(field_name, name)
+            system, field_name = _of_one_system(name)
+            if field_name and not (_of_member(name) or _KNOWN.get(key(name))) and _is_text(row[name]):
+                wide.setdefault(system, {}).setdefault(field_name, name)
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
@@ -436,6 +463,16 @@ _OF_SYSTEM = re.compile(
     rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
+
+
+def _of_one_system(name: str) -> tuple[str, str]:
+    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, contexts; else empty."""
+    if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
+        return "", ""
+    system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
+    return system.strip(" _-.:[]"), _KNOWN.get(key(what), "")
+
+
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
@@ -443,7 +480,7 @@ _HINTS = {
     "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
     "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
     "contexts": ("context", "passage", "doc", "chunk", "evidence", "контекст", "фрагмент", "документ"),
-    "response": ("answer", "response", "reply", "output", "predict", "generat", "ответ"),
+    "response": ("answer", "response", "reply", "output", "predict", "generat", "actual", "ответ"),
 }
 """Parts of names by which a field is guessed, the more particular field first."""
 
@@ -452,8 +489,10 @@ _NO_TEXT = re.compile(
     r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
 )
 """Parts of names of columns that hold numbers, marks or names."""
-_ASKED = re.compile(r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)")
-"""What a form asks those who label: `Is the answer correct?`, `Полезность (1-5)`."""
+_ASKED = re.compile(
+    r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)|^(is_\w+|correct|human|expert|people|верно)$|^label|^оценка", re.IGNORECASE
+)
+"""What those who label are asked, or are called: `Is the answer correct?`, `Полезность (1-5)`, `human`."""
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
@@ -496,6 +535,18 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if key(name) == key(wanted)), None)
 
 
+_ADDRESS = re.compile(r"\s*+(\w+://\S+|\S+\.[A-Za-z]{2,5})\s*+")
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a cell names where passages are from, by files, addresses or titles, and holds none."""
+    parts = opened(value)
+    return all(
+        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
+        for part in (parts if isinstance(parts, list) else [parts])
+    )
+
+
 def _blank(value: Any) -> bool:
     return isinstance(value, str) and not value.strip()
 
@@ -531,54 +582,13 @@ def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:
     return all(row[other] in _several(row[name]) for other in there if other != name)
 
 
-def _listed(columns: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return ", ".join(excerpt(shown(name)[1:-1], 60) for name in columns[:most]) + more
-
-
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-YES, NO = map(frozenset, (TABLE["rows"]["yes"], TABLE["rows"]["no"]))
-GOOD, BAD = YES.union(TABLE["rows"]["good"]), NO.union(TABLE["rows"]["bad"])
-
-
-def mark(value: Any) -> float | None:
-    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
-    None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
-    if not math.isfinite(given):
-        raise ValueError("a finite number is expected")
-    return given
-
-
-def is_mark(value: Any) -> bool:
-    """Whether a cell holds what `mark` reads."""
-    try:
-        return mark(value) is not None
-    except ValueError:
-        return False
 
 
 def marked(row: Mapping[str, Any]) -> list[str]:
     """The columns beside an id, where there are two at least and all of them hold marks; else none."""
     others = [name for name in row if name and field_of(name) != "id"]
-    return others if len(others) > 1 and all(is_mark(row[name]) for name in others) else []
-
-
-def flag(value: Any) -> Any:
-    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-
-
-def decimal(text: str) -> float:
-    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
-    return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
+    with suppress(ValueError):
+        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
+    return []

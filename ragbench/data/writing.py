@@ -19,7 +19,7 @@ from ragbench.core import names
 from ragbench.core.folders import files_of, take_place, whole
 from ragbench.core.folders import write as file_of
 from ragbench.core.settings import secrets
-from ragbench.data.files import DatasetError
+from ragbench.data.files import DatasetError, cut
 from ragbench.data.folder import (
     BASE,
     MODELS,
@@ -32,7 +32,6 @@ from ragbench.data.folder import (
     place_of,
     records_named,
 )  # fmt: skip
-from ragbench.data.rows import cut
 from ragbench.data.shelf import Shelf, line_of
 
 

@@ -32,7 +32,7 @@ and memory, and help little."""
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
 KEPT_FROM = 2001  # texts of a corpus: fewer are fitted sooner than what they were fitted to is read
 MOST_HELD = 5_000_000  # n-grams of words that are held: 20 MB
-DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
+MANY = 16  # texts for whose sake all columns are gone through
 
 
 class HashingEmbedder:
@@ -47,6 +47,8 @@ class HashingEmbedder:
     is_stand_in = True
     is_by_text = True
     """A text has the same vector, to the bit, whatever it is embedded with."""
+    together = 512
+    """Texts in one product at most: of so many the vectors lie in the processor's own memory."""
 
     def __init__(
         self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None, keep: Keep | None = None
@@ -81,17 +83,20 @@ class HashingEmbedder:
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
-        counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
-        if self._onto is None:
-            return _dense(counts)
-        with one_thread():
-            inside = np.asarray(counts @ self._onto)
-        lengths = np.linalg.norm(inside, axis=1)
-        outside = lengths < 1e-6  # nothing in common with the corpus but rounding
-        vectors = np.zeros((len(texts), self.width))
-        vectors[~outside, :-1] = inside[~outside] / lengths[~outside, None]
-        vectors[outside, -1] = 1.0
-        return vectors.astype(np.float32)
+        vectors = np.zeros((len(texts), self.width), np.float32)
+        for start in range(0, len(texts), self.together):
+            rows = slice(start, start + self.together)
+            counts = self._weighted(self._counts(prefixed(texts[rows], self.settings, kind)))
+            if self._onto is None:
+                vectors[rows] = counts.toarray()
+                continue
+            with one_thread():
+                inside = np.asarray(counts @ self._onto)
+            lengths = np.linalg.norm(inside, axis=1)
+            outside = lengths < 1e-6  # nothing in common with the corpus but rounding
+            vectors[rows, :-1][~outside] = inside[~outside] / lengths[~outside, None]
+            vectors[rows, -1] = outside
+        return vectors
 
     def _fitted(self, texts: Sequence[str], keep: Keep | None) -> NDArray[np.floating[Any]] | None:
         """The axes, in (axes, columns); the columns and their weights are held from now on."""
@@ -100,19 +105,31 @@ class HashingEmbedder:
             return self._fit(texts)
 
         known = fit() if keep is None or len(texts) < KEPT_FROM else keep(self._about(texts), fit)
-        self._active, self._weights, axes = (known.get(name) for name in ("active", "weights", "axes"))
+        self._hold(known.get("active"))
+        self._weights, axes = known.get("weights"), known.get("axes")
         if axes is not None:
             self._onto = np.ascontiguousarray(axes.T, dtype=np.float64)
         return axes
 
+    def _hold(self, active: NDArray[np.int64] | None) -> None:
+        """Of the columns those of the corpus, and the place of each among them; −1: none."""
+        self._active = active
+        if active is not None:
+            self._places = np.full(self.settings.buckets, -1, np.int32)
+            self._places[active] = np.arange(len(active), dtype=np.int32)
+
     def _fit(self, texts: Sequence[str]) -> Arrays:
         """weights: (buckets,). active: columns that the corpus has. axes: (axes, active columns)."""
-        counts, fitted = self._counts(texts), {}
-        occurrences = np.bincount(counts.indices, minlength=self.settings.buckets)
+        from scipy.sparse import vstack
+
+        parts = (texts[start : start + self.together] for start in range(0, len(texts), self.together))
+        counts, fitted = vstack([self._counts(part).tocsr() for part in parts]).tocsc(), {}
+        occurrences = np.bincount(counts.tocoo(copy=False).col, minlength=self.settings.buckets)
         if self.settings.tfidf:
             fitted["weights"] = self._weights = np.log((1 + len(texts)) / (1 + occurrences)) + 1
         if self.settings.dimensions:
-            fitted["active"] = self._active = np.flatnonzero(occurrences)
+            fitted["active"] = np.flatnonzero(occurrences)
+            self._hold(fitted["active"])
             matrix = self._weighted(counts)
             fitted["axes"] = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
         return fitted
@@ -127,18 +144,28 @@ class HashingEmbedder:
         }  # fmt: skip
 
     def _counts(self, texts: Sequence[str]) -> Any:
-        """(texts, buckets) float64 in CSR: how often the words of a text have an n-gram of a column.
+        """(texts, buckets) float64: how often the words of a text have an n-gram of a column.
 
         A word counts with a blank before and behind it, and as a whole, once, where it is shorter than an n-gram then.
+
+        Of many texts by columns (CSC): a product with axes then reads what an n-gram has there once for all texts that
+        have it. Each text's sum goes in the same order either way, and has the same bits.
         """
         from scipy.sparse import csr_matrix
 
         words = [normalised(text).split() for text in texts]
-        spelt = self._spelt({word for own in words for word in own})
-        each = [spelt[word] for own in words for word in own]
-        columns = np.concatenate([np.empty(0, dtype=np.int32), *each])
-        ends = np.cumsum([0, *(sum(len(spelt[word]) for word in own) for own in words)])
+        numbers = {word: number for number, word in enumerate({word for own in words for word in own})}
+        spelt = self._spelt(numbers)
+        columns = [spelt[word] for word in numbers]
+        lengths = np.array([len(own) for own in columns], np.int64)
+        met = np.array([numbers[word] for own in words for word in own], np.int64)
+        ends = np.append(0, np.cumsum(lengths[met]))
+        places = np.repeat((np.cumsum(lengths) - lengths)[met] - ends[:-1], lengths[met]) + np.arange(ends[-1])
+        columns = np.concatenate([np.empty(0, np.int32), *columns])[places]
+        ends = ends[np.cumsum([0, *map(len, words)])]
         counts = csr_matrix((np.ones(len(columns)), columns, ends), (len(texts), self.settings.buckets))
+        if len(texts) >= MANY:
+            counts = counts.tocsc()
         counts.sum_duplicates()
         return counts
 
@@ -163,12 +190,17 @@ class HashingEmbedder:
 
     def _weighted(self, counts: Any) -> Any:
         """Sublinear term frequencies, times inverse document frequencies, rows of length 1, on the fitted columns."""
-        counts.data = 1 + np.log(counts.data)
+        held = counts.tocoo(copy=False)
+        rows, columns, width = held.row, held.col, counts.shape[1]
+        data = 1 + np.log(held.data)
         if self._weights is not None:
-            counts.data *= self._weights[counts.indices]
-        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        counts.data /= np.sqrt(np.bincount(rows, counts.data**2))[rows]
-        return counts if self._active is None else counts[:, self._active]
+            data *= self._weights[columns]
+        data /= np.sqrt(np.bincount(rows, data**2))[rows]
+        if self._active is not None:
+            columns, width = self._places[columns], len(self._active)
+            known = columns >= 0
+            rows, columns, data = rows[known], columns[known], data[known]
+        return type(counts)((data, (rows, columns)), (counts.shape[0], width))
 
     def _identity(self, axes: NDArray[np.floating[Any]] | None) -> str:
         options = self.settings.model_dump(include={"ngrams", "tfidf", "buckets", "dimensions", "max_characters"})
@@ -211,7 +243,8 @@ def _axes(matrix: Any, count: int) -> NDArray[np.floating[Any]]:
     """
     if matrix.shape[0] <= EXACT_UP_TO:
         with one_thread():
-            squares, left = np.linalg.eigh((matrix @ matrix.T).toarray())
+            rows = matrix.tocsr()
+            squares, left = np.linalg.eigh((rows @ rows.T).toarray())
             kept = np.flatnonzero(squares > RANK_TOLERANCE * squares[-1])[::-1][:count]
             axes = np.asarray(matrix.T @ (left[:, kept] / np.sqrt(squares[kept]))).T
     else:
@@ -229,10 +262,3 @@ def _axes(matrix: Any, count: int) -> NDArray[np.floating[Any]]:
             )
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     return np.ascontiguousarray(axes * np.sign(largest)[:, None])
-
-
-def _dense(counts: Any) -> Vectors:
-    vectors = np.empty(counts.shape, np.float32)
-    for start in range(0, counts.shape[0], DENSE_ROWS):
-        vectors[start : start + DENSE_ROWS] = counts[start : start + DENSE_ROWS].toarray()
-    return vectors

@@ -169,7 +169,9 @@ def _settle(done: Future[Made], asked: Future[Vectors], model: Embedder, texts: 
 
 
 def _embedded(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int) -> Made:
-    """Batch by batch; the places of a refusal are those in `texts`."""
+    """Batch by batch, or in larger ones that the model says it is quicker with; the places of a refusal are those in
+    `texts`."""
+    batch = max(batch, getattr(model, "together", 0))
     made: list[Vectors] = []
     refused: EmbeddingError | None = None
     for start in range(0, len(texts), batch):

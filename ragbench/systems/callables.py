@@ -30,7 +30,7 @@ from ragbench.core.settings import GeneratorSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
-from ragbench.data.rows import cut_list
+from ragbench.data.files import cut_list
 from ragbench.llm.client import run
 from ragbench.systems.frameworks import ALONE, OWN, Streamed, adapted, adapted_writer, texts_of, understood, written
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task

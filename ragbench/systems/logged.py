@@ -12,9 +12,8 @@ from ragbench.core.settings import project_folder
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Question, Status
 from ragbench.data import Dataset, DatasetError, trec
-from ragbench.data.files import parse_json, read_lines, read_text
-from ragbench.data.rows import cut
-from ragbench.data.vocabulary import flag
+from ragbench.data.cells import flag
+from ragbench.data.files import cut, parse_json, read_lines, read_text
 from ragbench.systems.generation import Generation
 from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps

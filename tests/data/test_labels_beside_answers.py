@@ -133,3 +133,38 @@ def test_cells_that_bars_part_are_cells(bare: Path) -> None:
     (bare / "a.csv").write_text("id|question|bot_reply|true_answer\n1|When?|At 9, sharp.|At 9.\n", encoding="utf-8")
     [sample] = read_samples(bare / "a.csv")
     assert (sample.user_input, sample.response, sample.reference) == ("When?", "At 9, sharp.", "At 9.")
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ("Yes да ДА 1 1.0 1,0 TRUE + ✓ ✔️ Correct. Верно relevant релевантно y ok", {1.0}),
+        ("No нет 0 0,0 False - – ✗ incorrect Неверно irrelevant нерелевантно n незачет hallucinated", {0.0}),
+    ],
+)
+def test_labels_are_read_however_they_are_spelled(bare: Path, words: str, labels: set[float]) -> None:
+    rows = [{"question": "When?", "answer": "At 8.", "label": word} for word in words.split()]
+    write_lines(bare / "t.jsonl", rows)
+    assert {(one.labels or {}).get("people") for one in read_samples(bare / "t.jsonl", Forms())} == labels
+
+
+def test_a_word_among_numbers_of_another_scale_is_no_lowest_grade(bare: Path) -> None:
+    """A dash for a grade that is not there would be 0 on a scale from 1 to 5."""
+    table(bare, label=lambda n: "-" if n == 3 else 1 + n % 5)
+    with pytest.raises(data.DatasetError, match=r"label holds '-', which is 0 or 1, and the number 2: leave the cells"):
+        read_samples(bare / "a.jsonl", Forms())
+    table(bare, label=lambda n: "yes" if n == 3 else 0.5)
+    assert read_samples(bare / "a.jsonl")[3].labels == {"people": 1.0}
+
+
+def test_what_could_be_a_label_or_another_systems_answer_is_guessed(bare: Path) -> None:
+    for columns, guess in {
+        "human,expert": "not read, as no field is called so: human, expert (is human the label? --column label=human)",
+        "is_correct,x": "(is is_correct the label? --column label=is_correct)",
+        "rag_answer,baseline_answer": "(is baseline_answer what another system answered? --column "
+        "answer=rag_answer,baseline_answer)",
+    }.items():
+        (bare / "t.csv").write_text(f"question,reference,{columns}\nWhen?,8,1,0\n", encoding="utf-8")
+        forms = Forms()
+        read_samples(bare / "t.csv", forms)
+        assert guess in " ".join(forms.told)

@@ -116,7 +116,7 @@ class TestCsv:
         path = written(tmp_path / "a.txt", "question\tanswer\nWhen?\t8:00\n")
         assert [row for _, row in read_rows(path)] == [{"question": "When?", "answer": "8:00"}]
         for number, text in enumerate(("Hours\n\nopen\tat 8\n", "a\t\tb\n1\t2\t3\n", "a\tb\n1\n", "a\tb\n", "")):
-            with pytest.raises(DatasetError, match="ends in none of"):
+            with pytest.raises(DatasetError, match=r"ends in none of|an empty file"):
                 list(read_rows(written(tmp_path / f"{number}.txt", text)))
 
     def test_columns_without_a_name(self, tmp_path: Path) -> None:

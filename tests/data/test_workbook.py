@@ -15,17 +15,29 @@ OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 OF_PACKAGES = "http://schemas.openxmlformats.org/package/2006"
 
 
-def workbook(path: Path, cells: str) -> Path:
-    """A workbook of one sheet."""
-    one = f'<Relationships xmlns="{OF_PACKAGES}/relationships"><Relationship Id="r1" Type="{OFFICE}/%s" Target="%s"/>'
+def workbook(path: Path, *sheets: str) -> Path:
+    """A workbook with the cells of its sheets, which are called A, B …"""
+    head = f'<Relationships xmlns="{OF_PACKAGES}/relationships">'
+    one = f'<Relationship Id="r%s" Type="{OFFICE}/%s" Target="%s"/>'
+    parts = [one % (n, "worksheet", f"worksheets/{n}.xml") for n, _ in enumerate(sheets)]
+    named = "".join(f'<sheet name="{chr(65 + n)}" sheetId="{n + 1}" r:id="r{n}"/>' for n, _ in enumerate(sheets))
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("[Content_Types].xml", f'<Types xmlns="{OF_PACKAGES}/content-types"/>')
-        file.writestr("_rels/.rels", one % ("officeDocument", "xl/workbook.xml") + "</Relationships>")
-        file.writestr("xl/_rels/workbook.xml.rels", one % ("worksheet", "worksheets/1.xml") + "</Relationships>")
-        sheets = '<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets>'
-        file.writestr("xl/workbook.xml", f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{sheets}</workbook>')
-        file.writestr("xl/worksheets/1.xml", f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>')
+        file.writestr("_rels/.rels", head + one % (1, "officeDocument", "xl/workbook.xml") + "</Relationships>")
+        file.writestr("xl/_rels/workbook.xml.rels", f"{head}{''.join(parts)}</Relationships>")
+        book = f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{named}</sheets></workbook>'
+        file.writestr("xl/workbook.xml", book)
+        for n, cells in enumerate(sheets):
+            sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+            file.writestr(f"xl/worksheets/{n}.xml", sheet)
     return path
+
+
+def table(*rows: str) -> str:
+    """The cells of rows, whose texts are parted by bars."""
+    cells = ("".join(cell(f"{chr(65 + n)}{row}", text) for n, text in enumerate(texts.split("|")))
+             for row, texts in enumerate(rows, 1))  # fmt: skip
+    return "".join(f'<row r="{row}">{own}</row>' for row, own in enumerate(cells, 1))
 
 
 def cell(place: str, text: str) -> str:
@@ -46,3 +58,28 @@ def test_rows_keep_their_numbers_and_what_is_below_an_early_end_is_not_waited_fo
     rows = read_rows(workbook(tmp_path / "near.xlsx", head + more))
     assert next(rows) == ("near.xlsx, row 5", {"question": "What?", "answer": "That."})
     rows.close()  # type: ignore[attr-defined]
+
+
+def test_sheets_of_one_form_are_systems_and_others_are_passed_over(tmp_path: Path) -> None:
+    about = table("Made by|us", "on|Monday")
+    path = workbook(
+        tmp_path / "a.xlsx", about, table("question|answer", "When?|8"), table("question|answer", "When?|9")
+    )
+    read = [(place, row.get("system"), row["answer"]) for place, row in read_rows(path)]
+    assert read == [("a.xlsx, B, row 2", "B", "8"), ("a.xlsx, C, row 2", "C", "9")]
+    alone = workbook(tmp_path / "b.xlsx", about, table("question|answer", "When?|8"), table("note|x", "n|1"))
+    assert list(read_rows(alone)) == [("b.xlsx, row 2", {"question": "When?", "answer": "8"})]
+
+
+def test_a_title_that_a_column_could_be_called_is_a_title(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", table("Answers", "question|answer", "When?|8"))
+    assert list(read_rows(path)) == [("a.xlsx, row 3", {"question": "When?", "answer": "8"})]
+    (tmp_path / "q.csv").write_text("question\nIs an answer, given late, one?\nWhen?\n")
+    with pytest.raises(DatasetError, match="3 cells, but the header names 1"):
+        list(read_rows(tmp_path / "q.csv"))
+
+
+def test_a_column_that_stands_there_twice_is_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", table("question|answer|answer", "When?|8|9"))
+    with pytest.raises(DatasetError, match=r"a\.xlsx, row 1: the column 'answer' stands there twice"):
+        list(read_rows(path))

@@ -8,8 +8,10 @@ import re
 import shutil
 import socket
 import threading
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -254,7 +256,17 @@ class TestKeysAndUrls:
             "".join(sign if sign.isalnum() or sign == "\\" else f"\\u{ord(sign):04X}" for sign in key),
             re.sub("%..", lambda code: code[0].lower(), quote(key, "")), *((key.lower(), key.upper()) if long else ()),
         ]  # fmt: skip
+        own = key.encode()
+        if long:
+            ways += [b64encode(own).decode(), urlsafe_b64encode(own).decode(), own.hex(), own.hex().upper(),
+                     "".join(f"%{byte:02X}" for byte in own)]  # fmt: skip
         mask = secrets.masker_of(key)
+        for before, after in product(("", "a", "me", "you:", "ключ "), ("", "x", "\r\n")) if long else ():
+            for encode in (b64encode, urlsafe_b64encode):  # as in "Basic …", which has the user's name, too
+                kept = mask(encode(before.encode() + own + after.encode()).decode()).partition("••••")
+                assert kept[1]
+                assert len(kept[0]) <= len(before.encode()) * 8 / 6 + 1
+                assert len(kept[2].rstrip("=")) <= 2
         assert [way for way in ways if mask(f"it is <{way}>.") != "it is <••••>."] == []
         assert mask(words := f"Of {key[: len(key) // 2]} nothing is told.") is words
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
@@ -80,3 +81,11 @@ def answering(raw: bytes | Callable[[], bytes], then: bytes = b"", times: int = 
     server._decide = lambda path, raw, body: ("500", 200, None)  # type: ignore[method-assign]
     server._break = send  # type: ignore[method-assign]
     return server
+
+
+def shared() -> float:
+    """How many times as long as alone work takes now that others have the processors, too; at least 1."""
+    began, used = time.monotonic(), time.thread_time()
+    while time.thread_time() - used < 0.2:
+        pass
+    return max(1.0, (time.monotonic() - began) / 0.2)

@@ -16,6 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from ragbench.report.execution import execute
 from ragbench.store import Store
 from tests.embed.servers import embeddings_server
 from tests.judge import judged_project
@@ -236,6 +237,17 @@ def test_a_notebook_that_is_being_started_is_not_carried_out(bare: Path) -> None
         assert runner.returncode == 143
         assert b"ipykernel" not in said, said.decode()
         wait(lambda mark=mark: not alive(mark), 5)
+
+
+@pytest.mark.fault("interrupt", tried="a signal in a notebook's process before its first line", count=1)
+def test_a_kernel_that_is_interrupted_before_its_first_line_prints_nothing() -> None:
+    with execute._uninterrupted():
+        kernel = asked([*execute.BEGIN, "--version"])
+    kernel.send_signal(signal.SIGINT)
+    version, said = kernel.communicate(timeout=60)
+    assert (kernel.returncode, said) == (0, "")
+    assert version[:1].isdigit()
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ def frozen(settings: Settings) -> Iterator[None]:
     stopped = server.cluster_of(settings).processes()
     try:
         for process in stopped:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):  # one of a connection that has just been closed
+                process.suspend()
         yield
     finally:
         for process in stopped:

@@ -55,7 +55,11 @@ def test_batches_of_a_fast_embedder_are_kept_together(
     done: list[int] = []
     assert store.embed(embedder, texts, batch=4, progress=done.append) == 100
     assert max(embedder.sizes) == 4, "no more texts together than asked for"
-    assert kept == [4, 8, 16, 32, 40]
+    quick = Counting("quick")
+    quick.together = 10  # type: ignore[attr-defined]
+    store.embed(quick, texts, batch=4)
+    assert max(quick.sizes) == 10, "or than it says to be quicker with"
+    assert kept[:5] == [4, 8, 16, 32, 40]
     assert sum(done) == 100
     np.testing.assert_array_equal(store.vectors(embedder, texts), [[1, n] for n in range(100)])
 

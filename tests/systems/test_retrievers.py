@@ -243,7 +243,7 @@ def test_a_passage_is_read_as_the_first_ranking_has_it_and_one_without_a_score_i
     assert [hit.similarity for hit in by_scores([rest], (1.0,))] == [1.0, 0.5, 0.0]
 
 
-@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 6))
+@given(st.lists(st.integers(0, 3), max_size=12) | st.lists(st.integers(0, 99), min_size=220), st.integers(1, 6))
 def test_the_best_are_the_first_of_all_in_order(scores: list[int], k: int) -> None:
     wanted = sorted((place for place, score in enumerate(scores) if score), key=lambda place: (-scores[place], place))
     assert retrievers.best(np.array(scores, float), k).tolist() == wanted[:k]

@@ -512,7 +512,7 @@ def load() -> Settings:
     path = read_path()
     if os.environ.get("RAGBENCH_CONFIG") and not config_path().is_file():
         raise ConfigurationError(f"RAGBENCH_CONFIG = {config_path()}: there is no such file")
-    _refuse_secrets(path)
+    _refuse_at_sight(path)
     try:
         loaded = Settings()
     except ValidationError as error:
@@ -577,13 +577,15 @@ def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
         raise ConfigurationError("\n".join(mistakes.explain(fault, Settings) for fault in faults)) from None
 
 
-def _refuse_secrets(path: Path) -> None:
+def _refuse_at_sight(path: Path) -> None:
     try:
         table = folders.toml(folders.text(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:
         raise ConfigurationError(f"{path.name}: database_url may hold a password: set RAGBENCH_DATABASE_URL instead")
+    if place := mistakes.with_null(table):
+        raise ConfigurationError(f"{path.name}: {'.'.join(place)}: it has a null character, \\u0000; no text may")
 
 
 def _refuse_unknown_variables(settings: Settings) -> None:

@@ -64,3 +64,12 @@ def _table(place: tuple[int | str, ...], whole: type[BaseModel]) -> type[BaseMod
             break
         model = models[0]
     return model
+
+
+def with_null(value: Any, *place: str) -> tuple[str, ...]:
+    """Where a text with a null character stands, which no path and no database takes; empty where none does."""
+    if isinstance(value, Mapping):
+        return next((found for key, own in value.items() if (found := with_null(own, *place, str(key)))), ())
+    if isinstance(value, list):
+        return next((found for own in value if (found := with_null(own, *place))), ())
+    return place if isinstance(value, str) and "\0" in value else ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html.entities
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -167,13 +168,30 @@ def _sign(sign: str) -> str:
     return rf"(?:\\{{0,4}}{re.escape(sign)}|(?i:{escaped}|{of_url}|&(?:amp;)*(?:{of_html}){byte}){space})"
 
 
+def _encoded(value: str) -> set[str]:
+    """What stands for a long value, whole, in its bytes as base64, beside whatever others, in hexadecimal, and with
+    every byte as in a URL; none of a short one, of which a word could be one."""
+    given = value.encode("utf-8", "surrogatepass")
+    if len(given) < LONG:
+        return set()
+    signs = set()
+    for before in range(3):  # bytes of others in the first group of three
+        whole = b64encode(b"\0" * before + given).decode().rstrip("=")
+        core = whole[-(-8 * before // 6) : len(whole) - bool((before + len(given)) % 3)]
+        signs |= {core, core.replace("+", "-").replace("/", "_")}
+    return {*signs, given.hex(), "".join(f"%{byte:02x}" for byte in given)}
+
+
 @lru_cache(maxsize=256)
 def _masking(values: frozenset[str]) -> Mask:
     secrets = sorted(values, key=lambda value: (-len(value), value))
     if not secrets:
         return str
-    pattern = re.compile("|".join(map(_anyhow, secrets)))
+    encoded = sorted({sign for value in secrets for sign in _encoded(value)})
+    forms = [*map(_anyhow, secrets), *(rf"(?i:[\w+/-]{{0,2}}{re.escape(sign)}[\w+/-]{{0,2}}=*)" for sign in encoded)]
+    pattern = re.compile("|".join(forms))
     runs = {max(re.findall("[a-z0-9]+", value.lower()), key=len, default="") for value in secrets}
+    runs |= {sign.lower() for sign in encoded}
 
     def mask(text: str) -> str:
         # what every way of writing leaves as it is is looked for first: that is a hundred times as fast, and nearly

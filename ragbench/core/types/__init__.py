@@ -468,7 +468,8 @@ class Embedder(Protocol):
     """Texts to vectors. `identity` names everything that changes a vector: model, revision, options, fitted corpus.
 
     One by which a text has the same vector, to the bit, whatever it is embedded with says so by `is_by_text = True`:
-    its texts may be embedded in any parts.
+    its texts may be embedded in any parts. One that is quicker with more texts in a call than `batch` of the settings
+    says how many by `together`.
     """
 
     name: str

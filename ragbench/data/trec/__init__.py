@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.data.files import PACKINGS, DatasetError, unpacked
-from ragbench.data.rows import parquet_rows
+from ragbench.data.cells import TABLE
+from ragbench.data.files import PACKINGS, DatasetError, parquet_rows, unpacked
 from ragbench.data.trec.lines import (
     LONGEST_LINE,
     Columns,
@@ -38,7 +38,7 @@ from ragbench.data.trec.lines import (
     rows,
     understood,
 )
-from ragbench.data.vocabulary import JUDGED, TABLE, key, printed
+from ragbench.data.vocabulary import JUDGED, key, printed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
 SHORT = (
     "QUERY DOCUMENT GRADE", "QUERY Q0 DOCUMENT RANK SCORE", "QUERY DOCUMENT RANK SCORE TAG",
-    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE",
+    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE RANK", "QUERY DOCUMENT SCORE",
 )  # fmt: skip
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 _SUFFIXES = {
@@ -298,9 +298,11 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
-    numbers = (form.number, *(() if is_placed or form.rank is None else [form.rank]))
-    return all(finite(words[place]) is not None for place in numbers) and (
-        is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
+    rank = "0" if is_placed or form.rank is None else words[form.rank]
+    return (
+        finite(words[form.number]) is not None
+        and rank.isdecimal()
+        and (is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0")))
     )
 
 
@@ -402,7 +404,7 @@ def _of_queries(path: Path, given: Mapping[str, Any], value: str) -> Iterator[Pl
 
 NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
 """Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
-_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.](?P<cut>\d+))?")
+_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.]?(?P<cut>\d+))?")
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 

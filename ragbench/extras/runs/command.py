@@ -55,7 +55,7 @@ def show_all(
 def show(name: options.Run, as_json: options.AsJson = False) -> None:
     """Say everything that is kept of one run: numbers with intervals, data, models, parameters, where its pages lie."""
     from ragbench.cli.console import outputs
-    from ragbench.core import stand_ins
+    from ragbench.core import answered_by, stand_ins
     from ragbench.extras.runs.past_runs import COVERED
     from ragbench.report.keeping import kept
 
@@ -97,6 +97,7 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         if topics := run_facts(part.facts).get("topic_coverage"):
             terminal.table(COVERED, [tuple(_told(topic[name]) for name in COVERED) for topic in topics])
     outputs.caveat((stand_in for part in record.parts for stand_in in stand_ins.of(part.facts)), err=False)
+    outputs.answered(answered_by.together(part.facts for part in record.parts), err=False)
 
 
 @application.command("rename")
@@ -411,7 +412,7 @@ def compare(
     Exit code 0 when something was compared, whatever came out; 3 when nothing can be.
     """
     from ragbench.cli.console import outputs
-    from ragbench.core import settings, trust
+    from ragbench.core import answered_by, settings, trust
     from ragbench.extras.runs import comparison_pages
     from ragbench.extras.runs.compared import compare_runs
     from ragbench.report.keeping import kept
@@ -433,6 +434,7 @@ def compare(
     if not to_screen:
         _say(comparison)
     outputs.caveat(comparison_pages.stood_in(comparison), err=to_screen)
+    outputs.answered(answered_by.of({"answered_by": comparison_pages.answered(comparison)}), err=to_screen)
     terminal.say(f"for an article: ragbench publish {out or folder.name} --to article", err=to_screen)
     terminal.say(index, err=to_screen)
 
@@ -521,7 +523,7 @@ def history(
     Example: `ragbench history -m mrr -m ndcg@10`
     """
     from ragbench.cli.console import outputs
-    from ragbench.core import settings, stand_ins, trust
+    from ragbench.core import answered_by, settings, stand_ins, trust
     from ragbench.core.language import translator
     from ragbench.core.settings import project_folder
     from ragbench.extras.runs import history as room
@@ -540,8 +542,10 @@ def history(
         tables = {"points": room.rows(made), "changes": made.extra["changes"].to_dict("records")}
         about = {
             "runs": run_facts(made.facts)["runs"],
+            "answered_by": made.facts["answered_by"],
             "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en")),
         }
         outputs.write(json_file, {**tables, **about})
     outputs.caveat(stand_ins.of(made.facts))
+    outputs.answered(answered_by.of(made.facts))
     terminal.say(index, err=outputs.is_screen(json_file))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
-from ragbench.core import stand_ins
+from ragbench.core import answered_by, stand_ins
 from ragbench.core.folders import new_folder
 from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import (
@@ -153,6 +153,7 @@ def overall(comparison: RunComparison) -> Measurement:
     known: RunFacts = {
         "runs": [about(run, letter) for letter, run in zip(letters, comparison.runs, strict=True)],
         "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
+        "answered_by": answered(comparison),
         "identified": all(run.identities for run in comparison.runs),
     }
     return Measurement(
@@ -228,6 +229,7 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
                 "baseline": first.titles[0],
                 "systems": [{"name": title} for title in titles],
                 "stand_ins": _stand_ins(comparison, first.notebook, pairings),
+                "answered_by": answered(comparison, first.notebook),
                 "judged_alone": _judged_alone(known),
                 **({"primary": primary} if primary in set(scores["metric"]) else {}),
                 "runs": [record.id for record in _runs(comparison, pairings)],
@@ -266,6 +268,16 @@ def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
     for (notebook, _system), beside in together.items():
         kept |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(comparison, notebook, list(beside.values()))}))
     return tuple(kept)
+
+
+def answered(comparison: RunComparison, *notebooks: str) -> list[dict[str, Any]]:
+    """Whose replies may be another model's or somebody's, by run; of these notebooks, of all that are compared if none
+    are given."""
+    shown = notebooks or {each.notebook for each in (*comparison.pairings, *comparison.summarized)}
+    return answered_by.of_runs(
+        (letter, [part.facts for part in run.parts if part.notebook in shown])
+        for letter, run in zip(LETTERS, comparison.runs, strict=False)
+    )
 
 
 def _stand_ins(comparison: RunComparison, notebook: str, beside: Sequence[Beside]) -> list[dict[str, Any]]:
@@ -332,6 +344,7 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
             "pairings": [_pairing_json(comparison, each) for each in comparison.pairings],
             "summaries": summaries(comparison),
             "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
+            "answered_by": answered(comparison),
             "caveat": stand_ins.caveat(stood_in(comparison), english),
         }
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
-from ragbench.core import stand_ins
+from ragbench.core import answered_by, stand_ins
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, columns
@@ -75,6 +75,7 @@ def history(
         }
         for record in kept
     ]
+    shown = {record.id: {value.notebook for value in wanted[record.id]} for record in kept}
     stood_in = {
         each: None
         for record in kept
@@ -86,6 +87,10 @@ def history(
         "runs": runs,
         "sections": [section.fact for section in sections],
         "stand_ins": [each.fact for each in stood_in],
+        "answered_by": answered_by.of_runs(
+            (record.name or record.id, [part.facts for part in record.parts if part.notebook in shown[record.id]])
+            for record in kept
+        ),
     }
     return Measurement(
         notebook=NAME,

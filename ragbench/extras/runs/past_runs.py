@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from ragbench.core.metric import Metric
-from ragbench.data.files import DatasetError
+from ragbench.data.files import DatasetError, cut
 from ragbench.data.question_sets import Name, Page, Pages
-from ragbench.data.rows import checked, cut, read_rows
+from ragbench.data.rows import checked, read_rows
 from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson

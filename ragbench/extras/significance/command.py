@@ -216,7 +216,7 @@ def significance(
     from ragbench.cli.console.options import counted
     from ragbench.core.language import translator
     from ragbench.core.measurement import without_nan
-    from ragbench.data.rows import cut
+    from ragbench.data.files import cut
     from ragbench.extras.significance.rater_tables import Table, numbers_of_both
     from ragbench.tiers.basics import findings, verdict_tables
 
@@ -227,8 +227,9 @@ def significance(
         id_column = next(
             (column for column in map(first.called, ("id", "user_input")) if column in second.columns), id_column
         )
-    first.require([id_column, *(metric or ()), *([cluster] if cluster else [])])
-    second.require([id_column, *(metric or ())])
+    how = "; --id COLUMN, of both files, names what tells the questions"
+    first.require([id_column, *(metric or ()), *([cluster] if cluster else [])], how)
+    second.require([id_column, *(metric or ())], how)
     names, left_out = (metric, {}) if metric else numbers_of_both(first, second, {id_column, cluster})
     names = list(dict.fromkeys(names))
     strange = sorted(set(lower or ()) - set(names))

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.names import meant
-from ragbench.data.cells import plain
-from ragbench.data.files import PACKINGS, DatasetError
-from ragbench.data.rows import TABLES, cut, cut_list, read_rows
-from ragbench.data.vocabulary import NO, YES, decimal, field_of, raters_of
+from ragbench.data.cells import decimal, plain, verdict
+from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
+from ragbench.data.rows import TABLES, read_rows
+from ragbench.data.vocabulary import field_of, is_content, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LABELS = {"id", "metric", "annotator", "value"}
 """Columns of the files of labels that ragbench writes; an item is what a `system` answered to a question, if named."""
 Item = tuple[str, str]
+OPTIONS = "--item COLUMN --rater COLUMN --value COLUMN"
 MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's unasked
 
 
@@ -108,6 +109,7 @@ class Ratings:
         items = sorted({item for item, _ in given})
         spelled = {} if numeric else _spelled([cell for cell in given.values() if cell is not None], categories)
         folded: dict[str, list[str]] = {}
+        _require_common(paths[0], given, spelled)
         for spelling, chosen in spelled.items():
             folded.setdefault(chosen, []).append(spelling)
         return cls(
@@ -136,10 +138,27 @@ def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str
 
 
 def _classes(labels: Collection[str]) -> dict[str, str]:
-    """By label its class: yes or no where every label says one of them, and there are both; else its plain form."""
+    """By label its class: yes or no where both are said and no number from 2 stands beside; else its plain form."""
     folded = {label: plain_label(label) for label in labels}
-    said = {label: "yes" if form in YES else "no" for label, form in folded.items() if form in YES or form in NO}
-    return said if len(said) == len(folded) and {*said.values()} == {"yes", "no"} else folded
+    said = {label: "yes" if is_yes else "no" for label in labels if (is_yes := verdict(label)) is not None}
+    is_of_both = len({*said.values()}) == 2 and not any(map(_is_number, folded.keys() - said.keys()))
+    return {**folded, **said} if is_of_both else folded
+
+
+def _require_common(path: Path, given: Mapping[tuple[Item, str], Any], spelled: Mapping[str, str]) -> None:
+    """Raises DatasetError for a rater of several classes who shares none with anybody: they are spelled otherwise."""
+    said: dict[str, set[str]] = {}
+    for (_, rater), cell in given.items():
+        if cell in spelled:
+            said.setdefault(rater, set()).add(spelled[cell])
+    for rater, own in said.items():
+        others = {other: classes for other, classes in said.items() if other != rater and len(classes) > 1}
+        if len(own) > 1 and others and not any(own & classes for classes in others.values()):
+            other, classes = next(iter(others.items()))
+            raise DatasetError(
+                f"{path}: {rater} gives {cut_list(sorted(own))}, and {other} {cut_list(sorted(classes))}: no class is "
+                "common; spell both as one, such as yes and no, or 1 and 0"
+            )
 
 
 def _wide(table: Table, columns: Columns) -> Sequence[str]:
@@ -148,13 +167,15 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     if columns.raters:
         table.require(columns.raters)
         return columns.raters
-    is_long = table.called("rater") in table.columns
+    if columns.value != Columns.value:
+        table.require([columns.value])
+    is_long = {table.called("rater"), table.called("value")} <= {*table.columns}
     if columns.value == Columns.value in table.columns or is_long or columns.metric:
         return ()
     if columns.value == Columns.value and len(people := raters_of(table.columns)) > 1:
         return people
     own = {columns.item or _item(table), columns.cluster}
-    others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater")]
+    others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater", "system")]
     held = {name: classes for name in others if (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
     alike = [name for name in held if named is None or held[name] & held[named]]
@@ -165,7 +186,7 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
         named_so = ",".join([*held][:2]) if len(held) > 1 else "COLUMN,COLUMN"
         raise DatasetError(
             f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
-            f"and value; of a table with a column a rater name these, --raters {named_so}"
+            f"and value, {OPTIONS}; of a table with a column a rater name these, --raters {named_so}"
         )
     return ()
 
@@ -209,7 +230,7 @@ def _file(
     value = columns.value if columns.value in table.columns or columns.value != "value" else table.called("value")
     is_file = columns.rater is None and not alone and rater not in table.columns
     wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
-    table.require([*wanted, *([columns.cluster] if columns.cluster else [])])
+    table.require([*wanted, *([columns.cluster] if columns.cluster else [])], f"; which are they? {OPTIONS}")
     nothing = [None] * len(table.rows)
     items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
@@ -262,7 +283,6 @@ def _shown(item: Item) -> str:
 LARGEST = 1e30
 """Of a value: a number that nobody can mean overflows in sums of powers."""
 NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
-FLAGS = {"true": 1.0, "false": 0.0}
 ENDINGS = {*PACKINGS, *TABLES} - {""}
 
 
@@ -301,12 +321,12 @@ class Table:
             name = name.with_suffix("")
         return name.name
 
-    def require(self, names: Sequence[str]) -> None:
-        """Raises DatasetError for a column that there is not, with those there are."""
+    def require(self, names: Sequence[str], how: str = "") -> None:
+        """Raises DatasetError for a column that there is not, with those there are. how: else, what says which is."""
         if missing := [name for name in names if name not in self.columns]:
             near = meant(missing[0], list(self.columns)) if len(missing) == 1 else ""
             raise DatasetError(
-                f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}{near}"
+                f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}{near or how}"
             )
 
     def called(self, field: str) -> str:
@@ -321,7 +341,7 @@ class Table:
         ]
 
     def numbers(self, column: str) -> Array:
-        """Finite numbers, true and false as 1 and 0; NaN where nothing was measured. DatasetError for other cells."""
+        """Finite numbers, words for yes and no as 1 and 0; NaN for nothing measured. DatasetError for other cells."""
         import numpy as np
 
         cells = zip(self.places, self.rows, strict=True)
@@ -351,6 +371,7 @@ def numbers_of_both(first: Table, second: Table, taken: Collection[str | None]) 
     for name in [*first.columns, *(name for name in second.columns if name not in first.columns)]:
         if name not in taken:
             faults = [fault for table in (first, second) if (fault := _no_numbers(table, name))]
+            faults += ["what was asked or said is no score"] if is_content(name) else []
             if faults:
                 left_out[name] = "; ".join(faults)
             else:
@@ -405,7 +426,8 @@ def _number(cell: Any, place: str) -> float:
         elif (text := cell.strip().casefold()) in NOT_MEASURED:
             return math.nan
         elif "_" not in text:
-            value = FLAGS[text] if text in FLAGS else decimal(text)
+            said = verdict(text) if text.isalpha() else None  # a dash may stand for what was not measured
+            value = decimal(text) if said is None else float(said)
     except (TypeError, ValueError, OverflowError):
         pass
     if not abs(value) <= LARGEST:

@@ -15,9 +15,9 @@ from pydantic import BaseModel, Field
 from ragbench import stats
 from ragbench.core.types import Array, Chunk, Estimate, Judge, LexicalReader, Prompt, Sample, Status
 from ragbench.core.waves import gather
-from ragbench.data.files import DatasetError
-from ragbench.data.rows import cut, read_rows
-from ragbench.data.vocabulary import decimal
+from ragbench.data.cells import decimal
+from ragbench.data.files import DatasetError, cut
+from ragbench.data.rows import read_rows
 from ragbench.extras.standards.grades import PART, WINDOW, graded
 from ragbench.extras.standards.nuggets import OKAY, VITAL
 from ragbench.metrics.explanation import sentence

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ragbench.core.types import Chunk, ToolCall
-from ragbench.data.cells import opened
-from ragbench.data.files import DatasetError
+from ragbench.data.cells import mark, opened
+from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import (
     Passage,
     answer_of,
@@ -28,9 +28,8 @@ from ragbench.data.payloads import (
     question_of,
     quoted,
 )
-from ragbench.data.rows import cut_list
 from ragbench.data.samples import SAID, samples_of
-from ragbench.data.vocabulary import field_of, key, mark
+from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span, Trace
 
@@ -131,6 +130,9 @@ def _whole(given: Mapping[str, Any], trace: str) -> Trace:
     steps = [_step(step, trace, label(_first(step, "span")) or "") for step in _objects(_first(given, "steps"))]
     scores, milliseconds = _objects(_first(given, "scores")), _number(given, "milliseconds", number)
     seconds = _number(given, "seconds", number) if milliseconds is None else milliseconds / 1000
+    moments = [moment(_first(given, end)) for end in ("start", "end")]
+    if seconds is None and moments[0] is not None and moments[1] is not None:  # Opik has both alone
+        seconds = max(moments[1] - moments[0], 0.0)
     return Trace(
         trace,
         tuple(span for step in steps for span in step.spans),

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +39,8 @@ _IN_GROUP = re.compile(r"^ *\| (?!Traceback|\S*ExceptionGroup)([\w.]+)(?:: (.*))
 _KERNEL = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+if hasattr(signal, "pthread_sigmask"):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 runpy.run_module("ipykernel_launcher", run_name="__main__")
 """
 """A kernel that is interrupted before it is one would print a trace; once it works on a cell it listens by itself."""
@@ -233,7 +235,8 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
                     local: Any = self.provisioner
                     local.process, local.pid, local.pgid = made, made.pid, made.pid
                     return
-            await super()._async_launch_kernel(kernel_cmd, **words)
+            with _uninterrupted():
+                await super()._async_launch_kernel(kernel_cmd, **words)
 
         _launch_kernel = _async_launch_kernel
 
@@ -259,6 +262,19 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
         manager.transport = "ipc"
         manager.ip = str(private / "k")
     return manager
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A process that is started here gets no SIGINT until its own first line: Python would end it with a trace."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(manager: Any) -> None:

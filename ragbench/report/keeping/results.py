@@ -25,8 +25,7 @@ from ragbench.core.settings import secrets
 from ragbench.core.types.reason import Reason, read
 from ragbench.data import files as reading
 from ragbench.data.files import LATEST as LATEST_MOMENT
-from ragbench.data.files import MAX_ROWS
-from ragbench.data.rows import look_at_parquet
+from ragbench.data.files import MAX_ROWS, look_at_parquet
 from ragbench.metrics import published
 from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.session import versions

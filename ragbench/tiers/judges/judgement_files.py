@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ragbench.core.types import Sample, Status
-from ragbench.data.files import DatasetError, parse_json
-from ragbench.data.rows import checked, cut, listed, read_rows
-from ragbench.data.vocabulary import decimal
+from ragbench.data.cells import decimal
+from ragbench.data.files import DatasetError, cut, parse_json
+from ragbench.data.rows import checked, listed, read_rows
 from ragbench.judge import asks_nobody
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.choices import BenchError

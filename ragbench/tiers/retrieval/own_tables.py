@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from ragbench.core.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.core.types import Chunk, Question
 from ragbench.data import Dataset, DatasetError, PastQuestion, normalise, vocabulary
+from ragbench.data.files import cut_list
 from ragbench.data.records import REAL
-from ragbench.data.rows import cut_list
 from ragbench.store.foreign import holds_vectors, no_vectors
 
 if TYPE_CHECKING:

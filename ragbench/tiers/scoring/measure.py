@@ -10,6 +10,7 @@ from typing import Any
 
 from ragbench import embed
 from ragbench.core import settings, trust
+from ragbench.core.expectations import shown
 from ragbench.core.language import translator
 from ragbench.core.metric import FIELDS, Metric
 from ragbench.core.progress import Listener, Listening, Progress
@@ -262,6 +263,9 @@ def _embedders(
     given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
     names = parted([name for embedder in given if isinstance(embedder, str) for name in embedder.split(",")])
     known = settings.load().embedders
+    for one in given:
+        if not isinstance(one, str) and not hasattr(one, "embed"):
+            raise ValueError(f"embedder: {shown(one)} is no embedder; a name, or an object with embed, is expected")
     for name in names:
         if name not in known:
             raise ValueError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.core import gaps, stand_ins
+from ragbench.core import answered_by, gaps, stand_ins
 from ragbench.core.facts import Facts
 from ragbench.core.gaps import counted
 from ragbench.core.language import Translator, translator
@@ -376,11 +376,14 @@ def unit(material: Material) -> str | None:
 
 
 def standing_in(material: Material) -> list[Part]:
-    """The sentence on what only stands in for a model; none where nothing does."""
+    """The sentence on what only stands in for a model, none where nothing does; of runs also, whose replies may be
+    another model's, or somebody's."""
     text = caveat(stand_ins.of(material.facts), material.text)
-    if not text:
-        return []
-    return [Text((text, " ", judges.baseline(material)) if judges.stand_ins(material) else text, "rb-standin")]
+    said: list[Phrase] = (
+        [(text, " ", judges.baseline(material)) if judges.stand_ins(material) else text] if text else []
+    )
+    said += map(shown, answered_by.warnings({"answered_by": material.facts.get("answered_by") or ()}, material.text))
+    return [Text(sentence, "rb-standin") for sentence in said]
 
 
 def told(_: Translator, facts: Mapping[str, Any] | None) -> str:

@@ -286,3 +286,16 @@ def test_an_embedder_of_metrics_that_is_not_there(tmp_path: Path, monkeypatch: p
     write(tmp_path, "embedder = 'hasing'\n", monkeypatch)
     with pytest.raises(ConfigurationError, match=r"embedder = 'hasing': .* did you mean 'hashing'"):
         settings.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [('[systems.x]\nresults = "a\\u0000"\n', "systems.x.results"), ('reports_folder = "\\u0000"\n', "reports_folder"),
+     ('[judges.x]\nwithout = ["seed", "a\\u0000"]\n', "judges.x.without")],
+)  # fmt: skip
+def test_a_null_character_is_refused_by_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str
+) -> None:
+    write(tmp_path, text, monkeypatch)
+    with pytest.raises(ConfigurationError, match=rf"{place}: it has a null character"):
+        settings.load()

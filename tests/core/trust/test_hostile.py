@@ -122,6 +122,17 @@ PROJECTS = {
     "a database that a variable names": Hostile('[databases.j]\nurl_variable = "PROD_URL"\n',
                                                 words=(*RUN, "-d", "db:j"), named="PROD_URL"),
     "data of another project": Hostile(top='data_folder = "../other/data"\n', named="data_folder: reads {other}/data"),
+    "data by a folder with a brace": Hostile(top='data_folder = "x{/../../other/data"\n', files={"x{/y": ""},
+                                             named="data_folder: reads {other}/data"),
+    "reports by a folder with a brace": Hostile(top='reports_folder = "x{/../../other/reports"\n', files={"x{/y": ""},
+                                                named="writes to {other}/reports"),
+    "results by a folder with two lines": Hostile('[systems.x]\nresults = "x\\ny/../../other/secret.jsonl"\n',
+                                                  files={"x\ny/z": ""}, named="reads {other}/secret.jsonl"),
+    "a prompt by a folder with a slot": Hostile('[generators.x]\nprompt = "x{y}/../../other/secret.jsonl"\n',
+                                                files={"x{y}/z": ""}, named="reads {other}/secret.jsonl"),
+    "a metric's prompt by a folder with a brace": Hostile(
+        '[metrics.faithfulness.prompt]\nen = "x{/../../other/secret.jsonl"\n', files={"x{/y": ""},
+        named="reads {other}/secret.jsonl"),
     "a link among its data": Hostile(links={"data/small/decisions.en.jsonl": "secret.jsonl"},
                                      named="leads to {other}/secret.jsonl"),
     "a link in place of its data": Hostile(links={"data": "data"}, named="data_folder: reads {other}/data"),
@@ -205,7 +216,7 @@ def one_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=47)
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=52)
 @pytest.mark.parametrize("name", PROJECTS)
 def test_nothing_of_it_happens_before_one_answer(
     name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer
@@ -373,3 +384,14 @@ def test_from_python_the_same_is_refused(stranger: Callable[..., tuple[Path, Pat
             report.run(["tier1_retrieval"], {})
         assert not list(project.parent.rglob(CANARY))
         assert server.requests == []
+
+
+@pytest.mark.parametrize("key", ["data_folder", "reports_folder", "notebooks_folder"])
+def test_links_that_lead_round_in_a_circle_end_in_a_sentence(
+    key: str, stranger: Callable[..., tuple[Path, Path]]
+) -> None:
+    project, _ = stranger(Hostile(top=f'{key} = "circle/x"\n'), "")
+    (project / "circle").symlink_to("circle")
+    done = ragbench("run", "sources")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if key == "notebooks_folder" else 3), done.stderr

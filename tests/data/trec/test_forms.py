@@ -144,3 +144,20 @@ def test_no_order_of_columns_or_lines_changes_a_run(
         assert list(other.queries) == list(plain.queries)
         for query, row in plain.queries.items():
             assert trec.listed_order(other.queries[query]).documents.equals(trec.listed_order(row).documents)
+
+
+@pytest.mark.parametrize(
+    ("lines", "form"),
+    [
+        ("q d2 9.5 1\nq d1 8.5 2\n", "QUERY DOCUMENT SCORE RANK"),
+        ("q d2 1 9.5\nq d1 2 8.5\n", "QUERY DOCUMENT RANK SCORE"),
+        ("q d2 0 9\nq d1 1 8\n", "QUERY DOCUMENT RANK SCORE"),
+    ],
+)
+def test_a_score_before_its_rank_is_no_rank(tmp_path: Path, lines: str, form: str) -> None:
+    run = trec.read_run(written(tmp_path, "mine.run", lines))
+    assert (trec.listed_order(run.queries["q"]).documents.to_pylist(), run.form) == (["d2", "d1"], form)
+
+
+def test_judgements_under_the_heading_relevant(tmp_path: Path) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.csv", "query_id,doc_id,relevant\nq,d,1\n")) == {"q": {"d": 1.0}}

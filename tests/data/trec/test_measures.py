@@ -24,6 +24,8 @@ from tests.data.trec.trec_files import written
         ("R-Prec", "r_precision"), ("Bpref", "bpref"), ("RBP(p=0.9)@10", "rbp(p=0.9)@10"),
         ("RR(cutoff=10)", "mrr@10"), ("map", "average_precision"),
         ("ndcg(gain=exponential)@10", "ndcg(gain=exponential)@10"),
+        ("ndcg10", "ndcg@10"), ("MRR10", "mrr@10"), ("P10", "precision@10"), ("HR@10", "hit_rate@10"),
+        ("Accuracy@5", "hit_rate@5"), ("acc@1", "hit_rate@1"),
         ("no_such", "no_such"),
     ],
 )  # fmt: skip

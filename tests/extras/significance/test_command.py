@@ -281,7 +281,7 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
         ((first, second, "--level", "95"), "level is the nominal coverage, between 0 and 1"),
         ((first, second, "--margin", "-1"), "margin"),
         ((first, lines), "broken.jsonl, line 2: not JSON"),
-        ((first, sheet), "t.xlsx: cannot be read: "),
+        ((first, sheet), "t.xlsx: an empty file; "),
         ((first, tmp_path / "none.csv"), "none.csv: there is no such file"),
         ((first, tmp_path), ": a folder; name a table in it"),
     ):
@@ -393,12 +393,34 @@ def test_a_wide_table_that_tells_no_raters_says_how_to_name_them(
 
 
 @pytest.mark.parametrize(
+    ("table", "more", "said"),
+    [
+        ("id,a,b\n1,good,A\n2,bad,B\n", ("--raters", "a,b"), "a gives bad, good, and b A, B: no class is common"),
+        (
+            "id,humn,judge\n1,yes,yes\n2,no,no\n",
+            ("--value", "human"),
+            "has no column human; it has id, humn, judge; did",
+        ),
+        ("id,asessor,rating\n1,x,1\n2,y,0\n", (), "which are they? --item COLUMN --rater COLUMN --value COLUMN"),
+    ],
+)
+def test_columns_that_cannot_be_compared_are_named(
+    tmp_path: Path, table: str, more: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "w.csv").write_text(table)
+    with pytest.raises(DatasetError, match=re.escape(said)):
+        run("agree", tmp_path / "w.csv", *more)
+
+
+@pytest.mark.parametrize(
     ("first", "second", "accuracy", "classes"),
     [
         ("Yes No Yes No", "yes no YES no", 1.0, {"No": ["No", "no"], "Yes": ["YES", "Yes", "yes"]}),
         ("да нет Да нет", "1 0 1 0", 1.0, {"0": ["0", "нет"], "1": ["1", "Да", "да"]}),
         ("true false true false", "yes no yes yes", 0.75, {"yes": ["true", "yes"], "false": ["false", "no"]}),
-        ("1 2 1 2", "yes no yes no", 0.0, {}),  # 2 says neither: these are four classes
+        ("1 2 1 2", "yes no 1 no", 0.25, {}),  # 2 says neither: these are four classes
+        ("correct ✗ верно +", "1 0 0 1", 0.75, {"0": ["0", "✗"], "1": ["+", "1", "correct", "верно"]}),
+        ("yes no unsure no", "да нет unsure yes", 0.75, {"yes": ["yes", "да"], "no": ["no", "нет"]}),
         ("1 1 1 1", "yes yes yes yes", 0.0, {}),  # nobody says no: nothing tells that 1 is a yes
     ],
 )
@@ -437,3 +459,16 @@ def test_columns_are_named_by_option_or_by_the_projects_file(tmp_path: Path, mon
     assert agreed["statistics"]["accuracy"]["value"] == 0.75
     assert run("agree", table, "--column", "label=anna,boris", "--json")["raters"] == ["anna", "boris"]
     settings.load.cache_clear()
+
+
+def test_yes_and_no_are_scores_and_answers_are_none(tmp_path: Path) -> None:
+    for name, nth in (("a", 3), ("b", 2)):
+        rows = (f"{n},{'Yes' if n % nth else 'No'},yes\n" for n in range(12))
+        (tmp_path / f"{name}.csv").write_text("id,correct,answer\n" + "".join(rows))
+    done = command_line.invoke("significance", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["statistics"]
+    assert {name: own["difference"] for name, own in found.items()} == {"correct": pytest.approx(6 / 12 - 8 / 12)}
+    (tmp_path / "c.csv").write_text("id,correct\n1,-\n2,1\n")
+    with pytest.raises(DatasetError, match="share no column of numbers"):
+        run("significance", tmp_path / "a.csv", tmp_path / "c.csv")

@@ -99,7 +99,7 @@ def test_requests_that_cannot_be_followed(
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("nDGC@10", "ndcg@10"), ("Sucess@5", "hit_rate@5"), ("infap2", "inferred_ap"), ("nDCG@x", "ndcg"), ("F1@5", "")],
+    [("nDGC@10", "ndcg@10"), ("Sucess@5", "hit_rate@5"), ("infapp", "inferred_ap"), ("nDCG@x", "ndcg"), ("F1@5", "")],
 )
 def test_a_near_name_is_suggested(invoke: Callable[..., Any], tmp_path: Path, name: str, near: str) -> None:
     meant = f"did you mean {near}? Of" if near else "of"

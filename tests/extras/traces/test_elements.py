@@ -57,7 +57,7 @@ def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
         ('[{"a": 1},\n {"a": 2}', "x.json, line 2: the file ends within a list"),
         ('[{"a": 1}\n {"a": 2}]', "x.json, line 2: not JSON: a comma or ] is expected"),
         ('[{"a": "', "x.json, line 1: not JSON: Unterminated string"),
-        ("", "x.json: holds no rows"),
+        ("", "x.json: an empty file"),
         ("[]", "x.json: holds no rows"),
         ("[" * 100_000, "x.json, line 1: nested too deeply"),
     ],

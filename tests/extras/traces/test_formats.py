@@ -281,7 +281,14 @@ def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:
         "helicone": [{"request_id": "t", "request_body": asked, "response_body": said, "delay_ms": 900}],
         "portkey": [{"id": "x", "trace_id": "t", "request": asked, "response": said, "response_time": 900}],
         "opik": [
-            {"id": "t", "input": {"question": "When open?"}, "output": {"answer": "At 8."}, "feedback_scores": []}
+            {
+                "id": "t",
+                "input": {"question": "When open?"},
+                "output": {"answer": "At 8."},
+                "feedback_scores": [],
+                "start_time": "2026-01-01T10:00:00Z",
+                "end_time": "2026-01-01T10:00:01.500Z",
+            }
         ],
         "opik-spans": steps,
     }
@@ -290,5 +297,9 @@ def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:
         path.write_text("\n".join(map(json.dumps, rows)))
         found, logged = files_of_traces.read([path])
         assert [question.text for question in found.questions] == ["When open?"], name
-        assert next(iter(logged["logged"]))["answer"] == "At 8."
+        line = next(iter(logged["logged"]))
+        assert (line["answer"], line.get("latency_ms")) == (
+            "At 8.",
+            {"opik": 1500.0, "opik-spans": None}.get(name, 900.0),
+        )
         assert [chunk.text for chunk in found.chunks] == (["It opens at 8."] if name == "opik-spans" else [])

@@ -1,0 +1,252 @@
+"""Files as people have them: what comes out is right, or one sentence says why nothing does."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragbench as rb
+from ragbench.data import question_sets
+from ragbench.data.cells import Forms
+from ragbench.data.files import DatasetError
+from ragbench.data.samples import read_all, read_samples, samples_of
+from tests.small_project import write_lines
+
+ASKED = {"question": "When?", "answer": "At 8."}
+PRINTED = {
+    "LangChain's pairs with NumPy's scores": "[(Document(page_content='c1', metadata={}), np.float32(0.83))]",
+    "NumPy's texts": "[np.str_('c1')]",
+    "LangChain 1": "[Document(id='n1', metadata={'a': [1, None]}, page_content='c1')]",
+    "LlamaIndex": "[NodeWithScore(node=TextNode(id_='n1', metadata={}, text='c1'), score=0.8)]",
+    "LlamaIndex's document": "[Document(id_='n1', metadata={}, text_resource=MediaResource(data=None, text='c1'))]",
+    "Qdrant": "[ScoredPoint(id='n1', version=3, score=0.83, payload={'text': 'c1'}, vector=None)]",
+    "Weaviate": "[Object(uuid=_WeaviateUUIDInt('1'), metadata=MetadataReturn(), properties={'text': 'c1'})]",
+    "Chroma": "{'ids': [['a']], 'documents': [['c1']], 'metadatas': [[None]], 'distances': [[0.1]]}",
+    "Pinecone": "{'matches': [{'id': 'v1', 'score': 0.8, 'metadata': {'text': 'c1'}}], 'namespace': ''}",
+    "Azure Search": '{"documents": [{"content": "c1", "id": "d1"}]}',
+    "Elasticsearch": '{"hits": {"total": 1, "hits": [{"_id": "d1", "_score": 1.2, "_source": {"text": "c1"}}]}}',
+    "None": None,
+    "NULL": None,
+}
+
+
+@pytest.mark.parametrize("form", PRINTED)
+def test_passages_are_read_as_programs_print_them(bare: Path, form: str) -> None:
+    cell = PRINTED[form]
+    write_lines(bare / "a.jsonl", [{**ASKED, "contexts": form if cell is None else cell}])
+    [sample] = read_samples(bare / "a.jsonl")
+    assert (sample.contexts and [context.text for context in sample.contexts]) == (None if cell is None else ["c1"])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[Document(id=3f2abc, content: 'c1', meta: {'source': 'a'}, score: 0.83)]",
+        "[<Document: {'content': 'c1', 'id': 'd1'}>]",
+        "Node ID: 3f2a\nText: c1\nScore:  0.830\n",
+        "[Document(page_content='c1' + 'c2')]",
+        "['c1', ..., 'c9']",
+    ],
+)
+def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "contexts": cell}])
+    with pytest.raises(
+        DatasetError, match=r"no row can be used: 1 × row with contexts: [^:]*(as a list in |as )JSON \("
+    ):
+        read_samples(bare / "a.jsonl", Forms())
+
+
+FILES: dict[str, tuple[str | bytes, str]] = {
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: an archive: unpack it, and name what is in it"),
+    "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
+    "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
+    "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),
+    "a.parquet": (b"", "a.parquet: an empty file; a header line and at least one row are expected"),
+    "a.xlsx": (b"", "a.xlsx: an empty file; a header line and at least one row are expected"),
+    "open.csv": ('question,answer\nWhen?,"At 8\nWhere?,Here\n', "open.csv, line 2: not CSV: unexpected end of data"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_be_read_says_what_it_is(bare: Path, name: str) -> None:
+    content, said = FILES[name]
+    (bare / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(DatasetError) as refused:
+        read_samples(bare / name, Forms())
+    assert str(refused.value).startswith(said)
+
+
+def test_archives_of_one_table_are_not_read_as_one(bare: Path) -> None:
+    """What tar puts before a table would be its first column."""
+    (bare / "t.csv").write_text("question,answer\nWhen?,8\n")
+    with tarfile.open(bare / "t.csv.tar.gz", "w:gz") as file:
+        file.add(bare / "t.csv", "t.csv")
+    with zipfile.ZipFile(bare / "t.csv.zip", "w") as archive:
+        archive.write(bare / "t.csv", "t.csv")
+    for name in ("t.csv.tar.gz", "t.csv.zip"):
+        with pytest.raises(DatasetError, match="an archive"):
+            samples_of(bare / name)
+
+
+def test_a_broken_quote_costs_its_own_lines(bare: Path) -> None:
+    text = 'question,answer\nWhen?,At 8\nWhere?,"Here" or "there"\nHow?,"a\nb"c\nWho?,Me\n'
+    (bare / "a.csv").write_text(text)
+    forms = Forms()
+    assert [sample.user_input for sample in read_samples(bare / "a.csv", forms)] == ["When?", "Who?"]
+    assert forms.told == ["left out: 3 × line that is not CSV (',' expected after '\"') (first: a.csv, line 3)"]
+    with pytest.raises(DatasetError, match=r"a\.csv, line 3: not CSV"):
+        read_samples(bare / "a.csv")
+
+
+def test_none_as_an_answer_is_told(bare: Path) -> None:
+    (bare / "a.csv").write_text("question,answer\nWhen?,None\nWhere?,NULL\nWho?,Ann\n")
+    forms = Forms()
+    assert [sample.response for sample in read_samples(bare / "a.csv", forms)] == ["None", "NULL", "Ann"]
+    assert forms.told == ["answer: 2 × None or NULL is taken for a text; leave a cell empty where nothing was given"]
+
+
+ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "Opik": ({"input": "When?", "output": "At 8.", "context": ["c1"], "expected_output": "8"}, {"contexts": ["c1"]}),
+    "DeepEval": ({"input": "When?", "actual_output": "At 8.", "context": ["c1"], "expected_output": "8"},
+                 {"reference_contexts": ["c1"]}),
+    "Phoenix": ({"context.span_id": "s", "input": "When?", "output": "At 8.", "reference": "c1\n\nc2"},
+                {"contexts": ["c1", "c2"], "reference": None}),
+    "Tonic Validate": ({"question": "When?", "answer": "8", "llm_answer": "At 8.", "llm_context_list": "['c1']"},
+                       {"contexts": ["c1"]}),
+    "OpenAI's batch": ({"custom_id": "q1", "url": "/v1", "body": {"messages": [{"role": "user", "content": "When?"}]}},
+                       {"id": "q1", "response": None, "reference": None}),
+    "LangSmith's examples": ({"dataset_id": "d", "inputs": {"question": "When?"}, "outputs": {"answer": "8"}},
+                             {"response": None}),
+    "AlpacaEval": ({"instruction": "When?", "output": "At 8.", "generator": "m", "dataset": "x"},
+                   {"system": "m", "reference": None}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", ROWS)
+def test_rows_of_tools_are_read_as_the_tool_means_them(bare: Path, tool: str) -> None:
+    row, wanted = ROWS[tool]
+    write_lines(bare / "a.jsonl", [row])
+    [sample] = read_samples(bare / "a.jsonl", Forms())
+    plain = {"user_input": "When?", "response": "At 8.", "reference": "8", **wanted}
+    found = {name: getattr(sample, name) for name in plain}
+    found |= {name: [each.text for each in found[name]] for name in found if name.endswith("contexts")}
+    assert found == plain
+
+
+def test_one_id_of_two_questions_pairs_nothing(bare: Path) -> None:
+    (bare / "a.csv").write_text("id,question,answer\n1,When?,At 8\n2,Where?,Here\n")
+    (bare / "b.csv").write_text("id,question,answer\n1,Where?,There\n2,  where? ,There\n3,Who?,Ann\n")
+    (bare / "c.csv").write_text("question,answer\nWhere?,There\n")
+    forms = Forms()
+    found = read_all([bare / "a.csv", bare / "b.csv"], forms)
+    assert [(one.system, one.id) for one in found] == [("a", "1"), ("a", "2"), ("b", "2"), ("b", "3")]
+    assert forms.told[0].startswith("left out: 1 × row with an id that names another question before; answers are")
+    numbered = read_all([bare / "c.csv", bare / "a.csv"], Forms())
+    assert [(one.system, one.id, one.user_input) for one in numbered] == [("c", "1", "Where?"), ("a", "2", "Where?")]
+    rows = [{"system": name, "id": 1, "question": "When?" if name == "x" else "Where?", "answer": ""} for name in "xy"]
+    with pytest.raises(DatasetError, match="names another question"):
+        samples_of(rows)
+
+
+def test_a_column_of_the_settings_that_is_nowhere_is_told(bare: Path) -> None:
+    (bare / "ragbench.toml").write_text('[columns]\nanswer = "bott_says"\nreference = "gold"\n')
+    (bare / "a.csv").write_text("question,bot_says,reference\nWhen?,At 8,8\n")
+    forms = Forms()
+    read_samples(bare / "a.csv", forms)
+    assert forms.told[1:] == [
+        "[columns] of ragbench.toml: the answer is no column bott_says; did you mean 'bot_says'?"
+    ], "the reference is there by its own name"
+
+
+def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
+    table = {"columns": ["question", "answer"], "index": ["qa", "qb"], "data": [["When?", "8"], ["Where?", "Here"]]}
+    (tmp_path / "a.json").write_text(json.dumps(table))
+    assert [(one.id, one.user_input) for one in read_samples(tmp_path / "a.json")] == [
+        ("qa", "When?"),
+        ("qb", "Where?"),
+    ]
+
+
+REFUSED: dict[str, Any] = {
+    "spans of Jaeger: save the `result`": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
+    "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
+    "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
+    "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
+    """A message would be a passage, and a dialogue a table of these."""
+    (bare / "a.json").write_text(json.dumps(REFUSED[said]))
+    with pytest.raises(DatasetError, match=rf"a\.json, (item|line) 1: {said}.*`ragbench (score|load traces)`"):
+        read_samples(bare / "a.json", Forms())
+
+
+def test_an_argument_that_is_none_of_its_kind_is_named(bare: Path) -> None:
+    rows = [{**ASKED, "reference": "8", "contexts": ["c1"]}]
+    for judge in (5, [None], {"faithfulness": 5}, rb.score):
+        with pytest.raises(ValueError, match=r"judge: .* is no judge; names of judges, or judges made by rb\.judge"):
+            rb.score(rows, "faithfulness", judge=judge)
+    with pytest.raises(ValueError, match="embedder: 5 is no embedder; a name, or an object with embed, is expected"):
+        rb.score(rows, "semantic_similarity", embedder=5)
+    assert rb.score(rows, "exact_match", primary=None).systems
+
+
+@pytest.mark.parametrize(
+    ("more", "contexts"),
+    [
+        ({"source": "a.pdf"}, None),
+        ({"sources": ["a.pdf", "https://kb.example/x"]}, None),
+        ({"sources": [{"title": "T", "url": "https://kb.example/x"}]}, None),
+        ({"source": "It opens at 8."}, ["It opens at 8."]),
+        ({"results": [{"id": "d", "text": "c1"}]}, ["c1"]),
+        ({"contexts": "a.pdf"}, ["a.pdf"]),
+    ],
+)
+def test_where_a_passage_is_from_is_no_passage(bare: Path, more: dict[str, Any], contexts: list[str] | None) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, **more}])
+    forms = Forms()
+    [sample] = read_samples(bare / "a.jsonl", forms)
+    assert sample.response == "At 8."
+    assert (sample.contexts and [context.text for context in sample.contexts]) == contexts
+    assert (contexts is None) == (f"not read, as no field is called so: {next(iter(more))}" in " ".join(forms.told))
+
+
+def test_a_hit_is_a_measure_and_hits_are_what_a_search_found(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "hits": [{"_id": "d", "_source": {"text": "c1"}}], "hit": 1.0}])
+    [sample] = read_samples(bare / "a.jsonl", Forms())
+    assert [context.text for context in sample.contexts or ()] == ["c1"]
+
+
+def test_a_label_and_a_rating_are_no_two_raters(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "label": 1, "rating": 5}])
+    forms = Forms()
+    assert read_samples(bare / "a.jsonl", forms)[0].labels == {"people": 1.0}
+    assert forms.told[0] == "not read, as no field is called so: rating"
+    write_lines(bare / "a.jsonl", [{**ASKED, "human_label": 1, "expert_label": 0}])
+    assert read_samples(bare / "a.jsonl")[0].labels == {"human_label": 1.0, "expert_label": 0.0}
+
+
+def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "context": "c1"}])
+    brought = question_sets.read(bare / "a.jsonl")
+    assert brought.notes[0].startswith("1 answers with their contexts are a system's, and not read: `ragbench load ans")
+    brought = question_sets.read(bare / "a.jsonl", columns={"reference": "answer"})
+    [question] = brought.questions
+    assert (question.reference, len(question.relevant)) == ("At 8.", 1)
+
+
+@pytest.mark.parametrize("names", ["anchor positive negative", "query pos neg"])
+def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> None:
+    row = dict(zip(names.split(), ("When?", ["c1"], ["c2"]), strict=True))
+    write_lines(bare / "a.jsonl", [row])
+    brought = question_sets.read(bare / "a.jsonl")
+    texts = {chunk.id: chunk.text for chunk in brought.chunks}
+    assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
+    assert sorted(texts.values()) == ["c1", "c2"]
