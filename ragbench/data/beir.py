@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ragbench.data import trec
@@ -27,7 +28,8 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
 
     A line that stands there twice is left out, and so are one without an id or a text, and a judgement of a passage
     that the corpus does not hold: recall is over the question's other ones. A question that loses all its relevant
-    passages so is left out too. One without any judgement stays, unlabelled. Raises DatasetError where nothing is left.
+    passages so is left out too, and so is one that only another file of a folder `qrels` judges. One without any
+    judgement stays, unlabelled. Raises DatasetError where nothing is left.
     """
     left_out, known = LeftOut(), Columns(only=("id", "user_input"))
     chunks, texts = passages(corpus, left_out), dict[str, tuple[str, str]]()
@@ -45,8 +47,11 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
     for name in sorted(set(judged) - set(texts)):
         left_out.add("judged question that is not among the queries")
         del judged[name]
-    questions = []
+    questions, elsewhere = [], _judged_beside(qrels)
     for identifier, (place, text) in texts.items():
+        if identifier not in judged and identifier in elsewhere:
+            left_out.add(f"question of {elsewhere[identifier]}")
+            continue
         grades = judged.get(identifier, {})
         there = {chunk: grade for chunk, grade in grades.items() if chunk in chunks}
         if _relevant(grades) and not _relevant(there):
@@ -58,6 +63,16 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
     if not questions:
         raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
     return Brought(chunks=list(chunks.values()), questions=questions, left_out=left_out.told)
+
+
+def _judged_beside(qrels: Path) -> dict[str, str]:
+    """Questions that the judgements of other splits are about, and the files of these."""
+    about: dict[str, str] = {}
+    for path in sorted(qrels.parent.glob(f"*{qrels.suffix}")) if qrels.parent.name == "qrels" else ():
+        if path != qrels:
+            with suppress(DatasetError):  # nobody asked for it
+                about |= dict.fromkeys(trec.read_qrels(path), f"qrels/{path.name}")
+    return about
 
 
 def passages(corpus: Path, left_out: LeftOut) -> dict[str, ChunkRecord]:

@@ -49,6 +49,19 @@ def test_a_folder_becomes_chunks_questions_and_grades(folder: Path) -> None:
     assert left_out == {}
 
 
+def test_questions_of_another_split_are_left_out_and_those_of_none_stay(folder: Path) -> None:
+    queries = [*QUERIES, {"_id": "s3::1", "text": "birch bark"}]
+    lines(folder / "queries.jsonl", queries)
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\ns3::1\tp1\t1\ns1::1\tp1\t1\n")
+    (folder / "qrels" / "train.tsv").write_text("nothing that can be read")
+    brought = data.beir.read(*data.beir.files(folder))
+    assert [question.id for question in brought.questions] == ["s1::1", "s1::2", "s2::1"]
+    assert brought.left_out == {"question of qrels/dev.tsv": 1}
+    dev = data.beir.read(*data.beir.files(folder, "dev"))
+    assert [question.id for question in dev.questions] == ["s1::1", "s2::1", "s3::1"]
+    assert dev.left_out == {"question of qrels/test.tsv": 1}
+
+
 def test_gzipped_files_are_the_same(folder: Path) -> None:
     plain = data.beir.read(*data.beir.files(folder))
     for path in [*folder.glob("*.jsonl"), *folder.glob("qrels/*.tsv")]:
