@@ -45,6 +45,10 @@ embedder = "sentences"
 retriever = "bm25"
 [systems.dense]
 retriever = "dense"
+[sweeps.made]
+retriever = ["bm25", "dense"]
+k = [5, 3]
+metric = "mrr"
 """
 
 
@@ -202,6 +206,34 @@ def brought(place: Place) -> tuple[float, float]:
     return place.spend("runs", "import", str(file))
 
 
+def agents(place: Place) -> tuple[float, float]:
+    """Runs of two agents: three calls each, of which one in seven names another place."""
+
+    def write(path: Path) -> None:
+        def call(number: int, step: int) -> dict[str, Any]:
+            return {"name": f"tool{step}", "args": {"place": f"p{number % 97}"}}
+
+        def turn(number: int, step: int, shift: int) -> dict[str, Any]:
+            made = call(number + (number * step % 7 == shift), step)
+            return {"role": "assistant", "content": "", "tool_calls": [made]}
+
+        bench_loading.json_lines(path, (
+            {"id": f"q{n:07d}", "system": name, "reference_tool_calls": [call(n, step) for step in range(3)],
+             "messages": [{"role": "user", "content": f"What is {n}?"},
+                          *(turn(n, step, shift) for step in range(3))]}
+            for n in range(place.rows) for shift, name in enumerate(("first", "second"))
+        ))  # fmt: skip
+
+    given = f"answers={place.input('agents.jsonl', write)}", "-p", "judges=lexical"
+    return run("agents", "-p", *given)(place)
+
+
+def swept(place: Place) -> tuple[float, float]:
+    """Four configurations."""
+    made(place)
+    return place.spend("sweep", "made", "--out", str(place.folder / "swept"))
+
+
 def scored(*metrics: str) -> Callable[[Place], tuple[float, float]]:
     """A table of answers, scored; all metrics that need no model where none is named."""
 
@@ -296,11 +328,17 @@ PATHS: dict[str, Callable[[Place], tuple[float, float]]] = {
     "load documents": documents,
     **{f"load {form}": loaded(form) for form in bench_loading.FORMS},
     **{f"run {name}": run(name) for name in (
-        "dataset", "tier0_embeddings", "tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources",
+        "dataset", "tier0_embeddings", "tier1_retrieval", "tier2_generation", "sources",
     )},
+    "run tier3_end_to_end": run("tier3_end_to_end", "-p", "embedder=sentences"),  # not a model's time
+    "run agents": agents,
     **{f"run {name}": run(name, "--dataset", "logged", *more, data=logged) for name, *more in (
         ("real_users",), ("tier_ux",), ("rag_metrics", "-p", "judges=lexical"), ("tier_judge", "-p", "judges=lexical"),
     )},
+    "sweep": swept,
+    "render": of_runs("render", "{one}"),
+    "history": of_runs("history", "--out", "{to}"),
+    "pool": of_runs("pool", "made", "--run", "{one}", "--sheet", "{to}.csv"),
     "compare": of_runs("compare", "{one}", "{two}", "--out", "{to}", runs=2),
     "runs export": of_runs("runs", "export", "{one}", "{to}.zip"),
     "runs import": brought,

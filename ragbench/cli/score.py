@@ -220,7 +220,9 @@ def score(
     outputs.caveat(scores.told_stand_ins, err=is_taken)
     outputs.answered(scores.answered_by, err=is_taken)
     _write(scores, json_file, out)
-    if out is not None:
+    if out is None and json_file is None:
+        terminal.say("the same with --out FOLDER writes it as a page, with every answer", err=True)
+    elif out is not None:
         from ragbench.report import assemble
         from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
         from ragbench.tiers.basics.session import told

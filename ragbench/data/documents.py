@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
 KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
-PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
-"""Folders with what programs brought along."""
+PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static"})
+"""Folders with what programs brought along; Sphinx has the text of every page once more in _sources."""
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 DEEPEST_FOLDER = 6
 """Folders within each other that are looked into."""

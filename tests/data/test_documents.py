@@ -244,6 +244,15 @@ def test_texts_that_are_nearly_the_same_are_paired() -> None:
     assert near_copies(["one"]) == []
 
 
+def test_a_built_site_is_its_pages_and_not_their_sources_once_more(tmp_path: Path) -> None:
+    for name in ("index.html", "_sources/index.md.txt", "_static/macros.html"):
+        place = tmp_path / "docs" / "_build" / "html" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("<p>The warden hands out keys.</p>", encoding="utf-8")
+    for found in (documents.paths(tmp_path / "docs"), list(documents.files(tmp_path))):
+        assert [path.name for path in found] == ["index.html"]
+
+
 def test_what_lies_in_folders_within_each_other_is_found_down_to_the_sixth(tmp_path: Path) -> None:
     place = tmp_path
     for level in range(9):

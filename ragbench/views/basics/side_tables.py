@@ -105,6 +105,11 @@ class Blamed:
         failures = [(part, e) for part, e in lost if e is not None and e.value > 0]
         return max(failures, key=lambda failure: round(failure[1].value * failure[1].n), default=None)
 
+    @property
+    def unlabelled(self) -> bool:
+        """Whether nobody says of any question that can be answered which passage does."""
+        return {row["cause"] for row in self.rows if row["group"] == ANSWERABLE} == {"label"}
+
     def untold(self, system: str) -> str:
         """Why nothing is concluded from what a system retrieved, for a reader; empty where something can be."""
         known = self._unidentified.get(system)

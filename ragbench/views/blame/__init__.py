@@ -55,6 +55,9 @@ def waterfall(material: Material, present: frozenset[str]) -> Content:
     if not blamed.systems or not blamed.has(ANSWERABLE):
         return ()
     _ = material.text
+    if blamed.unlabelled:
+        why = _("It cannot be told, as no question says which passage answers it.")
+        return (Text(_("Which part fails first"), "h2"), Text(why))
     several, title = len(blamed.systems) > 1, _title(material)
     plot = Plot(figure(blamed), _("{title}. The table below holds the same numbers.", title=clean(title)))
     axis = _(
@@ -85,10 +88,6 @@ def _sentence(blamed: Blamed, system: str) -> Phrase:
     measured, missing = blamed.measured(system, ANSWERABLE)
     who = named(blamed.material, system)
     if not measured:
-        causes = {row["cause"] for row in blamed.rows if row["system"] == system and row["group"] == ANSWERABLE}
-        if causes == {"label"}:
-            return filled(_("<b>{system}</b>: which part fails first cannot be told, as no question says which passage "
-                            "answers it."), system=who)  # fmt: skip
         return filled(_("<b>{system}</b>: nothing of what decides was measured."), system=who)
     counts = {part: blamed.count(system, part) for part in blamed.parts(ANSWERABLE)}
     good = counts.pop(GOOD)

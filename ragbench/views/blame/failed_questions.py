@@ -145,11 +145,10 @@ def _why(blamed: Blamed, row: Row) -> str:
 @view("perfect_parts")
 def perfect_parts(material: Material, present: frozenset[str]) -> Content:
     """What the whole would be worth if one part were perfect; empty where nothing was measured again."""
-    table = material.kept("blame_counterfactuals")
-    if not len(table):
+    table, blamed = material.kept("blame_counterfactuals"), Blamed(material)
+    if not len(table) or blamed.unlabelled:
         return ()
     _ = material.text
-    blamed = Blamed(material)
     correctness = str(blamed.facts.get("correctness", ""))
     by_system: dict[str, dict[str, dict[str, Row]]] = {}
     for row in table.to_dict("records"):
