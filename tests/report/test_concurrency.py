@@ -56,6 +56,8 @@ def test_where_readings_are_kept_all_run_side_by_side_and_none_may_read_another(
 def test_alone_a_notebook_may_always_read_it(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_pool, "affordable", lambda: 1)
     assert all(one.clock for one in rounds(NOTEBOOKS, None, ALONE, lambda: kept))
+    monkeypatch.setattr(kernel_pool, "affordable", lambda: 4)
+    assert rounds({"tier1": {"fresh_timings": False}}, None, ALONE, lambda: kept) == [(("tier1",), 1, True)]
 
 
 @pytest.mark.usefixtures("four")

@@ -76,7 +76,7 @@ def test_a_scale_has_two_ends(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no judgements"),
+        ("", "an empty file"),
         ('{"id": "a"}\n{"id": "a"}\n', "line 2: the id 'a' stands there twice"),
         ('{"id": "a", "judge": {}}', "line 1: there is no field 'judge'; legal: id, people, judges"),
         ('{"id": "a", "judges": {"m": 2}}', "2 is not on the scale from 0 to 1"),

@@ -363,7 +363,7 @@ def rounds(
         return [Round(tuple(parameters), jobs)]
     timed = tuple(name for name, values in parameters.items() if CLOCK in values)
     others, at_once = tuple(name for name in parameters if name not in timed), affordable()
-    if timed and at_once > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
+    if timed and min(at_once, len(parameters)) > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
         soon = [name for name in (*timed, *others) if name not in late]
         slow = (name for name in parameters if name in late)
         return [Round((*soon[: 2 * at_once], *slow, *soon[2 * at_once :]), at_once, clock=False)]
