@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import itertools
+import json
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -79,6 +83,28 @@ class Heading(NamedTuple):
     text: str
 
 
+PDF_BYTES, PDF_SECONDS = 2**31, 300
+"""Of memory and of computing that reading a PDF takes: books take a tenth, and a few bytes may stand for gigabytes."""
+_READS_PDF = """
+import base64, io, json, resource, sys
+from pdfminer.high_level import extract_text
+
+size, seconds = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_AS, (size, size))
+for line in sys.stdin:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds, most))
+    try:
+        said = extract_text(io.BytesIO(base64.b64decode(line))), ""
+    except MemoryError:
+        said = None, f"would take more than {size:,} bytes of memory; split it"
+    except Exception as error:
+        said = None, str(error) or type(error).__name__
+    print(json.dumps(said), flush=True)
+"""
+_reader: list[subprocess.Popen[bytes]] = []
+"""The process that reads PDFs, one after the other; it ends with this one, when nothing more can come."""
 MOST_OF_HEAD = 2**15
 """Bytes of a page among which its maker is looked for: those of styles come first."""
 MOST_TAGS = 2**19
@@ -329,9 +355,27 @@ def _of_word(data: bytes) -> tuple[str, str]:
 
 
 def _of_pdf(data: bytes) -> tuple[str, str]:
-    from pdfminer.high_level import extract_text
-
-    return extract_text(io.BytesIO(data)).replace("\f", "\n\n").strip(), ""
+    command = [sys.executable, "-P", "-c", _READS_PDF, str(PDF_BYTES), str(PDF_SECONDS)]
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    program = _reader[0] if _reader and _reader[0].poll() is None else None
+    if program is None:
+        program = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True)  # noqa: S603
+        _reader[:] = [program]
+    if program.stdin is None or program.stdout is None:
+        raise ValueError("no process to read it in")
+    try:
+        program.stdin.write(base64.b64encode(data) + b"\n")
+        program.stdin.flush()
+        said = program.stdout.readline()
+    except BaseException:  # half of an answer would be taken for the next one's
+        program.kill()
+        raise
+    if not said:
+        raise ValueError(f"takes more than {PDF_SECONDS} seconds to read; split it")
+    text, why = json.loads(said)
+    if why:
+        raise ValueError(why)
+    return text.replace("\f", "\n\n").strip(), ""
 
 
 def _unpacked(data: bytes, path: Path) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -71,15 +73,16 @@ def word_document(path: Path) -> None:
         packed.writestr("word/styles.xml", STYLES)
 
 
-def pdf_document(path: Path, text: str) -> None:
-    """A page with one line, after ISO 32000; offsets of objects as they come to lie."""
-    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+def pdf_document(path: Path, text: str, packed: bytes = b"") -> None:
+    """A page with one line, or what is packed, after ISO 32000; offsets of objects as they come to lie."""
+    stream = packed or f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    how = b" /Filter /FlateDecode" if packed else b""
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
         b"/Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(stream), how, stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     made, places = b"%PDF-1.4\n", []
@@ -185,6 +188,32 @@ def test_a_packed_document_that_unpacks_to_too_much_is_refused(folder: Path, mon
     assert (folder / "bomb.docx").stat().st_size < 1000
     found = documents.read(folder, Cutting(80))
     assert any(note.startswith("bomb.docx cannot be read: more than 1,000 bytes") for note in found.notes)
+
+
+@pytest.mark.fault("bombs", tried="a PDF that unpacks to half a gigabyte, and one that computes without end", count=2)
+@pytest.mark.parametrize(
+    ("block", "count", "limit", "said"),
+    [
+        (b" " * 2**20, 500, {"PDF_BYTES": 2**29}, "would take more than 536,870,912 bytes of memory; split it"),
+        (b"q Q " * 2**18, 8, {"PDF_SECONDS": 1}, "takes more than 1 seconds to read; split it"),
+    ],
+)
+def test_a_pdf_of_a_few_bytes_takes_neither_memory_nor_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: bytes, count: int, limit: dict[str, int], said: str
+) -> None:
+    packing = zlib.compressobj(1)
+    packed = b"".join([*(packing.compress(block) for _ in range(count)), packing.flush()])
+    pdf_document(tmp_path / "bomb.pdf", "", packed)
+    pdf_document(tmp_path / "other.pdf", "The gate is open.")
+    for name, value in limit.items():
+        monkeypatch.setattr(documents, name, value)
+    readers: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setattr(documents, "_reader", readers)
+    brought = documents.read(tmp_path, Cutting())
+    assert [chunk.text for chunk in brought.chunks] == ["The gate is open."]
+    assert said in " ".join(brought.notes)
+    readers[0].kill()
+    readers[0].communicate()
 
 
 def test_a_page_of_tags_keeps_nobody_busy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

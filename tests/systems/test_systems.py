@@ -276,7 +276,10 @@ def test_the_progress_of_repeated_retrieval_goes_by_single_questions_to_its_end(
         "logged": {"results": path},
     }  # fmt: skip
     system: Any = one(store, **parts[kind])
-    getattr(system, "retriever", system).batch = 1
+    retriever = getattr(system, "retriever", system)
+    retriever.batch = 1
+    if kind == "configured":
+        retriever.asking.together = 1
     done: list[int] = []
     once = system.retrieve(QUESTIONS, 3, progress=done.append)
     began = len(done)
