@@ -89,14 +89,15 @@ _READS_PDF = """
 import base64, io, json, resource, sys
 from pdfminer.high_level import extract_text
 
-size, seconds = map(int, sys.argv[1:])
+size, seconds, most = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_AS, (size, size))
 for line in sys.stdin:
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds, most))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds, hard))
     try:
-        said = extract_text(io.BytesIO(base64.b64decode(line))), ""
+        text = extract_text(io.BytesIO(base64.b64decode(line)))
+        said = (text, "") if len(text) <= most else (None, f"a text of more than {most:,} characters; split it")
     except MemoryError:
         said = None, f"would take more than {size:,} bytes of memory; split it"
     except Exception as error:
@@ -355,7 +356,7 @@ def _of_word(data: bytes) -> tuple[str, str]:
 
 
 def _of_pdf(data: bytes) -> tuple[str, str]:
-    command = [sys.executable, "-P", "-c", _READS_PDF, str(PDF_BYTES), str(PDF_SECONDS)]
+    command = [sys.executable, "-P", "-c", _READS_PDF, *map(str, (PDF_BYTES, PDF_SECONDS, MAX_BYTES))]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     program = _reader[0] if _reader and _reader[0].poll() is None else None
     if program is None:

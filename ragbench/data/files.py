@@ -18,7 +18,7 @@ import sys
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -363,6 +363,17 @@ STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_un
 """Refuses NaN, infinities and repeated keys."""
 LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
 """Takes NaN and infinities for nothing."""
+
+
+def require_narrow(columns: Sized, place: str) -> None:
+    """Raises DatasetError for a row of too many columns."""
+    if len(columns) > MAX_COLUMNS:
+        raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
+
+
+def empty_table(path: Path) -> DatasetError:
+    """What is said of a table without a line."""
+    return DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected")
 
 
 SHOWN_CHARACTERS = 60  # with the rest of its sentence two lines of a terminal

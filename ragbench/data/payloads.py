@@ -21,7 +21,7 @@ from ragbench.data.vocabulary import PARTS, key
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
-    *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "_source", "properties", "document", "node",
+    *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""

@@ -19,7 +19,6 @@ from ragbench.data.cells import TABLE, fields_of, held, of_workbook
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
-    MAX_COLUMNS,
     MAX_LINE_BYTES,
     OBJECT_BYTES,
     PACKINGS,
@@ -29,6 +28,7 @@ from ragbench.data.files import (
     Load,
     cut,
     cut_list,
+    empty_table,
     lines_of,
     normalise,
     normalised,
@@ -37,6 +37,7 @@ from ragbench.data.files import (
     read_lines,
     read_text,
     require_file,
+    require_narrow,
     text_blocks,
     text_lines,
     weight,
@@ -129,7 +130,7 @@ def _content(path: Path, endings: Collection[str]) -> str:
     with path.open("rb") as file:
         start = file.read(2**12)
     if not start:
-        raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected")
+        raise empty_table(path)
     ending = BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
@@ -411,7 +412,7 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
             named = zip(names, cells, strict=True)
             yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
     except StopIteration:
-        raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
+        raise empty_table(path) from None
     except csv.Error as error:
         raise DatasetError(f"{path.name}, line {before + 1}: not CSV: {error}") from None
 
@@ -480,8 +481,7 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
 
 def _require_distinct(names: Sequence[str], place: str) -> None:
     """Raises DatasetError for a name of two columns, and for too many of them."""
-    if len(names) > MAX_COLUMNS:
-        raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
+    require_narrow(names, place)
     if twice := next((name for name, count in Counter(filter(None, names)).items() if count > 1), None):
         raise DatasetError(f"{place}: the column {twice!r} stands there twice")
 

@@ -74,7 +74,7 @@ class Numbers:
             if self._numbers.put(same, self._count + 1):
                 self._count += 1
             number = self._numbers.get(same) or 0
-        known, system = str(number if name is None else name), str(item.get("system"))
+        known, system = (_digest(str(own)) for own in (number if name is None else name, item.get("system")))
         if asked is not None and item.keys() & {"response", "contexts"} and "repeat" not in item:
             self._asked.put(known, f"{question} {system}")
             before, _, other = (self._asked.get(known) or "").partition(" ")

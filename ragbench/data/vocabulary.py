@@ -17,7 +17,7 @@ from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
 from ragbench.data.cells import TABLE, fields_of, mark, native, opened
-from ragbench.data.files import MAX_COLUMNS, DatasetError, cut, cut_list
+from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
@@ -199,8 +199,7 @@ class Columns:
         Raises AmbiguousError for two columns that could be one field of CONTENT and differ, naming both and what
         decides, and for a column of `given` that is not there.
         """
-        if len(row) > MAX_COLUMNS:
-            raise DatasetError(f"{place}: more than {MAX_COLUMNS:,} columns; split it")
+        require_narrow(row, place)
         row = {str(name): value for name, value in row.items()}
         plan = self._plan(row, place)
         for name in plan.opened:
@@ -347,11 +346,11 @@ class Columns:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
         told = told or format_of(there)
-        if told is not None and told.instead:
+        named = self._named(columns, place)
+        if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, columns)}):
             raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
-        named = self._named(columns, place)
         taken = {name for own in named.values() for name in own}
         fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items()
                                        if len(own) == 1 or given_field == "value"}  # fmt: skip

@@ -60,7 +60,7 @@ def said(done: Result) -> str:
     [
         ("score folder.json", "folder.json: a folder; name a table in it"),
         ("score empty.jsonl", "empty.jsonl: holds no samples"),
-        ("score empty.json", "empty.json: holds no rows; at least one is expected"),
+        ("score empty.json", "empty.json: an empty file; a header line and at least one row are expected"),
         (
             "score other.jsonl -m faithfulness",
             "other.jsonl: none of its columns (foo, bar) is one of question, answer, reference, contexts,",
@@ -76,7 +76,7 @@ def said(done: Result) -> str:
             "other.jsonl: holds no questions: 1 × row with question is missing; it is expected in every item; "
             "it has foo, bar (first: other.jsonl, line 1)",
         ),
-        ("load squad empty.json --name x", "empty.json: holds no rows"),
+        ("load squad empty.json --name x", "empty.json: an empty file"),
         ("load answers answers.jsonl --name Bad! --dry-run", "--name 'Bad!': use small Latin letters"),
         ("load answers answers.jsonl --name small --dry-run", "the data set small is there already"),
         ("load beir nowhere --name x", "nowhere: there is no such folder; corpus.jsonl is expected in it"),

@@ -188,6 +188,16 @@ def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
         read_samples(bare / "a.json", Forms())
 
 
+@pytest.mark.parametrize("named", [{}, {"response": "attributes"}])
+def test_columns_that_another_form_has_too_are_no_refusal(bare: Path, named: dict[str, str]) -> None:
+    more = {} if named else ASKED
+    write_lines(
+        bare / "a.jsonl", [{"id": "x", "type": "t", "attributes": "At 8.", "role": "a", "content": "c", **more}]
+    )
+    [sample] = read_samples(bare / "a.jsonl", columns=named)
+    assert (sample.id, sample.response) == ("x", "At 8.")
+
+
 def test_an_argument_that_is_none_of_its_kind_is_named(bare: Path) -> None:
     rows = [{**ASKED, "reference": "8", "contexts": ["c1"]}]
     for judge in (5, [None], {"faithfulness": 5}, rb.score):

@@ -170,7 +170,7 @@ def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_a
     page = views.Page(found)
     assert "twin" in views.answers.writers(page).html()
     assert "alone" in views.answers.writers(page).html()
-    with pytest.raises(BenchError, match="name a `generator` in their tables"):
+    with pytest.raises(BenchError, match="alone: what answers by itself cannot be given the ideal context"):
         tiers.tier2_generation(systems="alone")
 
 

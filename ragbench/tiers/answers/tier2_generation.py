@@ -199,7 +199,7 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
             writers.systems.append(name)
     if not writers.systems:
         raise BenchError(
-            f"{', '.join(session.systems)}: answers by itself and cannot be given the ideal context; name a "
+            f"{', '.join(session.systems)}: what answers by itself cannot be given the ideal context; name a "
             "`generator` in its table, or measure it end to end: ragbench run tier3_end_to_end"
         )
     return writers

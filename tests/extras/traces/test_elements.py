@@ -25,7 +25,15 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
     max_leaves=8,
 )
-NAMES = st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS and not is_content(name))
+NAMES = (
+    st.text(max_size=4)
+    .map(normalise)
+    .filter(
+        lambda name: (
+            name not in tables.WRAPPERS and not is_content(name) and not tables._ID.search(name)
+        )  # a prediction's
+    )
+)
 OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), min_size=1, max_size=6)
 
 
