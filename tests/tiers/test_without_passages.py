@@ -70,7 +70,8 @@ def test_answers_without_any_passage_are_measured_where_that_is_asked_for(servic
 def test_retrieval_says_what_it_would_need(service: ServiceServer) -> None:
     pages, none = (
         "; where the labels are pages, as in a log: -p unit=url",
-        ", or let generators answer without passages: -p context=none; what answers by itself is measured by tier3_end_to_end",
+        ", or let generators answer without passages: -p context=none; what answers by itself is measured by "
+        "tier3_end_to_end",
     )
     for page, more in (("tier1_retrieval", pages), ("tier2_generation", none)):
         done = ragbench("run", page, "-d", "asked", "-s", "prod", "--trust")
