@@ -46,8 +46,8 @@ class SystemSettings(IndexSettings, Patience):
     reranker: str | None = Field(default=None, description="the NAME of [rerankers.NAME] that looks at the first again")
     callable: str | None = Field(
         default=None,
-        description="your function of (question, k), or of the question, that returns ids in rank order, or an object of "
-        "LangChain, LlamaIndex or Haystack, as module:name",
+        description="your function of (question, k), or of the question, that returns ids in rank order, or an object "
+        "of LangChain, LlamaIndex or Haystack, as module:name",
     )
     results: Path | None = Field(
         default=None,
