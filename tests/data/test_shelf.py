@@ -35,9 +35,9 @@ ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
 FAST = ("answers.csv",)
 PEAKS = """
 import gc, pathlib, sys
-from ragbench.data import files, rows
+from ragbench.data import files
 from tests.data.test_shelf import loaded, made, peak
-files.BLOCK_BYTES, rows.BATCH_ROWS = 2**14, 16  # no file is smaller: what is read at once would hide what is held
+files.BLOCK_BYTES, files.BATCH_ROWS = 2**14, 16  # no file is smaller: what is read at once would hide what is held
 name, *paths = sys.argv[1:]
 loaded(name, made(name, pathlib.Path(paths[0]).parent / "warm", 2))  # what is imported, and made once
 gc.collect()

@@ -287,7 +287,7 @@ CASES: dict[str, Case] = {
         files(a__jsonl='{"id": "q", "question": "What?", "contexts": ["c"]}\n'),
     ),
     "an empty answers table": Case(
-        "a.jsonl: holds no samples; at least one is expected",
+        "a.jsonl: an empty file; a header line and at least one row are expected",
         'from ragbench import tiers\ntiers.rag_metrics(answers="a.jsonl", notebook="own")\n',
         "",
         files(a__jsonl=""),
