@@ -94,7 +94,7 @@ resource.setrlimit(resource.RLIMIT_AS, (size, size))
 for line in sys.stdin:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + 1 + seconds, hard))
     try:
         text = extract_text(io.BytesIO(base64.b64decode(line)))
         said = (text, "") if len(text) <= most else (None, f"a text of more than {most:,} characters; split it")
