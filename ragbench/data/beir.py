@@ -47,7 +47,7 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
     for name in sorted(set(judged) - set(texts)):
         left_out.add("judged question that is not among the queries")
         del judged[name]
-    questions, elsewhere = [], _judged_beside(qrels)
+    questions, elsewhere = [], _judged_beside(qrels) if texts.keys() - judged.keys() else {}
     for identifier, (place, text) in texts.items():
         if identifier not in judged and identifier in elsewhere:
             left_out.add(f"question of {elsewhere[identifier]}")
