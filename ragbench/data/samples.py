@@ -429,8 +429,6 @@ def references_in(value: Any, place: str) -> list[str]:
         value = inside
     if isinstance(value, Mapping):  # of SQuAD, TriviaQA and MKQA
         own = {str(name).casefold(): answers for name, answers in value.items()}
-        if isinstance(tags := own.get("tags"), list) and "correct" not in tags:  # of HELM: one of the wrong choices
-            return []
         first, more = own.get("value", own.get("text")), own.get("normalized_aliases", own.get("aliases"))
         value = value if first is more is None else [*([] if first is None else [first]), *(more or ())]
     if isinstance(value, list | tuple):
