@@ -489,23 +489,8 @@ def _of_one_system(name: str) -> tuple[str, str]:
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
-_HINTS = {
-    "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
-    "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
-    "contexts": ("context", "passage", "doc", "chunk", "evidence", "контекст", "фрагмент", "документ"),
-    "response": ("answer", "response", "reply", "output", "predict", "generat", "actual", "ответ"),
-}
-"""Parts of names by which a field is guessed, the more particular field first."""
-
-
-_NO_TEXT = re.compile(
-    r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
-)
-"""Parts of names of columns that hold numbers, marks or names."""
-_ASKED = re.compile(
-    r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)|^(is_\w+|correct|human|expert|people|верно)$|^label|^оценка", re.IGNORECASE
-)
-"""What those who label are asked, or are called: `Is the answer correct?`, `Полезность (1-5)`, `human`."""
+_HINTS: dict[str, tuple[str, ...]] = TABLE["hints"]
+_NO_TEXT, _ASKED = (re.compile("|".join(_HINTS[name]), re.IGNORECASE) for name in ("no_text", "asked"))
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
