@@ -39,8 +39,8 @@ class Passage:
 
 
 def quoted(value: Any) -> Any:
-    """What a text holds that is JSON of any kind, for attributes that are always written so."""
-    if not isinstance(value, str):
+    """What a text holds that is a text, a list or an object in JSON, as attributes may be written; else as it is."""
+    if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
         return value
     try:
         return json.loads(value, parse_constant=lambda _: None)
