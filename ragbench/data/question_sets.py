@@ -199,7 +199,7 @@ class _Reading:
             reference = None
         if missing := [chunk for chunk in wanted if not self._is_there(chunk)]:
             wanted = [chunk for chunk in wanted if chunk not in missing]
-            if not wanted and not pages:
+            if not wanted and not pages and (self.base or self.chunks):
                 self.brought.left_out[NO_LABEL_LEFT] += 1
                 return None
             self.brought.left_out[LABEL_WITHOUT_TEXT] += len(missing)
@@ -245,7 +245,7 @@ SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извле�
 """How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
-READ = ("contexts", "reference_contexts", "response", "note", "context_ids", "supporting", "corpus_passages",
+READ = ("contexts", "reference_contexts", "response", "note", "context_ids", "choices", "supporting", "corpus_passages",
         "corpus_ids", *(CALLED.get(name, name) for name in Item.model_fields))  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 

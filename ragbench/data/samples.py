@@ -17,7 +17,7 @@ from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, parse_json
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of
+from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
@@ -27,12 +27,24 @@ if TYPE_CHECKING:
 
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
+    "reference_context_ids", "choices", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
     "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
     "system", "shown", "rater", "value",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {"id", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value"}
+SAID = frozenset(READ) - {
+    "id",
+    "choices",
+    "repeat",
+    "cost",
+    "language",
+    "cluster",
+    "session",
+    "system",
+    "shown",
+    "rater",
+    "value",
+}
 """Of these, fields without any of which a row says nothing."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
@@ -227,6 +239,8 @@ def samples_of(
                 "{'question': …, 'answer': …}"
             )
     known = Columns(columns, READ)
+    if forms is not None:
+        placed = [*without_totals(placed, forms.left_out)]
     items = [*_fields(placed, known, system)]
     if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
         if known.unread:

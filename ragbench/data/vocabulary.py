@@ -7,6 +7,7 @@ import math
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from typing import Any
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.data.cells import TABLE, fields_of, mark, native, opened
+from ragbench.data.cells import NUMBER_OR_VERDICT, TABLE, choices_of, chosen, fields_of, mark, native, opened
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
@@ -51,6 +52,7 @@ _NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разм�
 """Names of marks that say nothing of a rater: of two such columns each is of another thing."""
 _NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _NULL = {"None", "NULL", "null"}
+_NULL_SAID = "None or NULL is taken for a text; leave a cell empty where nothing was given"
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
@@ -75,9 +77,15 @@ class Format:
     when: str = ""
     holds: Mapping[str, str] = field(default_factory=dict)
 
+    def place(self, column: str) -> str:
+        """Where a row has what a column would hold: its own name for any that is there."""
+        path = re.match(r"[\w.]+", self.holds.get(column, ""))
+        return path[0] if path else column
+
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What stands at the paths of a row, as columns."""
         found = {name: at(path, row) for name, path in self.holds.items()}
+        found = {name: _distinct(value) for name, value in found.items()}
         return {name: value for name, value in found.items() if value is not None and value != []}
 
 
@@ -107,7 +115,12 @@ def _compiled(path: str) -> Any:
 
 def at(path: str, row: Mapping[str, Any]) -> Any:
     """What stands at a path of JMESPath in a row, whose cells may hold JSON; None where nothing does."""
-    return _compiled(path).search({name: opened(value) for name, value in row.items()})
+    return _compiled(path).search({name: opened(value) if name in path else value for name, value in row.items()})
+
+
+def _distinct(value: Any) -> Any:
+    is_of_names = isinstance(value, list) and all(isinstance(part, str | int) for part in value)
+    return [*dict.fromkeys(value)] if is_of_names else value
 
 
 @lru_cache(maxsize=1024)
@@ -214,7 +227,7 @@ class Columns:
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
-        self._nulls: dict[str, int] = {}
+        self._told = Counter[str]()
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -253,7 +266,7 @@ class Columns:
             if nulls and field_name in PARTED[:2]:
                 there = [name for name in there if name not in nulls]
             elif nulls and field_name in CONTENT:
-                self._nulls[there[0]] = self._nulls.get(there[0], 0) + 1
+                self._told[f"{there[0]}: {{}} × {_NULL_SAID}"] += 1
             there = [name for name in there if not _blank(row[name])] or there
             if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
@@ -261,6 +274,7 @@ class Columns:
                 self.unread.update(dict.fromkeys(there))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
+                there = [told.place(name) if told else name for name in there]
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
         if (
@@ -277,6 +291,17 @@ class Columns:
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
             self._require_one_scale(values["value"], place)
+        if isinstance(system := values.get("system"), str) and (len(system) > 80 or _PROMPT.search(system.strip())):
+            del values["system"]
+            self._told[
+                f"{self.read.pop('system', 'system')}: {{}} × instructions to a model, which name no system"
+            ] += 1
+        if choices := choices_of(opened(values.pop("choices", None))):
+            for field_name in {"reference", "response"} & values.keys():
+                try:
+                    values[field_name] = chosen(values[field_name], choices)
+                except ValueError as error:
+                    raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -326,11 +351,8 @@ class Columns:
             for field_name, name in self._lacking.items()
             if field_name in self._only and field_name not in self.read
         )
-        nulls = (
-            f"{name}: {count} × None or NULL is taken for a text; leave a cell empty where nothing was given"
-            for name, count in self._nulls.items()
-        )
-        return [*([said] if unread else []), *lacking, *nulls]
+        told = (sentence.format(count) for sentence, count in self._told.items())
+        return [*([said] if unread else []), *lacking, *told]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
@@ -369,6 +391,8 @@ class Columns:
         taken = {name for own in named.values() for name in own}
         fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items()
                                        if len(own) == 1 or given_field == "value"}  # fmt: skip
+        is_whole = told is not None and "" in told.takes
+        objects = {name for name in columns if is_whole and name not in told.holds and isinstance(row[name], Mapping)}
         rare: dict[str, list[str]] = {}
         joined: dict[str, int] = {}
         unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
@@ -379,7 +403,7 @@ class Columns:
             if keys[name] == "result" and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
-            if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
+            if name in taken or not name or name in objects or (keys[name] in UNSIGNED and unsigned):
                 continue
             if (
                 keys[name] in takes
@@ -404,7 +428,7 @@ class Columns:
         inside = [name for name in columns if (told and keys[name] in told.opens)]
         inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
         read = {name for own in fields.values() for name in own} | {name for own in named.values() for name in own}
-        skipped = {name for name in columns if takes.get(keys[name]) == ""}
+        skipped = {name for name in columns if takes.get(keys[name]) == ""} | objects
         unread = [name for name in columns if name and name not in read | skipped and name not in inside]
         unread = [name for name in unread if not keys[name].startswith("unnamed")]
         several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
@@ -490,7 +514,9 @@ _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 _HINTS: dict[str, tuple[str, ...]] = TABLE["hints"]
-_NO_TEXT, _ASKED = (re.compile("|".join(_HINTS[name]), re.IGNORECASE) for name in ("no_text", "asked"))
+_NO_TEXT, _ASKED, _PROMPT = (
+    re.compile("|".join(_HINTS[name]), re.IGNORECASE) for name in ("no_text", "asked", "prompt")
+)
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
@@ -549,12 +575,9 @@ def _blank(value: Any) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-_NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
-
-
 def _is_text(value: Any) -> bool:
     if isinstance(value, str):
-        return not _NUMBER_OR_VERDICT.fullmatch(value.strip())
+        return not NUMBER_OR_VERDICT.fullmatch(value.strip())
     return isinstance(value, list | tuple)
 
 
