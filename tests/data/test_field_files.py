@@ -299,7 +299,7 @@ RUN: dict[str, Any] = {
     "prompt_builder": {"prompt": "Answer: When?"},
     "llm": {"replies": ["At 8"], "meta": [{"model": "m"}]},
 }
-CHAT = {"role": "assistant", "meta": {}, "name": None, "content": [{"text": "At 8"}]}
+CHAT: dict[str, Any] = {"role": "assistant", "meta": {}, "name": None, "content": [{"text": "At 8"}]}
 BUILT = {"data": "At 8", "query": "When?", "documents": [{"id": "d", "content": "Opens at 8."}], "meta": {}}
 
 
