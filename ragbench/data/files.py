@@ -120,7 +120,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
     more than `limit` bytes, or an encoding that nothing tells for sure.
     """
-    return normalise("".join(text_blocks(path, limit=limit)))
+    return "".join(text_blocks(path, limit=limit))
 
 
 def read_lines(
@@ -170,10 +170,9 @@ def _why(said: str) -> str:
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """The lines of a plain or packed file with their numbers from 1, without their ends; None for one of more than
     MAX_LINE_BYTES characters, which is passed over. Raises DatasetError for what cannot be read."""
-    ends, rest, is_long = io.IncrementalNewlineDecoder(None, translate=True), "", False
-    numbers = itertools.count(1)
-    for block in itertools.chain(text_blocks(path), [""]):
-        *whole, rest = (rest + ends.decode(block, final=not block)).split("\n")
+    rest, is_long, numbers = "", False, itertools.count(1)
+    for block in text_blocks(path):
+        *whole, rest = (rest + block).split("\n")
         for line in whole:
             if not is_long:
                 yield next(numbers), None if len(line) > MAX_LINE_BYTES else line
@@ -187,7 +186,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
 
 
 def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -> Iterator[str]:
-    """The text of a plain or packed file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
+    """The text of a plain or packed file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark,
+    in NFC, with LF line ends.
 
     Raises DatasetError for what cannot be read, for a byte that is not of the file's encoding, for more than `limit`
     bytes, and for more blanks in a row than a text that is held may have letters: nobody who counts rows would see
@@ -195,7 +195,8 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
     """
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
-    line, known, blanks = 1, 0, 0
+    ends = io.IncrementalNewlineDecoder(decoder, translate=True)
+    line, known, blanks, rest = 1, 0, 0, ""
     with unpacked(path) as stream:
         while True:
             try:
@@ -210,7 +211,7 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
                     "which is read line by line"
                 )
             try:
-                text = decoder.decode(raw, final=not raw)
+                text = ends.decode(raw, final=not raw)
             except UnicodeError as error:  # some encodings know no places
                 start = getattr(error, "start", None)
                 line += getattr(error, "object", b"")[:start].count(b"\n")
@@ -220,24 +221,15 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
             blanks = blanks + len(text) if not text or text.isspace() else 0
             if blanks > MAX_BYTES:
                 raise DatasetError(f"{path.name}: more than {MAX_BYTES:,} blanks in a row once unpacked")
-            if text:
-                yield text.removeprefix("\ufeff") if known == len(raw) else text
             line += text.count("\n")
+            text = rest + (text.removeprefix("\ufeff") if known == len(raw) else text)
+            # nothing before the last letter of ASCII is joined to what follows it
+            end = next((n for n in range(len(text) - 1, 0, -1) if text[n].isascii()), 0) if raw else len(text)
+            if end:
+                yield unicodedata.normalize("NFC", text[:end])
+            rest = text[end:]
             if not raw:
                 return
-
-
-def normalised(blocks: Iterator[str]) -> Iterator[str]:
-    """The text of blocks in NFC with LF, cut where nothing joins what follows: behind a comma."""
-    rest = ""
-    for block in blocks:
-        end = block.rfind(",") + 1
-        if end or len(rest) > MAX_ELEMENT:
-            yield normalise(rest + block[:end])
-            rest = block[end:]
-        else:
-            rest += block
-    yield normalise(rest)
 
 
 @dataclass
@@ -275,7 +267,7 @@ def require_file(path: Path) -> None:
 
 
 def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """The JSON value of `text`, its strings in NFC; by STRICT, which refuses NaN, infinities and repeated keys."""
+    """The JSON value of `text`; by STRICT, which refuses NaN, infinities and repeated keys."""
     if not text.strip():
         raise DatasetError(f"{place}: an empty file; JSON is expected")
     if len(text) > MAX_WEIGHT // OBJECT_BYTES and weight(text) > MAX_WEIGHT:
@@ -283,7 +275,7 @@ def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -
             f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
         )
     try:
-        value = (decoder or STRICT).decode(normalise(text))
+        value = (decoder or STRICT).decode(text)
         if "\\u" in text and _ESCAPED_HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -306,11 +298,11 @@ def weight(text: str) -> int:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a plain or packed file with LF, in NFC. Raises DatasetError as `text_lines`, and for a long line."""
+    """The lines of a plain or packed file with LF. Raises DatasetError as `text_lines`, and for a long line."""
     for number, line in text_lines(path):
         if line is None:
             raise DatasetError(f"{path.name}, line {number}: longer than {MAX_LINE_BYTES:,} characters")
-        yield f"{unicodedata.normalize('NFC', line)}\n"
+        yield f"{line}\n"
 
 
 def normalise(text: str) -> str:

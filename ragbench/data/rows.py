@@ -31,7 +31,6 @@ from ragbench.data.files import (
     empty_table,
     lines_of,
     normalise,
-    normalised,
     parquet_rows,
     parse_json,
     read_lines,
@@ -197,7 +196,7 @@ def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Ite
     elif held and left_out is None and _starts_with(path, "["):
         yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
-        values = Values(path, normalised(text_blocks(path)), STRICT if left_out is None else LENIENT)
+        values = Values(path, text_blocks(path), STRICT if left_out is None else LENIENT)
         yield from _placed(path, _streamed(values, spread), held, left_out, values)
 
 
