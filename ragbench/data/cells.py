@@ -1,4 +1,4 @@
-"""What a cell of a table holds as text: lists and mappings, yes and no, formulas; and what workbooks hold."""
+"""What a cell of a table holds as text: lists and mappings, yes and no, formulas."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import functools
 import json
 import math
 import re
-import subprocess
 import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ragbench.core.settings.secrets import excerpt
-from ragbench.data.files import DatasetError, LeftOut, normalise
+from ragbench.data.files import LeftOut, normalise
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -253,53 +251,6 @@ def guarded(text: str) -> str:
 def plain(text: str) -> str:
     """The text that `guarded` was given."""
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
-
-
-WORKBOOK_BYTES = 2**30
-"""Of memory that reading a workbook takes."""
-_READS_WORKBOOK = """
-import itertools, json, resource, sys
-import python_calamine
-
-resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
-try:
-    book = python_calamine.load_workbook(sys.argv[1])
-    for name in json.loads(sys.argv[3]) or book.sheet_names:
-        sheet = enumerate(book.get_sheet_by_name(name).to_python(skip_empty_area=False), 1)
-        rows = ((name, number, cells) for number, cells in sheet if any(cell != "" for cell in cells))
-        for row in itertools.islice(rows, int(sys.argv[4]) or None):
-            print(json.dumps(row, default=lambda moment: moment.isoformat()))
-except MemoryError:
-    sys.exit(1)
-except Exception as error:
-    print(json.dumps(str(error)))
-"""
-"""Its rows that are not empty, with their sheets and numbers; or why there are none. In a process of its own: the
-library lays out all cells between the first and the last, and ends the process that has no room."""
-
-
-def of_workbook(path: Path, sheets: Sequence[str] = (), most: int = 0) -> Iterator[tuple[str, int, list[Any]]]:
-    """The rows of a workbook that are not empty, each with its sheet and number. sheets: those wanted, else all; most:
-    rows of each, 0: all of them.
-
-    Dates and times are as ISO 8601 writes them. Raises DatasetError.
-    """
-    limits = [str(WORKBOOK_BYTES), json.dumps([*sheets]), str(most)]
-    command = [sys.executable, "-P", "-c", _READS_WORKBOOK, str(path), *limits]
-    nothing = subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing) as program:  # noqa: S603
-        try:
-            for line in program.stdout or ():
-                said = json.loads(line)
-                if isinstance(said, str):
-                    raise DatasetError(f"{path.name}: cannot be read: {excerpt(said, 300)}")
-                yield said[0], said[1], said[2]
-            if program.wait():
-                raise DatasetError(
-                    f"{path.name}: would take more than {WORKBOOK_BYTES:,} bytes of memory; split it, or save it as CSV"
-                )
-        finally:
-            program.kill()
 
 
 def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
