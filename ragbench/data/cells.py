@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import json
 import math
 import re
-import sys
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,26 +100,11 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
 
 
 @dataclass
-class Counts:
-    """Of the cells written in one form: how many they are, and the fewest, the most and all texts in them."""
-
-    cells: int = 0
-    low: int = sys.maxsize
-    high: int = 0
-    texts: int = 0
-
-    def add(self, other: Counts) -> Counts:
-        """These and others."""
-        return Counts(
-            self.cells + other.cells, min(self.low, other.low), max(self.high, other.high), self.texts + other.texts
-        )
-
-
-@dataclass
 class Forms:
     """How the lists of a table were written, field by field, and what is in none: what was understood."""
 
-    seen: dict[str, dict[Form, Counts]] = field(default_factory=dict)
+    seen: dict[str, dict[Form, Counter[int]]] = field(default_factory=dict)
+    """Field → form → number of texts → how many cells have so many."""
     unread: list[str] = field(default_factory=list)
     """A sentence on what is no field, where there is any."""
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -138,8 +122,7 @@ class Forms:
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""
-        own = self.seen.setdefault(name, {})
-        own[form] = own.get(form, Counts()).add(Counts(1, count, count, count))
+        self.seen.setdefault(name, {}).setdefault(form, Counter())[count] += 1
 
     @property
     def notes(self) -> list[str]:
@@ -150,24 +133,25 @@ class Forms:
         ]
 
 
-def _of_one_writer(forms: Mapping[Form, Counts]) -> dict[Form, Counts]:
+def _of_one_writer(forms: Mapping[Form, Counter[int]]) -> dict[Form, Counter[int]]:
     """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
     `['a']` as Python does."""
     alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
     merged = {form: counts for form, counts in forms.items() if form not in alike}
     if there := [form for form in alike if form in forms]:
-        merged[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
+        merged[there[0]] = sum((forms[form] for form in there), Counter())
     return merged
 
 
-def _told(form: Form, counts: Counts) -> str:
+def _told(form: Form, counts: Counter[int]) -> str:
+    cells, low, high = counts.total(), min(counts), max(counts)
     if form == "text":
-        empty = f"{counts.cells - counts.texts} empty" if counts.cells > counts.texts else ""
-        told = f"{counts.texts} plain text{'s' * (counts.texts != 1)}, each taken as one" if counts.texts else ""
+        texts, empty = cells - counts[0], f"{counts[0]} empty" if counts[0] else ""
+        told = f"{texts} plain text{'s' * (texts != 1)}, each taken as one" if texts else ""
         return ", ".join(filter(None, (told, empty)))
-    many = f"{counts.low}" if counts.low == counts.high else f"{counts.low} to {counts.high}"
+    many = f"{low}" if low == high else f"{low} to {high}"
     what = "mapping" if form == "mapping" else "list"
-    said = f"{counts.cells} {what}{'s' * (counts.cells != 1)} of {many} text{'s' * (counts.high != 1)}"
+    said = f"{cells} {what}{'s' * (cells != 1)} of {many} text{'s' * (high != 1)}"
     origin = {"JSON": "JSON lists", "Python": "Python lists", "numpy": "numpy arrays"}.get(form)
     return f"{said}, read from {origin}" if origin else said
 
@@ -296,7 +280,7 @@ def verdict(value: Any) -> bool | None:
 def mark(value: Any) -> float | None:
     """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
     None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or not str(value).strip():
         return None
     given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
     if not math.isfinite(given):
@@ -306,11 +290,9 @@ def mark(value: Any) -> float | None:
 
 def flag(value: Any) -> Any:
     """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if (said := verdict(value)) is None:
+    if value is not None and str(value).strip() and verdict(value) is None:
         raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-    return said
+    return None if value is None else verdict(value)
 
 
 def decimal(text: str) -> float:

@@ -354,7 +354,7 @@ def unpacked(path: Path) -> io.BufferedIOBase:
     packing = "zip" if inner else next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
     try:
         if packing == "zip":
-            return zipfile.ZipFile(path).open(inner)
+            return cast(io.BufferedIOBase, zipfile.ZipFile(path).open(inner))
         if packing == "zstd":
             import pyarrow
 

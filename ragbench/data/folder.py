@@ -335,18 +335,23 @@ def _checked(table: str, language: str, records: Iterable[Record], texts: _Lengt
         for what, names in _references(record):
             for missing in sorted(name for name in names if texts.get(f"{what} {name}") is None):
                 raise DatasetError(f"{place}: names the {what} {missing!r}, which is not there")
-        for name, spans in record.spans.items() if isinstance(record, QuestionRecord) else ():
-            if name not in record.relevant:
-                legal = ", ".join(record.relevant) or "nothing"
-                raise DatasetError(f"{place}: spans of {name!r}: it is not relevant; `relevant` has {legal}")
-            whole = texts.get(f"chunk {name}") or 0
-            for start, end in spans:
-                if not start < end <= whole:
-                    raise DatasetError(
-                        f"{place}: spans of {name!r}: [{start}, {end}] is no part of its text; a start below its end "
-                        f"is expected, in characters from 0 to {whole}"
-                    )
+        if isinstance(record, QuestionRecord):
+            _check_spans(record, place, texts)
         yield record
+
+
+def _check_spans(record: QuestionRecord, place: str, texts: _Lengths | Shelf[int]) -> None:
+    """Refuse spans that do not stand in the text of a relevant chunk."""
+    for name, spans in record.spans.items():
+        if name not in record.relevant:
+            legal = ", ".join(record.relevant) or "nothing"
+            raise DatasetError(f"{place}: spans of {name!r}: it is not relevant; `relevant` has {legal}")
+        whole = texts.get(f"chunk {name}") or 0
+        if wrong := next(((start, end) for start, end in spans if not start < end <= whole), None):
+            raise DatasetError(
+                f"{place}: spans of {name!r}: {[*wrong]} is no part of its text; a start below its end is expected, in "
+                f"characters from 0 to {whole}"
+            )
 
 
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
