@@ -68,8 +68,9 @@ class SystemSettings(IndexSettings, Patience):
     method: Literal["POST", "GET", "PUT"] = Field(default="POST", description="of a service's requests; GET: no body")
     body: str = Field(
         default=BODY,
-        description="of a request, in JSON, with the slots {question} and {k}; with {contexts} it is given passages to "
-        'answer from, where a page has some: a list of texts, or in quotes one text, "[1] …", a blank line between two',
+        description="of a request, in JSON, with the slots {question} and {k}; where it names {contexts}, "
+        "tier2_generation gives it the passages to answer from: a list of texts, or, within quotes, one numbered "
+        "text, as a prompt has it",
     )
     headers: dict[str, str] = Field(
         default={},
