@@ -203,7 +203,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     if _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
-    elif held and left_out is None and _starts_with(path, "["):
+    elif held and left_out is None and _start(path) == "[":
         yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
         values = Values(path, normalised(text_blocks(path)), STRICT if left_out is None else LENIENT)
@@ -377,15 +377,15 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
 
 
-def _starts_with(path: Path, sign: str) -> bool:
-    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "").startswith(sign)
+def _start(path: Path) -> str:
+    """The first sign of a text that is no blank."""
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
 
 
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    if not _starts_with(path, "{"):
-        return False
-    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
+    lines = text_lines(path) if _start(path) == "{" else ()
+    text = next((text for _, text in lines if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):
@@ -401,33 +401,32 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     before += _header([_split(line, told[1] if told else "") for line in first[before:]])
     delimiter = told[1] if told else max(DELIMITERS, key=(first[before] if before < len(first) else "").count)
     load = Load(path, "rows", held=held)
-    reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
-    try:
-        names = [name.strip() for name in next(reader)]
-        _require_distinct(names, f"{path.name}, line {before + 1}")
-        for cells in _whole(reader, path, before, left_out):
-            place = f"{path.name}, line {reader.line_num + before}"
-            if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
-                continue
-            while len(cells) > len(names) and not cells[-1].strip():
-                cells.pop()
-            if len(cells) != len(names):
-                if left_out is None:
-                    raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
-                left_out.add("row with another number of cells than the header", place)
-                continue
-            letters = sum(map(sys.getsizeof if held else len, cells))
-            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
-            named = zip(names, cells, strict=True)
-            yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
-    except StopIteration:
-        raise empty_table(path) from None
-    except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {before + 1}: not CSV: {error}") from None
+    rows = _whole(
+        csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True), path, before, left_out
+    )
+    if (header := next(rows, None)) is None:
+        raise empty_table(path)
+    names = [name.strip() for name in header[1]]
+    _require_distinct(names, header[0])
+    for place, cells in rows:
+        if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
+            continue
+        while len(cells) > len(names) and not cells[-1].strip():
+            cells.pop()
+        if len(cells) != len(names):
+            if left_out is None:
+                raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
+            left_out.add("row with another number of cells than the header", place)
+            continue
+        letters = sum(map(sys.getsizeof if held else len, cells))
+        load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
+        named = zip(names, cells, strict=True)
+        yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
 
 
-def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[list[str]]:
-    """The rows of a reader; lines that are none are left out, but not all that follow a quote that nobody closed."""
+def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[tuple[str, list[str]]]:
+    """(place, cells) of the rows of a reader; lines that are none are left out, but neither the first nor all that
+    follow a quote that nobody closed."""
     while True:
         first = reader.line_num + 1
         try:
@@ -435,11 +434,11 @@ def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> It
                 return
         except csv.Error as error:
             place = f"{path.name}, line {first + before}"
-            if left_out is None or "end of data" in str(error):
+            if left_out is None or first == 1 or "end of data" in str(error):
                 raise DatasetError(f"{place}: not CSV: {error}") from None
             left_out.add(f"line that is not CSV ({error})", place, reader.line_num + 1 - first)
         else:
-            yield cells
+            yield f"{path.name}, line {reader.line_num + before}", cells
 
 
 def _split(line: str, delimiter: str) -> list[str]:
