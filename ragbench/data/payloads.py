@@ -39,8 +39,8 @@ class Passage:
 
 
 def quoted(value: Any) -> Any:
-    """What a text holds that is JSON of any kind, for attributes that are always written so."""
-    if not isinstance(value, str):
+    """What a text holds that is a text, a list or an object in JSON, as attributes may be written; else as it is."""
+    if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
         return value
     try:
         return json.loads(value, parse_constant=lambda _: None)
@@ -91,24 +91,21 @@ def passage_of(item: Any) -> Passage | None:
             score = number(_first(item, PARTS.scores)) if score is None else score
     about = opened(_first(item, ("payload", "_source", "properties", "metadata", "document.metadata", "meta")))
     about = about if isinstance(about, dict) else {}
+
+    def named(names: Sequence[str]) -> str | None:
+        return label(_first(item, names)) or label(_first(about, names))
+
     text = _first(item, PARTS.texts)
     text = _first(about, PARTS.texts) if text is None else text
     text = _first(text, PARTS.texts) if isinstance(text, Mapping) else text
-    text = message_text({"content": text}) if isinstance(text, list) else text
-    name = label(_first(item, PARTS.ids)) or label(_first(about, PARTS.ids))
+    text = message_text(text) if isinstance(text, list) else text
     if text is None and isinstance(parts := _first(item, PARTS.sentences), list):
         text = "".join(f"{part.strip()} " for part in parts if isinstance(part, str)).strip()
-    if not isinstance(text, str) or not text.strip():
-        text = None
-    if text is None and name is None:
+    text = text if isinstance(text, str) and text.strip() else None
+    if text is None and named(PARTS.ids) is None:
         return None
-    return Passage(
-        text=text,
-        id=name,
-        score=number(_first(about, PARTS.scores)) if score is None else score,
-        url=label(_first(item, PARTS.addresses)) or label(_first(about, PARTS.addresses)),
-        title=label(_first(item, PARTS.titles)) or label(_first(about, PARTS.titles)),
-    )
+    score = number(_first(about, PARTS.scores)) if score is None else score
+    return Passage(text, named(PARTS.ids), score, named(PARTS.addresses), named(PARTS.titles))
 
 
 def label(value: Any) -> str | None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -69,6 +70,8 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
+SQUAD = ("id", "question", "answers")
+"""What SQuAD says of a question of a paragraph."""
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -121,7 +124,7 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
             continue
         for paragraph in paragraphs:
             about = {"title": row.get("title"), "context": paragraph.get("context")}
-            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [{}]:
+            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
 
@@ -159,19 +162,25 @@ def tabbed(path: Path) -> bool:
     )
 
 
-def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
-    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected."""
+def checked(
+    model: type[Row], item: Mapping[str, Any], place: str, called: Mapping[str, str] = MappingProxyType({})
+) -> Row:
+    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected. called: what
+    its file calls a field, where by another name."""
     try:
         return model.model_validate(item)
     except ValidationError as error:
         there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
-        raise DatasetError(f"{place}: {fault(error)}{there}") from None
+        raise DatasetError(f"{place}: {fault(error, called=called)}{there}") from None
 
 
-def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+def fault(
+    error: ValidationError, model: type[BaseModel] | None = None, called: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
     first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
+    parts = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int"))]
+    field = ".".join([*(called.get(part, part) for part in parts[:1]), *parts[1:]])
     if first["type"] == "missing":
         return f"{field} is missing; it is expected in every item"
     if first["type"] == "extra_forbidden" and model is not None:
@@ -194,7 +203,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
-        rows = wrapped(item) if spread else None
+        rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
             yield place if rows is None else f"{place}, item {number}", row
 
@@ -202,7 +211,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     if _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
-    elif held and left_out is None and _starts_with(path, "["):
+    elif held and left_out is None and _start(path) == "[":
         yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
         values = Values(path, text_blocks(path), STRICT if left_out is None else LENIENT)
@@ -252,15 +261,15 @@ def _streamed(values: Values, spread: bool) -> Iterator[Any]:
     while sign := values.next():
         if sign == "[":
             yield from (value for _, value in values.list())
-        elif sign == "{" and spread:
-            yield from _of_object(values)
+        elif sign == "{":
+            yield from _of_object(values, spread)
         else:
             yield values.value()[1]
         if values.next() == ",":  # between objects that somebody joined
             values.skip()
 
 
-def _of_object(values: Values) -> Iterator[Any]:
+def _of_object(values: Values, spread: bool) -> Iterator[Any]:
     """The rows of the table that an object holds, those of a long list one by one; else the object itself."""
     whole: dict[str, Any] = {}
     streamed = False
@@ -280,7 +289,7 @@ def _of_object(values: Values) -> Iterator[Any]:
         else:
             whole[name] = [] if first is None else [first, *elements]
     if not streamed:
-        table = rows_in(whole)
+        table = (rows_in if spread else wrapped)(whole)
         yield from [whole] if table is None else table
 
 
@@ -376,15 +385,15 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
 
 
-def _starts_with(path: Path, sign: str) -> bool:
-    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "").startswith(sign)
+def _start(path: Path) -> str:
+    """The first sign of a text that is no blank."""
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
 
 
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    if not _starts_with(path, "{"):
-        return False
-    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
+    lines = text_lines(path) if _start(path) == "{" else ()
+    text = next((text for _, text in lines if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):
@@ -400,33 +409,32 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     before += _header([_split(line, told[1] if told else "") for line in first[before:]])
     delimiter = told[1] if told else max(DELIMITERS, key=(first[before] if before < len(first) else "").count)
     load = Load(path, "rows", held=held)
-    reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
-    try:
-        names = [name.strip() for name in next(reader)]
-        _require_distinct(names, f"{path.name}, line {before + 1}")
-        for cells in _whole(reader, path, before, left_out):
-            place = f"{path.name}, line {reader.line_num + before}"
-            if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
-                continue
-            while len(cells) > len(names) and not cells[-1].strip():
-                cells.pop()
-            if len(cells) != len(names):
-                if left_out is None:
-                    raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
-                left_out.add("row with another number of cells than the header", place)
-                continue
-            letters = sum(map(sys.getsizeof if held else len, cells))
-            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
-            named = zip(names, cells, strict=True)
-            yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
-    except StopIteration:
-        raise empty_table(path) from None
-    except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {before + 1}: not CSV: {error}") from None
+    rows = _whole(
+        csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True), path, before, left_out
+    )
+    if (header := next(rows, None)) is None:
+        raise empty_table(path)
+    names = [name.strip() for name in header[1]]
+    _require_distinct(names, header[0])
+    for place, cells in rows:
+        if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
+            continue
+        while len(cells) > len(names) and not cells[-1].strip():
+            cells.pop()
+        if len(cells) != len(names):
+            if left_out is None:
+                raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
+            left_out.add("row with another number of cells than the header", place)
+            continue
+        letters = sum(map(sys.getsizeof if held else len, cells))
+        load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
+        named = zip(names, cells, strict=True)
+        yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
 
 
-def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[list[str]]:
-    """The rows of a reader; lines that are none are left out, but not all that follow a quote that nobody closed."""
+def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[tuple[str, list[str]]]:
+    """(place, cells) of the rows of a reader; lines that are none are left out, but neither the first nor all that
+    follow a quote that nobody closed."""
     while True:
         first = reader.line_num + 1
         try:
@@ -434,11 +442,11 @@ def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> It
                 return
         except csv.Error as error:
             place = f"{path.name}, line {first + before}"
-            if left_out is None or "end of data" in str(error):
+            if left_out is None or first == 1 or "end of data" in str(error):
                 raise DatasetError(f"{place}: not CSV: {error}") from None
             left_out.add(f"line that is not CSV ({error})", place, reader.line_num + 1 - first)
         else:
-            yield cells
+            yield f"{path.name}, line {reader.line_num + before}", cells
 
 
 def _split(line: str, delimiter: str) -> list[str]:

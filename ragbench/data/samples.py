@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core import names
@@ -19,7 +21,7 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,11 +104,9 @@ def streamed(
     """
     left_out = None if forms is None else forms.left_out
     known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
-    labelled, unlabelled, numbers = 0, 0, numbers or Numbers()
+    labelled, numbers = Counter[bool](), numbers or Numbers()
     rows = read_rows(path, keep_empty=True, held=held, left_out=left_out)
-    for place, item in ((where, item) for where, row in rows for item in known.answers(row, where)):
-        if system and not item.get("system"):
-            item["system"] = system
+    for place, item in _fields(rows, known, system):
         if not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
@@ -114,43 +114,52 @@ def streamed(
             made = _samples(item, place, numbers.of(item), forms)
             for sample in made:
                 _refuse_torn(sample)
-                is_new = seen.put(f"{sample.system or ''}\0{sample.id}", None) if forms is not None or ratings else True
-                is_rating = sample.labels and seen.put(f"{sample.system or ''}\0{sample.id}\0{[*sample.labels]}", None)
+                name = f"{sample.system or ''}\0{sample.id}"
+                is_new = seen.put(name, None) if forms is not None or ratings else True
+                is_rating = sample.labels and seen.put(f"{name}\0{[*sample.labels]}", None)
                 if not (is_new or is_rating):
                     raise DatasetError(f"{place}: an id that stands in a row before")
-            if "value" in item and made:
-                labelled += bool(made[-1].labels)
-                unlabelled += not made[-1].labels and not missing(item["value"]) and bool(str(item["value"]).strip())
-            if is_rating and not (is_new or ratings):
-                continue
         except DatasetError as error:
             if left_out is None:
                 raise
             left_out.fault(error, place)
             continue
-        count += len(made)
-        for sample in made:
-            yield place, sample
+        if made and not missing(cell := item.get("value")) and str(cell).strip():
+            labelled[bool(made[-1].labels)] += 1
+        if is_new or ratings:
+            count += len(made)
+            yield from ((place, sample) for sample in made)
     if forms is not None:
         forms.unread += known.notes()
         forms.format = known.format
         column = known.read.get("value", "")
-        if unlabelled:
-            forms.unread.append(f"{column}: {unlabelled} cells are neither a number nor yes or no, and no labels")
-        if labelled:
+        if labelled[False]:
+            forms.unread.append(f"{column}: {labelled[False]} cells are neither a number nor yes or no, and no labels")
+        if labelled[True]:
             forms.labels = (
-                f"{column}: people's labels of {labelled} answer{'s' * (labelled != 1)}; judges are tried by them once "
-                f"the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
+                f"{column}: people's labels of {labelled[True]} answer{'s' * (labelled[True] != 1)}; judges are tried "
+                f"by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
             )
     if not count:
-        raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
+        is_lost = left_out is not None and left_out.counts
+        why = f"no row can be used: {left_out.said}" if left_out is not None and is_lost else _nothing(known)
+        raise DatasetError(f"{path.name}: {why}")
     if left_out is not None:
         left_out.join(bare)
 
 
-def _nothing(known: Columns, left_out: LeftOut | None) -> str:
-    if left_out is not None and left_out.counts:
-        return f"no row can be used: {left_out.said}"
+def _fields(rows: Iterable[tuple[str, Any]], known: Columns, system: str) -> Iterator[tuple[str, Any]]:
+    """(place, field → value) of each answer in the rows, whose system is this one where they name none; a Sample as it
+    is."""
+    for place, row in rows:
+        if isinstance(row, Sample):
+            yield place, row if row.system or not system else dataclasses.replace(row, system=system)
+        else:
+            for item in known.answers(row, place):
+                yield place, {**item, "system": system} if system and not item.get("system") else item
+
+
+def _nothing(known: Columns) -> str:
     columns = [*known.read.values(), *known.unread]
     if not columns:
         return "holds no samples; at least one is expected"
@@ -201,44 +210,36 @@ def samples_of(
         raise DatasetError(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
         )
-    known = Columns(columns, READ)
-    is_alone = isinstance(given, Mapping)
+    table: Any = None
     if isinstance(given, Mapping):
-        own: Any = {name: native(value) for name, value in given.items()}
-        table = rows_in(own)
-        is_alone, given = table is None, [own] if table is None else table
-    rows: list[Any] = list(rows_of(given))
+        given = {name: native(value) for name, value in given.items()}
+        table = rows_in(given)
+    is_alone = isinstance(given, Mapping) and table is None
+    rows = list(rows_of([given] if is_alone else given if table is None else table))
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
-    items: list[tuple[str, Any]] = []
-    is_named = False  # by what may hold nothing in every row
-    for row, item in enumerate(rows, 1):
-        where = place if is_alone else f"{place}, row {row}"
-        item = item if isinstance(item, Mapping | Sample) else fields_of(item) or item
-        if isinstance(item, Sample):
-            items.append((where, item))
-        elif isinstance(item, Mapping):
-            is_named = is_named or any(map(field_of, item))
-            items += ((where, answer) for answer in known.answers(item, where))
-        else:
+    placed: list[tuple[str, Any]] = []
+    for number, row in enumerate(rows, 1):
+        where = place if is_alone else f"{place}, row {number}"
+        placed.append((where, row if isinstance(row, Mapping | Sample) else fields_of(row)))
+        if placed[-1][1] is None:
             raise DatasetError(
-                f"{where}: a sample is a Sample or a mapping, not {kind(item)} ({cut(item)}); it is written as "
+                f"{where}: a sample is a Sample or a mapping, not {kind(row)} ({cut(row)}); it is written as "
                 "{'question': …, 'answer': …}"
             )
-    says = any(isinstance(item, Sample) or item.keys() & SAID for _, item in items)
-    if not (says or is_named or known.read or known.unread):
-        raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
-    if known.unread and not says:
-        raise DatasetError(f"{place}: {_nothing(known, None)} (in Python columns = {{'answer': 'COLUMN'}})")
+    known = Columns(columns, READ)
+    items = [*_fields(placed, known, system)]
+    if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
+        if known.unread:
+            raise DatasetError(f"{place}: {_nothing(known)} (in Python columns = {{'answer': 'COLUMN'}})")
+        if not known.read and not any(map(field_of, set().union(*(row for _, row in placed)))):  # all may hold nothing
+            raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
     if forms is not None:
         forms.unread += known.notes()
     samples: list[Sample] = []
     for where, item in items:
-        if isinstance(item, Sample):
-            samples.append(item if item.system or not system else dataclasses.replace(item, system=system))
-            continue
-        item = item if item.get("system") or not system else {**item, "system": system}
-        samples += _samples(item, where, numbered or numbers.of(item), forms)
+        made = [item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item), forms)
+        samples += made
     named = dict.fromkeys(sample.system for sample in samples)
     if len(named) > 1 and None in named:
         others = cut_list(filter(None, named))
@@ -309,28 +310,37 @@ def turns_of(value: Any) -> list[Said] | None:
     return turns or None
 
 
-def _in_turns(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The turns of a row with lists of texts, as MT-bench has questions and answers; none of any other."""
-    asked, answered, right = (opened(item.get(name)) for name in ("messages", "response", "reference"))
+def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
+    Raises DatasetError for lists that are not as long."""
+    asked = opened(item.get("questions", item.get("messages")))
+    answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
     elif not isinstance(asked, list) or "user_input" in item:
         return []
-    lists = {"user_input": asked, "response": answered, "reference": right}
-    lists = {name: own for name, own in lists.items() if isinstance(own, list)}
-    if not lists or not all(isinstance(text, str) for own in lists.values() for text in own):
+    given = {"user_input": asked, "response": answered, "reference": right}
+    lists = {
+        name: [question_of(part) if isinstance(part, Mapping) and role_of(part) is None else part for part in own]
+        for name, own in given.items()
+        if isinstance(own, list) and own
+    }
+    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
         return []
-    rest = {name: value for name, value in item.items() if name not in (*lists, "messages")}
-    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=False)]
+    if len({len(own) for own in lists.values()}) > 1:
+        told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
+        raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
+    rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
+    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)]
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if rows := _in_turns(item):
+    if rows := turns_in(item, place):
         name = _name(item.get("id", number))
         return [
-            _sample({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
+            sample_in({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
             for turn, row in enumerate(rows, 1)
         ]
     item = payloads.of_agent(item)
@@ -340,8 +350,8 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             continue
         rest = {name: value for name, value in item.items() if name not in (field, "messages")}
         if field == "messages" and "user_input" in item:
-            return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
-        whole = _sample(rest, place, number, forms)
+            return [sample_in(rest, place, number, forms)]  # the dialogue before a question that stands by itself
+        whole = sample_in(rest, place, number, forms)
         last = len(turns)
         is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
         return [
@@ -360,12 +370,23 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
-    return [_sample(item, place, number, forms)]
+    return [sample_in(item, place, number, forms)]
 
 
-def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> Sample:
+def sample_in(
+    item: Mapping[str, Any],
+    place: str,
+    number: int | str = "",
+    forms: Forms | None = None,
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Sample:
+    """The sample that the fields of a row are. called: the columns that they are. Raises DatasetError."""
+
+    def at(field: str) -> str:
+        return f"{place}, {called.get(field, field)}"
+
     def text(name: str, said: Callable[[Any], str | None]) -> str | None:
-        return _text(item.get(name), f"{place}, {name}", said)
+        return _text(item.get(name), at(name), said)
 
     def name_of(field: str) -> str | None:
         value = item.get(field)
@@ -377,16 +398,16 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         if forms is not None:
             forms.left_out.add("cost that is no number from 0", place)
     identifier = str(number) if item.get("id") is None else _name(item["id"])
-    given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
+    given = [] if item.get("reference") is None else references_in(item["reference"], at("reference"))
     return Sample(
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
         reference=next((reference for reference in given if reference.strip()), given[0] if given else None),
         references=several(given),
-        contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
+        contexts=contexts_of(item.get("contexts"), at("contexts"), forms, item.get("context_ids")),
         reference_contexts=contexts_of(
-            item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
+            item.get("reference_contexts"), at("reference_contexts"), forms, item.get("reference_context_ids")
         ),
         rubric=_rubric(item.get("rubric")),
         nuggets=payloads.nuggets_of(item.get("nuggets")),
@@ -398,7 +419,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
-        shown=_flag(item.get("shown"), place),
+        shown=_flag(item.get("shown"), at("shown")),
         labels=_labels(item),
     )
 
@@ -429,10 +450,8 @@ def references_in(value: Any, place: str) -> list[str]:
         value = inside
     if isinstance(value, Mapping):  # of SQuAD, TriviaQA and MKQA
         own = {str(name).casefold(): answers for name, answers in value.items()}
-        if isinstance(tags := own.get("tags"), list) and "correct" not in tags:  # of HELM: one of the wrong choices
-            return []
-        first, more = own.get("value", own.get("text")), own.get("normalized_aliases", own.get("aliases"))
-        value = value if first is more is None else [*([] if first is None else [first]), *(more or ())]
+        given = [own.get("value", own.get("text")), own.get("normalized_aliases", own.get("aliases"))]
+        value = [answers for answers in given if answers is not None] or value
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
@@ -450,9 +469,7 @@ def _flag(value: Any, place: str) -> bool | None:
     try:
         shown: bool | None = flag(value)
     except ValueError:
-        raise DatasetError(
-            f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
-        ) from None
+        raise DatasetError(f"{place} = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected") from None
     return shown
 
 

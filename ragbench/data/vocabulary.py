@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -59,7 +60,8 @@ _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
-    marks: sets of columns, any of which tells it. takes: column → field; "" is read by nobody. opens: columns with
+    marks: sets of columns, any of which tells it. when: a path of JMESPath that finds something in a row of it alone.
+    takes: column → field; "" is read by nobody. holds: column → the path to what it would hold. opens: columns with
     objects whose members are columns, too. parted: what stands between the passages of a cell. instead: of one that
     cannot be read, what can.
     """
@@ -70,6 +72,13 @@ class Format:
     opens: tuple[str, ...] = ()
     parted: str = ""
     instead: str = ""
+    when: str = ""
+    holds: Mapping[str, str] = field(default_factory=dict)
+
+    def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What stands at the paths of a row, as columns."""
+        found = {name: at(path, row) for name, path in self.holds.items()}
+        return {name: value for name, value in found.items() if value is not None and value != []}
 
 
 FORMATS = tuple(
@@ -78,8 +87,7 @@ FORMATS = tuple(
         tuple(frozenset(map(key, mark.split())) for mark in told["marks"]),
         {key(column): taken for column, taken in told.get("takes", {}).items()},
         tuple(map(key, told.get("opens", "").split())),
-        told.get("parted", ""),
-        told.get("instead", ""),
+        **{name: told[name] for name in ("parted", "instead", "when", "holds") if name in told},
     )
     for told in TABLE["formats"]
 )
@@ -90,10 +98,28 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
-def format_of(columns: Iterable[Any]) -> Format | None:
-    """The known layout that rows with these columns are of; None for any other."""
+@lru_cache(maxsize=256)
+def _compiled(path: str) -> Any:
+    import jmespath
+
+    return jmespath.compile(path)
+
+
+def at(path: str, row: Mapping[str, Any]) -> Any:
+    """What stands at a path of JMESPath in a row, whose cells may hold JSON; None where nothing does."""
+    return _compiled(path).search({name: opened(value) for name, value in row.items()})
+
+
+@lru_cache(maxsize=1024)
+def _formats(columns: tuple[str, ...]) -> tuple[Format, ...]:
     there = set(map(key, columns))
-    return next((layout for layout in FORMATS if any(there >= marks for marks in layout.marks)), None)
+    return tuple(layout for layout in FORMATS if any(there >= marks for marks in layout.marks))
+
+
+def format_of(row: Mapping[str, Any]) -> Format | None:
+    """The known layout that a row is of; None for any other."""
+    known = _formats(tuple(map(str, row)))
+    return next((layout for layout in known if not layout.when or at(layout.when, row)), None)
 
 
 def _of_member(name: str) -> str:
@@ -201,7 +227,9 @@ class Columns:
         """
         require_narrow(row, place)
         row = {str(name): value for name, value in row.items()}
-        plan = self._plan(row, place)
+        if told := format_of(row):
+            row = {**row, **told.held(row)}
+        plan = self._plan(row, place, told)
         for name in plan.opened:
             inner = _opened(row[name])
             if inner is None:
@@ -216,7 +244,7 @@ class Columns:
                 is_spent = field_of(name) in {"", *inside} or all(field_of(own) in inside for own in inner)
                 row = {**members, **{own: value for own, value in row.items() if own != name or not is_spent}}
         if plan.opened:
-            plan = self._plan(row, place, plan.format)
+            plan = self._plan(row, place, told or format_of(row))
         values: dict[str, Any] = {}
         has_answers = "response" in self.read
         for field_name, columns in plan.fields.items():
@@ -235,9 +263,14 @@ class Columns:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
-        if not has_answers and (right := self._right_answers(plan, values)) is not None:  # a set of questions
-            values = {**values, "reference": right}
-            del values["response"]
+        if (
+            not has_answers
+            and "user_input" in values
+            and "reference" in self._only - values.keys()
+            and _is_right(opened(values.get("response")))
+            and key(plan.fields["response"][0]) == "answer"
+        ):  # a set of questions
+            values["reference"] = opened(values.pop("response"))
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
         for field_name in ("response", "reference"):
             if isinstance(is_yes := values.get(field_name), bool):
@@ -267,22 +300,6 @@ class Columns:
                 f"{cut(self._scale[False])}: leave the cells of one of them empty, or name another column, "
                 "--column label=COLUMN"
             )
-
-    def _right_answers(self, plan: _Plan, values: Mapping[str, Any]) -> Any:
-        """What stands where an answer would, if it is the right ones: a list of texts, what KILT and TriviaQA hold, or
-        true and false, under `answer`, and nothing else is the reference; else None."""
-        given = opened(values.get("response"))
-        if "user_input" not in values or "reference" not in self._only - values.keys():
-            return None
-        parts = given if isinstance(given, list) else []
-        if all(isinstance(part, Mapping) and part.keys() <= _OF_KILT for part in parts) and (
-            len(parts) > 1 or (parts and "meta" in plan.unread)  # what a system predicts is one, and has none
-        ):
-            return [part["answer"] for part in parts if part.get("answer")]
-        is_right = isinstance(given, bool | list) and all(isinstance(text, str) for text in parts)
-        if isinstance(given, Mapping):
-            is_right = any(key(name) == "aliase" for name in given)
-        return given if is_right and key(plan.fields["response"][0]) == "answer" else None
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
@@ -333,8 +350,7 @@ class Columns:
             elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
                 yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
 
-    def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
-        """told: the format that the row was known to be of before its objects were opened."""
+    def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
         if (known := self._plans.get(at)) is None:
             if len(self._plans) > 1000:
@@ -345,7 +361,6 @@ class Columns:
     def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
-        told = told or format_of(there)
         named = self._named(columns, place)
         if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, columns)}):
             raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
@@ -453,7 +468,6 @@ class Columns:
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
-_OF_KILT = {"answer", "provenance", "meta"}
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
 """What true and false are as answers, in the language of the question."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
@@ -475,23 +489,8 @@ def _of_one_system(name: str) -> tuple[str, str]:
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
-_HINTS = {
-    "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
-    "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
-    "contexts": ("context", "passage", "doc", "chunk", "evidence", "контекст", "фрагмент", "документ"),
-    "response": ("answer", "response", "reply", "output", "predict", "generat", "actual", "ответ"),
-}
-"""Parts of names by which a field is guessed, the more particular field first."""
-
-
-_NO_TEXT = re.compile(
-    r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url|by$|answerab"
-)
-"""Parts of names of columns that hold numbers, marks or names."""
-_ASKED = re.compile(
-    r"\?\s*(\(.*\))?$|\(1\s*[-–—…]+\s*\d+\)|^(is_\w+|correct|human|expert|people|верно)$|^label|^оценка", re.IGNORECASE
-)
-"""What those who label are asked, or are called: `Is the answer correct?`, `Полезность (1-5)`, `human`."""
+_HINTS: dict[str, tuple[str, ...]] = TABLE["hints"]
+_NO_TEXT, _ASKED = (re.compile("|".join(_HINTS[name]), re.IGNORECASE) for name in ("no_text", "asked"))
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
@@ -568,6 +567,14 @@ def _opened(value: Any) -> Mapping[str, Any] | None:
         value = inner[0]
     is_message = isinstance(value.get("content"), list) or ("content" in value and {"role", "type"} & value.keys())
     return value if value and not is_message else None
+
+
+def _is_right(given: Any) -> bool:
+    """Whether what stands where an answer would is the right ones: a list of texts, true or false, or what TriviaQA
+    holds."""
+    if isinstance(given, Mapping):
+        return any(key(name) == "aliase" for name in given)
+    return isinstance(given, bool) or (isinstance(given, list) and all(isinstance(text, str) for text in given))
 
 
 def _several(value: Any) -> list[Any]:

@@ -1,24 +1,172 @@
-"""What every vendor's record is turned into: a trace with its spans, and the agent's run that they make together."""
+"""What every vendor's record is turned into, the spans of a trace; and what they say together: one question, what was
+found for it, where the time went, and the agent's run.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragbench.core.types import ToolCall
 from ragbench.data.cells import opened
 from ragbench.data.payloads import MAX_DEPTH, Passage, answer_of, calls_of, label
 
-WITHIN = (
-    "output", "outputs", "messages", "choices", "message", "generations", "kwargs", "additional_kwargs", "parts",
-    "content", "response",
-)  # fmt: skip
-"""Where in a model's reply its calls may stand."""
+Kind = Literal["whole", "retrieve", "rerank", "generate", "embed", "tool", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A score that a trace was given. by_people: False where the vendor says that a program gave it, True where it
+    says that a person did, None where it does not say."""
+
+    name: str
+    value: float
+    by_people: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One step of a trace, or (kind "whole") what a vendor says of the trace as a whole, which goes before its steps.
+
+    start, end: seconds since 1970; None where the record does not say. seconds: how long it took, where it says so.
+    question, answer: what went in and came out, as a text; passages: in rank order, None for a step that gives none.
+    cost: in the currency of the vendor, mostly USD. calls: of a model those that it asks for, of a tool its own.
+    result: what a tool gave. error: why it failed. relevant: the passages that people named as relevant, None where
+    nobody did.
+    """
+
+    trace: str
+    id: str
+    parent: str | None = None
+    kind: Kind = "other"
+    start: float | None = None
+    end: float | None = None
+    seconds: float | None = None
+    question: str | None = None
+    answer: str | None = None
+    passages: tuple[Passage, ...] | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    error: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    result: str | None = None
+    reference: str | None = None
+    relevant: tuple[Passage, ...] | None = None
+    session: str | None = None
+    user: str | None = None
+    ratings: tuple[Rating, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Span):
+    """A trace read as one question.
+
+    start: when it was asked. seconds: from the question to the answer. passages: what the answer was written from, each
+    once: the lists of all retrievers in the order of their calls, a passage at its first rank; where something was
+    reranked, the lists of the rerankers instead. A retriever within another is a part of it. lists: of how many
+    retrievers. retrieving, generating: seconds in which a retriever or a reranker was at work, and in which a model was
+    once all was retrieved; None where no clock was read. Tokens and cost are of all models together, an inner one not
+    counted twice. run: the messages of an agent, None of what called no tool.
+    """
+
+    lists: int = 0
+    is_reranked: bool = False
+    retrieving: float | None = None
+    generating: float | None = None
+    run: list[dict[str, Any]] | None = None
+
+
+def whole(trace: Sequence[Span]) -> Whole:
+    """Everything that the spans of a trace say."""
+    told = [span for span in trace if span.kind == "whole"]
+    spans = sorted((span for span in trace if span.kind != "whole"), key=lambda span: (span.start is None, span.start))
+    above = {span.id: span for span in spans}
+    root = [span for span in spans if span.parent not in above][:1]
+    retrievers = _outermost([span for span in spans if span.kind == "retrieve"], above)
+    rerankers = [span for span in spans if span.kind == "rerank" and span.passages]
+    models = _outermost([span for span in spans if span.kind == "generate"], above)
+    working = _outermost([span for span in spans if span.kind in ("tool", "generate")], above)
+    retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
+    writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
+    lists = [span.passages for span in rerankers or retrievers or told if span.passages is not None]
+    question = _first("question", *told, *root, *retrievers, *reversed(models), *spans)
+    answer = _first("answer", *told, *root, *reversed(models))
+    failed = None if answer else _first("error", *reversed(spans))
+    return Whole(
+        trace[0].trace,
+        "",
+        kind="whole",
+        start=_first("start", *told, *root),
+        seconds=_known(_first("seconds", *told), _taken(told), _taken(root)),
+        question=question,
+        answer=answer or (None if failed or models else _first("answer", *reversed(spans))),
+        passages=_merged(lists) if lists else None,
+        model=_first("model", *reversed(writing), *told),
+        error=_first("error", *told, *root) or failed,
+        ratings=tuple(rating for span in trace for rating in span.ratings),
+        lists=len(retrievers),
+        is_reranked=bool(rerankers),
+        retrieving=_taken([*retrievers, *rerankers]),
+        generating=_taken(writing),
+        run=run(question, answer, working) if question else None,
+        **{name: _first(name, *trace) for name in ("reference", "relevant", "session", "user")},
+        **{name: _total(name, told, models, root) for name in ("input_tokens", "output_tokens", "cost")},
+    )
+
+
+def _outermost(spans: Sequence[Span], above: dict[str, Span]) -> list[Span]:
+    """Those that stand within no other of the same kind."""
+    inner = {span.id for span in spans}
+    outermost = []
+    for span in spans:
+        at, seen = span.parent, {span.id}
+        while at is not None and at not in inner and at in above and at not in seen:
+            seen.add(at)
+            at = above[at].parent
+        if at is None or at not in inner or at in seen:
+            outermost.append(span)
+    return outermost
+
+
+def _merged(lists: Iterable[Iterable[Passage]]) -> tuple[Passage, ...]:
+    """The lists one after the other, a passage at its first place."""
+    merged: dict[tuple[str | None, str | None], Passage] = {}
+    for passage in (own for some in lists for own in some):
+        merged.setdefault((passage.id, None) if passage.id else (None, passage.text), passage)
+    return tuple(merged.values())
+
+
+def _taken(spans: Iterable[Span]) -> float | None:
+    """Seconds that these spans cover together; None where none has both its ends."""
+    times = sorted((s.start, s.end) for s in spans if s.start is not None and s.end is not None and s.end >= s.start)
+    total, until = 0.0, float("-inf")
+    for start, end in times:
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total if times else None
+
+
+def _total(name: str, told: Sequence[Span], models: Sequence[Span], root: Sequence[Span]) -> Any:
+    """Of tokens or of money: what is told of the whole, else of all models together, else of the first step."""
+    spent = [value for span in models if (value := getattr(span, name)) is not None]
+    return _known(_first(name, *told), sum(spent) if spent else None, _first(name, *root))
+
+
+def _first(name: str, *spans: Span) -> Any:
+    return _known(*(getattr(span, name) for span in spans))
+
+
+def _known(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
 TYPED = ("tool_call", "tool_use")
 """The parts of a message that are calls: of OpenTelemetry's conventions, and of Anthropic."""
-_FLAT = re.compile(r"message\.tool_calls\.(\d{1,4})\.tool_call\.function\.(name|arguments)")
+OPENINFERENCE = "tool_call.function."
+"""How the members of a call begin there."""
 
 
 def announced(value: Any, depth: int = 0) -> tuple[ToolCall, ...]:
@@ -32,15 +180,12 @@ def announced(value: Any, depth: int = 0) -> tuple[ToolCall, ...]:
         return tuple(call for part in value for call in announced(part, depth + 1))
     if not isinstance(value, dict):
         return ()
-    flat: dict[int, dict[str, Any]] = {}
-    for name, given in value.items():
-        if (found := _FLAT.fullmatch(name)) is not None:
-            flat.setdefault(int(found[1]), {})[found[2]] = given
-    asked = value.get("tool_calls") or [flat[place] for place in sorted(flat)]
+    asked = value.get("tool_calls")
+    if not asked and isinstance(flat := value.get("message.tool_calls"), list):
+        asked = [{str(name).removeprefix(OPENINFERENCE): own for name, own in call.items()} for call in flat]
     if asked:
         return calls_of(asked) or ()
-    inner = (announced(value[name], depth + 1) for name in WITHIN if name in value)
-    return next((calls for calls in inner if calls), ())
+    return next(filter(None, (announced(inner, depth + 1) for inner in value.values())), ())
 
 
 def made(name: Any, arguments: Any) -> tuple[ToolCall, ...]:
@@ -90,75 +235,3 @@ def run(question: str, answer: str | None, steps: Sequence[Span]) -> list[dict[s
 
 def _written(call: ToolCall) -> Mapping[str, Any]:
     return {"name": call.name, "arguments": call.written if call.arguments is None else dict(call.arguments)}
-
-
-Kind = Literal["retrieve", "rerank", "generate", "embed", "tool", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """One step of a trace.
-
-    start, end: seconds since 1970; None where the record does not say. question, answer: what went in and came out, as
-    a text; passages: in rank order, None for a step that gives none. cost: in the currency of the vendor, mostly USD.
-    calls: of a model those that it asks for, of a tool its own. result: what a tool gave. error: why it failed.
-    """
-
-    id: str
-    parent: str | None = None
-    kind: Kind = "other"
-    start: float | None = None
-    end: float | None = None
-    question: str | None = None
-    answer: str | None = None
-    passages: tuple[Passage, ...] | None = None
-    model: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-    error: str | None = None
-    calls: tuple[ToolCall, ...] = ()
-    result: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A score that a trace was given. by_people: False where the vendor says that a program gave it, True where it
-    says that a person did, None where it does not say."""
-
-    name: str
-    value: float
-    by_people: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One question and what was done for it, or a part of that: parts of one id are joined.
-
-    What a vendor says of the trace as a whole goes before what its spans say. relevant: the passages that people named
-    as relevant, None where nobody did. seconds: from the question to the answer. asked_at: seconds since 1970.
-    """
-
-    id: str
-    spans: tuple[Span, ...] = ()
-    question: str | None = None
-    answer: str | None = None
-    reference: str | None = None
-    relevant: tuple[Passage, ...] | None = None
-    session: str | None = None
-    user: str | None = None
-    asked_at: float | None = None
-    seconds: float | None = None
-    cost: float | None = None
-    error: str | None = None
-    ratings: tuple[Rating, ...] = ()
-
-    def joined(self, more: Trace) -> Trace:
-        """This and another part of the same trace; where both say something, the first does."""
-        merged = {"id", "spans", "ratings"}
-        given = {
-            part.name: getattr(more, part.name)
-            for part in fields(self)
-            if part.name not in merged and getattr(self, part.name) is None
-        }
-        return replace(self, spans=self.spans + more.spans, ratings=self.ratings + more.ratings, **given)

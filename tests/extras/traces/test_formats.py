@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
+from ragbench.data.payloads import Passage
 from ragbench.extras.traces import files_of_traces, formats
-from ragbench.extras.traces.assembly import Steps
-from ragbench.extras.traces.formats import FORMATS, parts
-from ragbench.extras.traces.spans import Passage, Span, Trace
+from ragbench.extras.traces.formats import FORMATS, format_of, parts
+from ragbench.extras.traces.spans import Span, whole
 from tests.data.test_passages_without_ids import RIVER, STONE
 
 FILES = Path(__file__).parents[2] / "data" / "trace_files"
@@ -93,7 +93,7 @@ def test_a_trace_in_error_stays_a_question_and_says_why(name: str) -> None:
 def test_spans_of_otlp_keep_their_parents() -> None:
     lines = (FILES / "opentelemetry-openinference.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(text) for text in lines[:3]]
-    spans = [part.spans[0] for record in records for part in parts(FORMATS[0], record, "") if isinstance(part, Trace)]
+    spans = [part for record in records for part in parts("OpenTelemetry", record, "") if isinstance(part, Span)]
     assert [(span.kind, span.id[-1], (span.parent or "-")[-1]) for span in spans] == [
         ("retrieve", "3", "2"), ("generate", "4", "2"), ("other", "2", "-"),
     ]  # fmt: skip
@@ -210,8 +210,8 @@ def test_documents_alone_are_no_data_set() -> None:
 def test_every_file_has_the_marks_of_one_format_alone() -> None:
     for path in sorted(FILES.glob("*.jsonl")):
         record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-        known = [one.NAME for one in FORMATS if any(record.keys() >= marks for marks in one.MARKS)]
-        assert len(known) == 1 or formats.is_answer_row(record), (path.name, known)
+        known = [name for name, marks in FORMATS.items() if any(record.keys() >= mark for mark in marks)]
+        assert len(known) == 1 or format_of(record) == formats.TABLE, (path.name, known)
 
 
 def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -> None:
@@ -229,25 +229,20 @@ def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -
 
 
 def step(name: str, kind: Any, start: float, end: float, parent: str | None = None, **more: Any) -> Span:
-    return Span(name, parent, kind, start, end, **more)
+    return Span("t", name, parent, kind, start, end, **more)
 
 
 def test_a_retriever_within_another_is_a_part_of_it() -> None:
     one, two = (Passage(text=text) for text in ("one", "two"))
-    found = Steps.of(
-        Trace(
-            "t",
-            (
-                step("root", "other", 0, 10, question="q", answer="a"),
-                step("fused", "retrieve", 1, 4, "root", passages=(two, one)),
-                step("vectors", "retrieve", 1, 2, "fused", passages=(one,)),
-                step("words", "retrieve", 2, 3, "fused", passages=(two,)),
-                step("rewrite", "generate", 0, 1, "root", answer="q?", input_tokens=5),
-                step("write", "generate", 4, 9, "root", answer="b", input_tokens=7),
-                step("inner", "generate", 4, 9, "write", answer="b", input_tokens=7),
-            ),
-        )
-    )
+    found = whole([
+        step("root", "other", 0, 10, question="q", answer="a"),
+        step("fused", "retrieve", 1, 4, "root", passages=(two, one)),
+        step("vectors", "retrieve", 1, 2, "fused", passages=(one,)),
+        step("words", "retrieve", 2, 3, "fused", passages=(two,)),
+        step("rewrite", "generate", 0, 1, "root", answer="q?", input_tokens=5),
+        step("write", "generate", 4, 9, "root", answer="b", input_tokens=7),
+        step("inner", "generate", 4, 9, "write", answer="b", input_tokens=7),
+    ])  # fmt: skip
     assert found.passages == (two, one)
     assert (found.lists, found.answer, found.question) == (1, "a", "q")
     assert (found.seconds, found.retrieving, found.generating, found.input_tokens) == (10, 3, 5, 12)
@@ -255,17 +250,40 @@ def test_a_retriever_within_another_is_a_part_of_it() -> None:
 
 def test_times_that_overlap_count_once_and_a_circle_of_parents_ends() -> None:
     spans = (step("a", "retrieve", 0, 4), step("b", "retrieve", 1, 3), step("c", "retrieve", 2, 6))
-    assert Steps.of(Trace("t", spans, question="q")).retrieving == 6
+    assert whole(spans).retrieving == 6
     circle = (step("a", "retrieve", 0, 4, "b"), step("b", "other", 1, 3, "a"))
-    assert Steps.of(Trace("t", circle, question="q")).passages is None
+    assert whole(circle).passages is None
 
 
 def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
+    def passages(record: dict[str, Any]) -> tuple[Passage, ...]:
+        [row] = parts(formats.TABLE, record, "t")
+        assert isinstance(row, Span)
+        return row.passages or ()
+
     record = {"user_input": "q?", "retrieved_contexts": [RIVER, STONE], "retrieved_context_ids": ["1", "9"]}
-    [trace] = formats.traces_of_row(record, "t")
-    assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
-    [bare] = formats.traces_of_row({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
-    assert [one.id for one in bare.spans[0].passages or ()] == [None]
+    assert [one.id for one in passages(record)] == ["1", "9"]
+    assert [one.id for one in passages({"user_input": "q?", "retrieved_contexts": [RIVER]})] == [None]
+
+
+def test_a_first_step_alone_tells_what_its_models_took(tmp_path: Path) -> None:
+    """LangSmith adds up tokens and costs in the first run, and people export first runs alone."""
+    run = {"id": "r", "trace_id": "r", "run_type": "chain", "inputs": {"question": "q?"}, "outputs": {"answer": "42"},
+           "prompt_tokens": 7, "completion_tokens": 3, "total_cost": 0.5, "session_id": "the-project"}  # fmt: skip
+    (tmp_path / "runs.jsonl").write_text(json.dumps(run), encoding="utf-8")
+    found, logged = files_of_traces.read([tmp_path / "runs.jsonl"])
+    assert line(list(logged["logged"])) == {"answer": "42", "input_tokens": 7, "output_tokens": 3, "cost": 0.5}
+    assert found.questions[0].cluster is None
+
+
+def test_an_answer_that_is_a_number_and_a_retriever_that_found_nothing_are_both(tmp_path: Path) -> None:
+    rows = [
+        {"id": "t", "timestamp": "2026-01-01T00:00:00Z", "sessionId": None, "input": "How many?", "output": "42"},
+        {"id": "r", "traceId": "t", "startTime": "2026-01-01T00:00:00Z", "type": "RETRIEVER", "output": []},
+    ]
+    (tmp_path / "l.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    [only] = files_of_traces.read([tmp_path / "l.jsonl"])[1]["logged"]
+    assert (only["answer"], only["retrieved"]) == ("42", [])
 
 
 def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:

@@ -125,11 +125,11 @@ def test_a_vendors_own_records_are_one_run(records: Any, tmp_path: Path) -> None
 
 
 def test_a_trace_without_tools_has_no_run() -> None:
-    assert run("q", "a", [Span("m", kind="generate", answer="a")]) is None
+    assert run("q", "a", [Span("t", "m", kind="generate", answer="a")]) is None
 
 
 def test_calls_that_no_model_was_seen_to_ask_for_are_the_agents() -> None:
-    steps = [Span("w", kind="tool", calls=made("weather", "Paris"), result="sunny")]
+    steps = [Span("t", "w", kind="tool", calls=made("weather", "Paris"), result="sunny")]
     assert run("q", "a", steps) == [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": "", "tool_calls": [{"name": "weather", "arguments": {"input": "Paris"}}]},
@@ -141,7 +141,7 @@ def test_calls_that_no_model_was_seen_to_ask_for_are_the_agents() -> None:
 def test_arguments_that_are_no_json_stay_as_they_were_written() -> None:
     [call] = announced({"tool_calls": [{"function": {"name": "weather", "arguments": "{city"}}]})
     assert (call.name, call.arguments, call.written) == ("weather", None, "{city")
-    [told] = run("q", None, [Span("m", kind="generate", calls=(call,))])[1]["tool_calls"]  # type: ignore[index]
+    [told] = run("q", None, [Span("t", "m", kind="generate", calls=(call,))])[1]["tool_calls"]  # type: ignore[index]
     assert told["arguments"] == "{city"
 
 
