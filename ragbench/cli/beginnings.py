@@ -30,7 +30,7 @@ from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
@@ -250,9 +250,9 @@ class Beginning:
         looks, texts = dict[Path, _Look](), list[Path]()
         others: dict[str, list[str]] = {}
         for path in files:
-            ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
-            why = "" if path.is_file() else "no file that can be read"
+            unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
             try:
+                ends = {*endings_of(path)}
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):
@@ -324,7 +324,7 @@ class Beginning:
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
-            brought = datasets.question_sets.read(path, base=base)
+            brought = datasets.foreign_sets.questions(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
             if not (brought.chunks or self.variable or is_asked):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core import names
@@ -14,13 +15,13 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
-from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, parse_json
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,9 +153,8 @@ def streamed(
                 f"by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
             )
     if not count:
-        is_lost = left_out is not None and left_out.counts
-        why = f"no row can be used: {left_out.said}" if left_out is not None and is_lost else _nothing(known)
-        raise DatasetError(f"{path.name}: {why}")
+        lost = left_out.said if left_out is not None else ""
+        raise DatasetError(f"{path.name}: {f'no row can be used: {lost}' if lost else _nothing(known)}")
     if left_out is not None:
         left_out.join(bare)
 
@@ -323,28 +323,37 @@ def turns_of(value: Any) -> list[Said] | None:
     return turns or None
 
 
-def _in_turns(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The turns of a row with lists of texts, as MT-bench has questions and answers; none of any other."""
-    asked, answered, right = (opened(item.get(name)) for name in ("messages", "response", "reference"))
+def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
+    Raises DatasetError for lists that are not as long."""
+    asked = opened(item.get("questions", item.get("messages")))
+    answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
     elif not isinstance(asked, list) or "user_input" in item:
         return []
-    lists = {"user_input": asked, "response": answered, "reference": right}
-    lists = {name: own for name, own in lists.items() if isinstance(own, list)}
-    if not lists or not all(isinstance(text, str) for own in lists.values() for text in own):
+    given = {"user_input": asked, "response": answered, "reference": right}
+    lists = {
+        name: [question_of(part) if isinstance(part, Mapping) and role_of(part) is None else part for part in own]
+        for name, own in given.items()
+        if isinstance(own, list) and own
+    }
+    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
         return []
-    rest = {name: value for name, value in item.items() if name not in (*lists, "messages")}
-    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=False)]
+    if len({len(own) for own in lists.values()}) > 1:
+        told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
+        raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
+    rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
+    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)]
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if rows := _in_turns(item):
+    if rows := turns_in(item, place):
         name = _name(item.get("id", number))
         return [
-            _sample({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
+            sample_in({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
             for turn, row in enumerate(rows, 1)
         ]
     item = payloads.of_agent(item)
@@ -354,8 +363,8 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             continue
         rest = {name: value for name, value in item.items() if name not in (field, "messages")}
         if field == "messages" and "user_input" in item:
-            return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
-        whole = _sample(rest, place, number, forms)
+            return [sample_in(rest, place, number, forms)]  # the dialogue before a question that stands by itself
+        whole = sample_in(rest, place, number, forms)
         last = len(turns)
         is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
         return [
@@ -374,12 +383,23 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
-    return [_sample(item, place, number, forms)]
+    return [sample_in(item, place, number, forms)]
 
 
-def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> Sample:
+def sample_in(
+    item: Mapping[str, Any],
+    place: str,
+    number: int | str = "",
+    forms: Forms | None = None,
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Sample:
+    """The sample that the fields of a row are. called: the columns that they are. Raises DatasetError."""
+
+    def at(field: str) -> str:
+        return f"{place}, {called.get(field, field)}"
+
     def text(name: str, said: Callable[[Any], str | None]) -> str | None:
-        return _text(item.get(name), f"{place}, {name}", said)
+        return _text(item.get(name), at(name), said)
 
     def name_of(field: str) -> str | None:
         value = item.get(field)
@@ -391,28 +411,23 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         if forms is not None:
             forms.left_out.add("cost that is no number from 0", place)
     identifier = str(number) if item.get("id") is None else _name(item["id"])
-    given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
+    given = [] if item.get("reference") is None else references_in(item["reference"], at("reference"))
     return Sample(
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
         reference=next((reference for reference in given if reference.strip()), given[0] if given else None),
         references=several(given),
-        contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
+        contexts=contexts_of(item.get("contexts"), at("contexts"), forms, item.get("context_ids")),
         reference_contexts=contexts_of(
-            item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
+            item.get("reference_contexts"), at("reference_contexts"), forms, item.get("reference_context_ids")
         ),
-        rubric=_rubric(item.get("rubric")),
-        nuggets=payloads.nuggets_of(item.get("nuggets")),
-        citations=payloads.citations_of(item.get("citations")),
-        trajectory=payloads.messages_of(item.get("trajectory")),
-        reference_tool_calls=payloads.calls_of(item.get("reference_tool_calls")),
-        reference_topics=payloads.topics_of(item.get("reference_topics")),
+        **{field: read(item.get(field)) for field, read in payloads.OF_PARTS.items()},
         cost=cost,
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
-        shown=_flag(item.get("shown"), place),
+        shown=_flag(item.get("shown"), at("shown")),
         labels=_labels(item),
     )
 
@@ -462,9 +477,7 @@ def _flag(value: Any, place: str) -> bool | None:
     try:
         shown: bool | None = flag(value)
     except ValueError:
-        raise DatasetError(
-            f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
-        ) from None
+        raise DatasetError(f"{place} = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected") from None
     return shown
 
 
@@ -566,27 +579,3 @@ def _is_of_lists(value: Mapping[str, Any]) -> bool:
     """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
     parts = [part for part in value.values() if isinstance(part, list)]
     return len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & OF_PASSAGES)
-
-
-def _rubric(value: Any) -> dict[int, str] | None:
-    """The criteria by level. What is no rubric is kept under the texts that it has for levels, so that the metric says
-    of its row what is wrong, and the others are read."""
-    if isinstance(value, str) and value.strip():
-        try:
-            parsed = held(value)
-            value = parsed[0] if parsed is not None else parse_json(value, "rubric")
-        except ValueError:
-            value = {value: ""}
-    if not value:
-        return None
-    if not isinstance(value, Mapping):
-        return {str(value): ""}  # type: ignore[dict-item]
-    given = {key: str(criteria) for key, criteria in value.items() if criteria is not None}
-    try:
-        return {_level(key): criteria for key, criteria in given.items()}
-    except ValueError:
-        return {str(key): criteria for key, criteria in given.items()}  # type: ignore[misc]
-
-
-def _level(key: Any) -> int:
-    return int(str(key).removeprefix("score").removesuffix("_description"))

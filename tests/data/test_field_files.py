@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ragbench as rb
-from ragbench.data import question_sets
+from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
@@ -64,7 +66,7 @@ def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str)
 
 
 FILES: dict[str, tuple[str | bytes, str]] = {
-    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: an archive: unpack it, and name what is in it"),
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: "),
     "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
     "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
     "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),
@@ -83,16 +85,83 @@ def test_a_file_that_cannot_be_read_says_what_it_is(bare: Path, name: str) -> No
     assert str(refused.value).startswith(said)
 
 
-def test_archives_of_one_table_are_not_read_as_one(bare: Path) -> None:
+def test_an_archive_of_tar_is_no_table(bare: Path) -> None:
     """What tar puts before a table would be its first column."""
     (bare / "t.csv").write_text("question,answer\nWhen?,8\n")
     with tarfile.open(bare / "t.csv.tar.gz", "w:gz") as file:
         file.add(bare / "t.csv", "t.csv")
-    with zipfile.ZipFile(bare / "t.csv.zip", "w") as archive:
-        archive.write(bare / "t.csv", "t.csv")
-    for name in ("t.csv.tar.gz", "t.csv.zip"):
-        with pytest.raises(DatasetError, match="an archive"):
-            samples_of(bare / name)
+    with pytest.raises(DatasetError, match="an archive"):
+        samples_of(bare / "t.csv.tar.gz")
+
+
+def test_a_zip_of_one_table_is_a_packing(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["Когда?"], "answer": ["В 8"]})
+    frame.to_csv(bare / "t.csv.zip", index=False)
+    frame.to_json(
+        bare / "j.zip", orient="records", lines=True, compression={"method": "zip", "archive_name": "j.jsonl"}
+    )
+    with zipfile.ZipFile(bare / "mac.zip", "w") as archive:
+        archive.writestr("t/", "")
+        archive.writestr("t/t.csv", "question;answer\r\nКогда?;В 8\r\n".encode("cp1251"))
+        archive.writestr("__MACOSX/t/._t.csv", b"\0")
+    for name in ("t.csv.zip", "j.zip", "mac.zip"):
+        [sample] = read_samples(bare / name)
+        assert (sample.user_input, sample.response) == ("Когда?", "В 8")
+
+
+def test_a_zip_of_anything_else_says_what_is_in_it(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["When?"], "answer": ["8"]})
+    frame.to_parquet(bare / "a.parquet")
+    members = {"two.zip": ["a.csv", "b.csv"], "none.zip": ["a/"], "packed.zip": ["a.parquet"]}
+    for name, inside in members.items():
+        with zipfile.ZipFile(bare / name, "w") as archive:
+            for each in inside:
+                archive.writestr(each, (bare / "a.parquet").read_bytes())
+    said = {
+        "two.zip": "two.zip: a zip of one file is expected, found a.csv, b.csv; unpack it",
+        "none.zip": "none.zip: a zip of one file is expected, found none; unpack it",
+        "packed.zip": "packed.zip: is packed, and of packed files texts alone are read; unpack it",
+    }
+    for name, words in said.items():
+        with pytest.raises(DatasetError) as refused:
+            read_samples(bare / name)
+        assert str(refused.value) == words
+
+
+def test_a_file_that_nobody_lets_us_read_says_so(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refused(path: Path, *args: Any, **options: Any) -> Any:
+        if path.stem.startswith("a"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **options)
+
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        (bare / name).write_bytes(b"question,answer\nWhen?,8\n")
+    monkeypatch.setattr(Path, "open", refused)
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        with pytest.raises(DatasetError) as said:
+            read_samples(bare / name)
+        assert str(said.value) == f"{bare / name}: you may not read it; give yourself the right (chmod u+r), or a copy"
+
+
+def test_a_workbook_with_a_password_says_what_to_do(bare: Path) -> None:
+    """Such a file is a store of Microsoft's own with a part that is called so, whatever is in it."""
+    end, free = 0xFFFFFFFE, 0xFFFFFFFF
+
+    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+        called = name.encode("utf-16-le") + b"\0\0"
+        about = (called, len(called), kind, 1, free, free, child, b"", 0, 0, 0, start, size)
+        return struct.pack("<64sHBBIII16sIQQIQ", *about)
+
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack(
+        "<HHHHH6xIIIIIIIII", 62, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4096, end, 0, end, 0)  # fmt: skip
+    table = struct.pack("<128I", 0xFFFFFFFD, end, *range(3, 10), end, *[free] * 118)
+    parts = entry("Root Entry", 5, 1, end, 0) + entry("EncryptedPackage", 2, free, 2, 4096) + bytes(256)
+    (bare / "a.xlsx").write_bytes(head + struct.pack("<109I", 0, *[free] * 108) + table + parts + bytes(4096))
+    with pytest.raises(DatasetError) as said:
+        read_samples(bare / "a.xlsx")
+    assert str(said.value) == "a.xlsx: cannot be read: a password protects it; save it without one"
 
 
 def test_a_broken_quote_costs_its_own_lines(bare: Path) -> None:
@@ -247,9 +316,9 @@ def test_a_label_and_a_rating_are_no_two_raters(bare: Path) -> None:
 
 def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
     write_lines(bare / "a.jsonl", [{**ASKED, "context": "c1"}])
-    brought = question_sets.read(bare / "a.jsonl")
+    brought = foreign_sets.questions(bare / "a.jsonl")
     assert brought.notes[0].startswith("1 answers with their contexts are a system's, and not read: `ragbench load ans")
-    brought = question_sets.read(bare / "a.jsonl", columns={"reference": "answer"})
+    brought = foreign_sets.questions(bare / "a.jsonl", columns={"reference": "answer"})
     [question] = brought.questions
     assert (question.reference, len(question.relevant)) == ("At 8.", 1)
 
@@ -258,7 +327,7 @@ def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
 def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> None:
     row = dict(zip(names.split(), ("When?", ["c1"], ["c2"]), strict=True))
     write_lines(bare / "a.jsonl", [row])
-    brought = question_sets.read(bare / "a.jsonl")
+    brought = foreign_sets.questions(bare / "a.jsonl")
     texts = {chunk.id: chunk.text for chunk in brought.chunks}
     assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
     assert sorted(texts.values()) == ["c1", "c2"]
@@ -271,10 +340,10 @@ def test_provenance_of_kilt_names_what_an_answer_rests_on(tmp_path: Path) -> Non
     write_lines(tmp_path / "nq-dev-kilt.jsonl", [row])
     [sample] = read_samples(tmp_path / "nq-dev-kilt.jsonl")
     assert (sample.references, [chunk.id for chunk in sample.reference_contexts or ()]) == (("8", "8:00"), ["12", "7"])
-    brought = question_sets.read(tmp_path / "nq-dev-kilt.jsonl")
+    brought = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl")
     assert [(question.text, question.references) for question in brought.questions] == [("When?", ("8", "8:00"))]
     base = {"12": ChunkRecord(id="12", text="Opens at 8.")}
-    [question] = question_sets.read(tmp_path / "nq-dev-kilt.jsonl", base=base).questions
+    [question] = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl", base=base).questions
     assert dict(question.relevant) == {"12": 1.0}
 
 
@@ -364,7 +433,7 @@ def test_a_choice_that_is_named_is_its_text(row: dict[str, Any], expected: tuple
 
 def test_a_set_of_questions_with_choices_has_the_right_ones_text(tmp_path: Path) -> None:
     write_lines(tmp_path / "mmlu.jsonl", [{"question": "When?", "choices": ["At 7", "At 8"], "answer": 1}])
-    [question] = question_sets.read(tmp_path / "mmlu.jsonl").questions
+    [question] = foreign_sets.questions(tmp_path / "mmlu.jsonl").questions
     assert question.reference == "At 8"
 
 
@@ -380,7 +449,7 @@ def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
     forms = Forms()
     assert [one.user_input for one in read_samples(path, forms)] == ["When?"]
     assert dict(forms.left_out.told) == {"row of totals (first: a.csv, line 3)": 2}
-    assert [question.text for question in question_sets.read(path).questions] == ["When?"]
+    assert [question.text for question in foreign_sets.questions(path).questions] == ["When?"]
     rows = [{"question": "When?", "answer": "At 8"}, {"question": word, "answer": 7}]
     assert len(samples_of(rows, forms=Forms())) == 1
     assert len(samples_of([{"question": word, "answer": "the sum of all"}], forms=Forms())) == 1

@@ -8,23 +8,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, Measurement
 from ragbench.core.types import Question, Status
 from ragbench.data import Dataset
-from ragbench.extras.runs.past_runs import RETRIEVAL, Detail, Loaded, Result, interval, mixed, page_key, read_result
+from ragbench.extras.runs.past_runs import (
+    RETRIEVAL,
+    Detail,
+    Loaded,
+    Result,
+    mixed,
+    number,
+    page_key,
+    read_result,
+    wilsons,
+)
 from ragbench.metrics import declaration, ranking_arrays
 from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics import design, findings
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.findings import Sureness
 from ragbench.tiers.retrieval.tier1_retrieval import gains_of
-from ragbench.tiers.run.record import fingerprints, scores, told, values
+from ragbench.tiers.run.record import fingerprints, scores, values
 
-if TYPE_CHECKING:
-    import pandas as pd
+Pair = tuple[Detail, Question]
 
 
 def result(
@@ -56,7 +65,7 @@ def result(
                 f"brought to unit = {unit!r}"
             )
         notes = ["no per_query_details: the numbers stay as the file has them", *notes]
-        return Loaded((_summary(read, name), *runs), left_out, tuple(notes))
+        return Loaded((_run(read, name, _stated(read, name)), *runs), left_out, tuple(notes))
     own = _own_unit(read, path.name)
     wanted = unit or own
     if (own, wanted) == ("url", "chunk"):
@@ -66,7 +75,7 @@ def result(
     kept, unmatched = _matched(read.per_query_details, dataset)
     made = _measured(read, kept, name, wanted, dataset, sureness or Sureness(0.95, 10_000, 0))
     notes = [*_differences(read, made, own, wanted), *notes]
-    return Loaded((_recorded(read, made, name), *runs), {**left_out, **unmatched}, tuple(notes))
+    return Loaded((_run(read, name, values(made), made), *runs), {**left_out, **unmatched}, tuple(notes))
 
 
 def _own_unit(read: Result, file: str) -> str:
@@ -83,55 +92,65 @@ def _own_unit(read: Result, file: str) -> str:
     return units[0]
 
 
-def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Detail], dict[str, int]]:
-    if dataset is None:
-        return list(details), {}
-    known = {question.id: question for question in dataset.questions}
-    pages = {chunk.id: chunk.url for chunk in dataset.chunks}
+def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Pair], dict[str, int]]:
+    """The details with their questions, those of a data set where there is one. Questions of one cluster of it, or of
+    one page of the file, are not independent."""
+    known = {} if dataset is None else {question.id: question for question in dataset.questions}
+    pages = _pages(dataset)
     left_out: Counter[str] = Counter()
     kept = []
     for detail in details:
-        question = known.get(str(detail.id))
+        name, unit = str(detail.id), detail.unit
+        question = Question(name, detail.question or "") if dataset is None else known.get(name)
         if question is None:
             left_out["question that the data set does not have"] += 1
             continue
-        wanted = {page_key(name) if detail.unit == "url" else name for name in gains_of(question, detail.unit, pages)}
-        if wanted != set(detail.relevant):
-            what = "chunks" if detail.unit == "chunk" else "pages"
+        wanted = {page_key(own) if unit == "url" else own for own in gains_of(question, unit, pages)}
+        if dataset is not None and wanted != set(detail.relevant):
+            what = "chunks" if unit == "chunk" else "pages"
             left_out[f"question whose relevant {what} differ from the data set's"] += 1
-        else:
-            kept.append(detail)
-    if not kept:
+            continue
+        only = detail.relevant[0] if unit == "url" and len(detail.relevant) == 1 else None
+        kept.append((detail, replace(question, cluster=question.cluster or detail.confluence_url or only)))
+    if not kept and dataset is not None:
         raise BenchError(f"no question of the file is one of {dataset.label}: {dict(left_out)}")
     return kept, dict(left_out)
 
 
+def _pages(dataset: Dataset | None) -> dict[str, str | None]:
+    return {} if dataset is None else {chunk.id: chunk.url for chunk in dataset.chunks}
+
+
 def _measured(
-    read: Result, kept: Sequence[Detail], name: str, unit: str, dataset: Dataset | None, sureness: Sureness
+    read: Result, kept: Sequence[Pair], name: str, unit: str, dataset: Dataset | None, sureness: Sureness
 ) -> Measurement:
     import pandas as pd
 
     from ragbench.metrics.ranking import evaluate
 
-    lists: Sequence[Sequence[str]] = [detail.retrieved for detail in kept]
-    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.relevant, 1.0) for detail in kept]
+    pages = _pages(dataset)
+    lists: Sequence[Sequence[str]] = [detail.retrieved for detail, _ in kept]
+    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.relevant, 1.0) for detail, _ in kept]
     asked = relevant
     if unit == "url" and dataset is not None:
-        pages = {chunk.id: chunk.url for chunk in dataset.chunks}
-        known = {question.id: question for question in dataset.questions}
-        asked = [gains_of(known[str(detail.id)], "url", pages) for detail in kept]
-        if kept[0].unit == "chunk":
+        asked = [gains_of(question, "url", pages) for _, question in kept]
+        if kept[0][0].unit == "chunk":
             lists, relevant = ranking_arrays.by_page(lists, relevant, pages)[0], asked
     metrics = [m for label in read.metrics if (m := declaration(label)) is not None and m.grain == "ranking"]
     values = evaluate(ranking_arrays.from_lists(lists, relevant, depth=read.benchmark_metadata.top_k), metrics)
     rows = [
-        (name, metric.label, detail.id, float(value), Status.OK.value, "", None)
+        (name, metric.label, question.id, float(value), Status.OK.value, "", None)
         for metric in metrics
-        for detail, value in zip(kept, values[metric.label], strict=True)
+        for (_, question), value in zip(kept, values[metric.label], strict=True)
     ]
     scored = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
-    clusters = _clusters(kept, dataset)
+    labels = {question.id: question.cluster or f"\0{question.id}" for _, question in kept}
+    clusters = labels if len(set(labels.values())) < len(labels) else None
     estimates, _ = findings.find(scored, metrics, [name], clusters, sureness)
+    table = design.questions(
+        replace(question, cluster=clusters and clusters[question.id], relevant=gains)
+        for (_, question), gains in zip(kept, asked, strict=True)
+    )
     return Measurement(
         notebook=RETRIEVAL,
         facts={
@@ -143,57 +162,18 @@ def _measured(
             "n_questions": len(kept),
         },
         scores=scored,
-        questions=_questions(kept, asked, dataset, clusters),
+        # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
+        questions=table.assign(text=table["text"].where(table["text"] != "", None)),
         estimates=estimates,
     )
 
 
-def _clusters(kept: Sequence[Detail], dataset: Dataset | None) -> dict[str, str] | None:
-    """Questions of one cluster of the data set, or of one page of the file, are not independent."""
-    known = {} if dataset is None else {question.id: question.cluster for question in dataset.questions}
-    labels = {str(d.id): known.get(str(d.id)) or _page(d) or f"\0{d.id}" for d in kept}
-    return labels if len(set(labels.values())) < len(labels) else None
-
-
-def _page(detail: Detail) -> str | None:
-    """The page that a question is about; None where nothing says, or there are several."""
-    only = detail.relevant[0] if detail.unit == "url" and len(detail.relevant) == 1 else None
-    return detail.confluence_url or only
-
-
-def _questions(
-    kept: Sequence[Detail],
-    relevant: Sequence[Mapping[str, float]],
-    dataset: Dataset | None,
-    clusters: Mapping[str, str] | None,
-) -> pd.DataFrame:
-    known = {} if dataset is None else {question.id: question for question in dataset.questions}
-    asked = []
-    for detail, gains in zip(kept, relevant, strict=True):
-        name = str(detail.id)
-        question = known.get(name, Question(name, detail.question or ""))
-        asked.append(replace(question, cluster=None if clusters is None else clusters[name], relevant=gains))
-    table = design.questions(asked)
-    # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
-    return table.assign(text=table["text"].where(table["text"] != "", None))
-
-
-def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
-    part = RunPart(
-        RETRIEVAL,
-        dataset=made.facts["dataset"],
-        data_hash=made.facts["data_hash"] or _hash(made),
-        unit=made.facts["unit"],
-        systems=(name,),
-        baseline=name,
-        facts=made.facts,
-    )
-    return _run(read, name, (part,), values(made), made)
-
-
-def _run(
-    read: Result, name: str, parts: tuple[RunPart, ...], values: tuple[RunValue, ...], made: Measurement | None = None
-) -> RunRecord:
+def _run(read: Result, name: str, numbers: Sequence[RunValue], made: Measurement | None = None) -> RunRecord:
+    """The run of a file. made: what was measured anew; else its numbers stay as the file has them."""
+    about: dict[str, Any] = {"unit": read.unit, "facts": _depth(read)}
+    if made is not None:
+        about = {"unit": made.facts["unit"], "facts": made.facts, "dataset": made.facts["dataset"],
+                 "data_hash": made.facts["data_hash"] or _hash(made)}  # fmt: skip
     return RunRecord(
         id=name,
         started=read.benchmark_metadata.timestamp,
@@ -203,8 +183,8 @@ def _run(
             "parameters": {key: value for key, value in read.told.items() if not key.endswith("model")},
         },
         manifest={"benchmark_metadata": read.told, "metrics": read.metrics},
-        parts=parts,
-        values=values,
+        parts=(RunPart(RETRIEVAL, systems=(name,), baseline=name, **about),),
+        values=tuple(numbers),
         scores=() if made is None else (scores(made),),
     )
 
@@ -215,26 +195,17 @@ def _hash(made: Measurement) -> str:
     return hashlib.sha256("".join(f"{name}\0{known[name]}\n" for name in sorted(known)).encode()).hexdigest()
 
 
-def _summary(read: Result, name: str) -> RunRecord:
-    numbers = []
-    for label, value in read.metrics.items():
-        metric = declaration(label)
-        interval = read.confidence_intervals_95.get(label)
-        low, high, method = None, None, "none"
-        if interval is not None:
-            low, high, method = interval.ci_low, interval.ci_high, "as stated"
-        numbers.append(
-            RunValue(
-                RETRIEVAL, name, label if metric is None else metric.label, value, low, high, method=method,
-                n=read.benchmark_metadata.evaluated_queries, n_unmeasured=read.benchmark_metadata.errors,
-                unit=read.unit, **told(metric),
-            ).checked()
-        )  # fmt: skip
-    return _run(read, name, (_part_of(read, name),), tuple(numbers))
-
-
-def _part_of(read: Result, name: str) -> RunPart:
-    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=_depth(read))
+def _stated(read: Result, name: str) -> list[RunValue]:
+    """The numbers of a file as it has them."""
+    about = read.benchmark_metadata
+    bounds = {label: (own.ci_low, own.ci_high) for label, own in read.confidence_intervals_95.items()}
+    return [
+        number(
+            name, label, value, declaration(label), interval=bounds.get(label, (None, None)), method="as stated",
+            n=about.evaluated_queries, n_unmeasured=about.errors, unit=read.unit,
+        )
+        for label, value in read.metrics.items()
+    ]  # fmt: skip
 
 
 def _depth(read: Result) -> Facts:
@@ -280,23 +251,12 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
         raise BenchError(f"--baseline {name}: this is the name of the run itself; another one is expected")
     n = _whole(numbers, read.benchmark_metadata.dataset_size)
     why = mixed(numbers) or ("" if read.unit == "url" else "unknown_unit")
-    values = []
-    for label, value in numbers.items():
-        metric = declaration(label)
-        low, high = interval(metric, value, n)
-        made = RunValue(
-            RETRIEVAL, name, label if metric is None else metric.label, value, low, high,
-            method="none" if low is None else "wilson", n=n, unit=read.unit, **told(metric),
-        ).checked()  # fmt: skip
-        values.append(replace(made, comparable=False, reason=why) if why and made.comparable else made)
-    deep = read.benchmark_metadata.top_k
-    part = RunPart(
-        RETRIEVAL,
-        unit=read.unit,
-        systems=(name,),
-        baseline=name,
-        facts={"k": deep} if deep else {},
-    )
+    values = [
+        number(name, label, value, metric, interval=wilsons(metric, value, n), n=n, unit=read.unit, reason=why)
+        for label, value in numbers.items()
+        for metric in [declaration(label)]
+    ]
+    part = RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=_depth(read))
     run = RunRecord(id=name, origin=RESULT, manifest={"comparison_v1_v2": numbers}, parts=(part,), values=tuple(values))
     notes = {
         "mixed_units": f"{name}: a hit rate below the recall: chunks and pages are mixed, so it is not compared",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from ragbench.core.metric import Metric
+from ragbench.data import foreign_sets
 from ragbench.data.files import DatasetError, cut
-from ragbench.data.question_sets import Name, Page, Pages
+from ragbench.data.records import Identifier, Url
 from ragbench.data.rows import checked, read_rows
 from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
@@ -21,11 +23,6 @@ from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.run_records import RunPart, RunRecord, RunValue
 from ragbench.tiers.run.record import told
 
-VERSIONS = ("2.0",)
-PROVENANCE = (
-    "git_branch", "git_commit_hash", "dataset_file", "dataset_type", "judge_model", "generation_model",
-    "embedding_model", "judge_eval_mode", "consistency_runs",
-)  # fmt: skip
 COUNTS = frozenset(
     {
         *("tier", "tier_code", "total_queries", "total_evaluations", "successful_evaluations", "errors"),
@@ -43,6 +40,7 @@ LARGEST, LARGEST_COUNT = 1e15, 10**12
 """Of a number that was measured, either way of 0, and of one that was counted: more is a slip, or meant to do harm."""
 
 Unit = Literal["chunk", "url"]
+Interval = tuple[float | None, float | None]
 
 
 def unit_of(level: str) -> Unit | None:
@@ -67,6 +65,9 @@ def _moment(value: Any) -> datetime.datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
+Name = Annotated[Identifier | None, BeforeValidator(foreign_sets.name)]
+Page = Annotated[Url | None, BeforeValidator(foreign_sets.name)]
+Pages = Annotated[list[Url], BeforeValidator(foreign_sets.names)]
 Number = Annotated[float, BeforeValidator(_number)]
 Counted = Annotated[StrictInt, Field(ge=0, le=LARGEST_COUNT)]
 Moment = Annotated[datetime.datetime | None, BeforeValidator(_moment)]
@@ -79,7 +80,7 @@ class _Entry(BaseModel):
 
     id: Name = None
     timestamp: Moment = None
-    schema_version: StrictStr
+    schema_version: Literal["2.0"]
     consistency_runs: Counted | None = None
     evaluation_level: StrictStr = ""
 
@@ -99,102 +100,64 @@ class Topic(BaseModel):
 class PastRun:
     """A run of which only summaries are known.
 
-    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
-    depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a
-    tier → metric → value. sizes: tier → how many questions it was measured on, and how many of them failed, where it
-    says so. provenance: what the file says of code, models and data. asked: file's name of a tier → what it says of
-    how deep it looked and whose questions it asked (ASKED). topics: the rows of its topic coverage.
+    told: the file's name of a tier → all that it says. numbers: of these, metric → value. topics: the rows of its topic
+    coverage. unit: what all of its retrieval ranks, where the entry says so, as a corrected one does.
     """
 
     id: str
-    started: datetime.datetime | None
-    provenance: Mapping[str, str]
-    tiers: Mapping[str, Mapping[str, float]]
-    sizes: Mapping[str, tuple[int | None, int | None]]
-    consistency_runs: int | None
-    unit: Unit | None = None
-    depth: int | None = None
-    asked: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    topics: tuple[Mapping[str, int | None], ...] = ()
+    entry: _Entry
+    told: Mapping[str, Mapping[str, Any]]
+    numbers: Mapping[str, Mapping[str, float]]
+    topics: tuple[Mapping[str, int | None], ...]
+
+    @property
+    def unit(self) -> Unit | None:
+        return unit_of(self.entry.evaluation_level)
+
+    def says(self, tier: str, name: str) -> str | None:
+        """What a tier says of how deep it looked, or whose questions it asked; None where it says nothing."""
+        said = self.told.get(tier, {}).get(name)
+        return None if said in (None, "") else str(said)
 
 
-def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
-    """The runs of a history, a JSON list with `schema_version` "2.0", and what was left out, counted by reason.
+def _past_run(row: Mapping[str, Any], place: str, left_out: Counter[str]) -> PastRun:
+    """An entry of a history: every object whose name ends in `_metrics` is a tier; one that is null was not measured.
 
-    Every object whose name ends in `_metrics` is a tier; a tier that is null was not measured.
-    Raises DatasetError naming file, item, field, value and what was expected.
+    Raises DatasetError naming item, field, value and what was expected.
     """
-    runs: list[PastRun] = []
-    left_out: dict[str, int] = {}
-    for place, row in read_rows(path):
-        entry = checked(_Entry, row, place)
-        if entry.schema_version not in VERSIONS:
-            raise DatasetError(
-                f"{place}: schema_version = {entry.schema_version!r}: {' or '.join(VERSIONS)} is expected"
-            )
-        tiers, sizes, asked = {}, {}, {}
-        topics: tuple[Mapping[str, int | None], ...] = ()
-        for name, metrics in row.items():
-            if not name.endswith("_metrics") or metrics is None:
-                continue
-            if not isinstance(metrics, dict):
-                raise DatasetError(f"{place}: {name} = {cut(metrics)}: an object from metric to number is expected")
-            tiers[name] = _values(metrics, f"{place}: {name}", left_out)
-            sizes[name] = _sizes(metrics)
-            asked[name] = {key: str(metrics[key]) for key in ASKED if metrics.get(key) not in (None, "")}
-            if TOPICS in metrics:
-                topics = _topics(metrics[TOPICS], f"{place}: {name}.{TOPICS}")
-        if not any(tiers.values()):
-            raise DatasetError(f"{place}: no object named …_metrics holds a number; such a run says nothing")
-        identifier = entry.id or (entry.timestamp.strftime("%Y%m%d_%H%M%S") if entry.timestamp else "")
-        if not identifier:
-            raise DatasetError(f"{place}: id is missing, and so is timestamp; one of them is expected")
-        if any(run.id == identifier for run in runs):
-            raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
-        told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
-        unit = unit_of(entry.evaluation_level)
-        runs.append(
-            PastRun(
-                identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row),
-                asked, topics,
-            )
-        )  # fmt: skip
-    if not runs:
-        raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
-    return runs, left_out
+    entry = checked(_Entry, row, place)
+    told = {name: tier for name, tier in row.items() if name.endswith("_metrics") and tier is not None}
+    for name, tier in told.items():
+        if not isinstance(tier, dict):
+            raise DatasetError(f"{place}: {name} = {cut(tier)}: an object from metric to number is expected")
+    numbers = {name: _numbers(tier, f"{place}: {name}", left_out) for name, tier in told.items()}
+    topics: list[Mapping[str, int | None]] = []
+    for name, rows in ((name, tier[TOPICS]) for name, tier in told.items() if TOPICS in tier):
+        where = f"{place}: {name}.{TOPICS}"
+        if not isinstance(rows, list):
+            raise DatasetError(f"{where} = {cut(rows)}: a list of topics is expected")
+        topics += (checked(Topic, own, f"{where}.{number}").model_dump() for number, own in enumerate(rows, 1))
+    if not any(numbers.values()):
+        raise DatasetError(f"{place}: no object named …_metrics holds a number; such a run says nothing")
+    identifier = entry.id or (entry.timestamp.strftime("%Y%m%d_%H%M%S") if entry.timestamp else "")
+    if not identifier:
+        raise DatasetError(f"{place}: id is missing, and so is timestamp; one of them is expected")
+    return PastRun(identifier, entry, told, numbers, tuple(topics))
 
 
-def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
-    depth = row["tier_1_metrics"].get("top_k") if "tier_1_metrics" in tiers else None
-    return _count(depth) or None
-
-
-def _topics(rows: Any, place: str) -> tuple[Mapping[str, int | None], ...]:
-    """The rows of a topic coverage, without the questions that stand there as examples."""
-    if not isinstance(rows, list):
-        raise DatasetError(f"{place} = {cut(rows)}: a list of topics is expected")
-    return tuple(checked(Topic, row, f"{place}.{number}").model_dump() for number, row in enumerate(rows, 1))
-
-
-def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:
+def _numbers(tier: Mapping[str, Any], place: str, left_out: Counter[str]) -> dict[str, float]:
     numbers = {}
-    for name, value in metrics.items():
+    for name, value in tier.items():
         if name in (*COUNTS, *ASKED, TOPICS):
             continue
         if isinstance(value, list | dict | str) or value is None:
-            reason = f"{name}, which is no number" if value is not None else f"{name}, which was not measured"
-            left_out[reason] = left_out.get(reason, 0) + 1
+            left_out[f"{name}, which {'was not measured' if value is None else 'is no number'}"] += 1
             continue
         try:
             numbers[name] = _number(value)
         except ValueError as error:
             raise DatasetError(f"{place}.{name} = {cut(value)}: {error}") from None
     return numbers
-
-
-def _sizes(metrics: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    sizes = [size for name in SIZES if (size := _count(metrics.get(name))) is not None]
-    return (sizes[0] if sizes else None), _count(metrics.get("errors"))
 
 
 def _count(value: Any) -> int | None:
@@ -362,35 +325,42 @@ class Loaded:
 
 
 def history(path: Path, name: str) -> Loaded:
-    """The runs of a history as summaries of the system `name`, each with an id that begins with it.
+    """The runs of a history, a JSON list with `schema_version` "2.0", as summaries of the system `name`; each id begins
+    with it.
 
     What that benchmark computed otherwise than its names say is marked as not comparable, with the reason, and shown
-    all the same: see `why_not`. Raises DatasetError naming file, item and field.
+    all the same: see `why_not`. Raises DatasetError naming file, item, field, value and what was expected.
     """
-    runs, left_out = read_history(path)
-    records = tuple(_record(run, name) for run in runs)
-    marked = sum(not value.comparable for record in records for value in record.values)
-    total = sum(len(record.values) for record in records)
-    notes = [f"{marked} of {total} numbers cannot be compared with another run's; each says why"]
-    outside = [f"{r.id} {v.metric} = {v.value:g}" for r in records for v in r.values if v.reason == "outside_scale"]
+    runs: dict[str, RunRecord] = {}
+    left_out = Counter[str]()
+    for place, row in read_rows(path):
+        run = _past_run(row, place, left_out)
+        if run.id in runs:
+            raise DatasetError(f"{place}: id = {run.id!r} stands there twice; ids are unique")
+        runs[run.id] = _record(run, name)
+    values = [(run.id, value) for run in runs.values() for value in run.values]
+    marked = sum(not value.comparable for _, value in values)
+    notes = [f"{marked} of {len(values)} numbers cannot be compared with another run's; each says why"]
+    outside = [f"{run} {value.metric} = {value.value:g}" for run, value in values if value.reason == "outside_scale"]
     if outside:
         notes.append(f"outside their scale, so wrong as they stand: {', '.join(outside)}")
-    return Loaded(records, left_out, tuple(notes))
+    return Loaded(tuple(runs.values()), left_out, tuple(notes))
 
 
 def _record(run: PastRun, name: str) -> RunRecord:
-    values = [
-        _value(tier, label, value, run, name) for tier, metrics in run.tiers.items() for label, value in metrics.items()
-    ]
-    about = dict(run.provenance)
+    values = [_value(tier, label, run, name) for tier, numbers in run.numbers.items() for label in numbers]
+    said = run.entry.model_dump() | (run.entry.model_extra or {})
+    identities = {
+        kind: {key: str(said[key]) for key in keys if said.get(key) not in (None, "")}
+        for kind, keys in IDENTITIES.items()
+    }
+    about = {key: text for known in identities.values() for key, text in known.items()}
+    identities["parameters"] |= _asked(run)
     return RunRecord(
         id=f"{name}-{run.id}",
-        started=run.started,
+        started=run.entry.timestamp,
         origin=HISTORY,
-        identities={
-            kind: {k: about[k] for k in about if k in keys} | (_asked(run) if kind == "parameters" else {})
-            for kind, keys in IDENTITIES.items()
-        },
+        identities=identities,
         manifest={"provenance": about},
         parts=tuple(
             RunPart(
@@ -408,45 +378,66 @@ def _record(run: PastRun, name: str) -> RunRecord:
 
 def _asked(run: PastRun) -> dict[str, str]:
     """How deep was looked for the sources, and whose questions were asked, named as this program's parameters."""
-    used, covered = (run.asked.get(tier, {}) for tier in ("utilization_metrics", "topic_coverage_metrics"))
-    depths = {"sources.k": used.get("top_k", covered.get("top_k")), "sources.k of the topics": covered.get("top_k")}
-    parameters = {name: depth for name, depth in depths.items() if depth is not None}
-    if depths["sources.k"] == depths["sources.k of the topics"]:
-        parameters.pop("sources.k of the topics", None)
-    if source := used.get("questions_source"):
-        parameters["sources.users_log"] = {"real": "true", "synthetic": "false"}.get(source, source)
-    return parameters
+    covered = run.says("topic_coverage_metrics", "top_k")
+    used = run.says("utilization_metrics", "top_k") or covered
+    users = run.says("utilization_metrics", "questions_source")
+    parameters = {
+        "sources.k": used,
+        "sources.k of the topics": covered if covered != used else None,
+        "sources.users_log": users and {"real": "true", "synthetic": "false"}.get(users, users),
+    }
+    return {name: text for name, text in parameters.items() if text is not None}
 
 
 def _facts(run: PastRun, notebook: str) -> RunFacts:
     if notebook == RETRIEVAL:
-        return {"k": run.depth} if run.depth else {}
+        depth = _count(run.told[RETRIEVED].get("top_k"))
+        return {"k": depth} if depth else {}
     if notebook != SOURCES:
         return {}
     topics: RunFacts = {"topic_coverage": [dict(topic) for topic in run.topics]} if run.topics else {}
-    primary = "utilization_rate" if "utilization_rate" in run.tiers.get("utilization_metrics", {}) else "n_topics"
+    primary = "utilization_rate" if "utilization_rate" in run.numbers.get("utilization_metrics", {}) else "n_topics"
     return {"primary": primary, **topics}
 
 
-def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> RunValue:
-    metric = _metric(tier, label)
-    n, failed = run.sizes.get(tier, (None, None))
+def _value(tier: str, label: str, run: PastRun, system: str) -> RunValue:
+    metric, value, told = _metric(tier, label), run.numbers[tier][label], run.told[tier]
+    n = next((size for name in SIZES if (size := _count(told.get(name))) is not None), None)
+    failed = _count(told.get("errors"))
     measured = None if n is None else n - (failed or 0)
-    reason = why_not(tier, label, run)
-    low, high = interval(metric, value, measured)
-    made = RunValue(
+    return number(
+        system,
+        label,
+        value,
+        metric,
         notebook=NOTEBOOKS.get(tier, tier.removesuffix("_metrics")),
-        system=system,
-        metric=metric.label if metric is not None else label,
-        value=value,
-        low=low,
-        high=high,
-        method="none" if low is None else "wilson",
+        interval=wilsons(metric, value, measured),
         n=measured,
         n_unmeasured=failed,
         unit=_unit(tier, label, run),
-        **told(metric),
-    ).checked()
+        reason=why_not(tier, label, run),
+    )
+
+
+def number(
+    system: str,
+    label: str,
+    value: float,
+    metric: Metric | None,
+    *,
+    notebook: str = RETRIEVAL,
+    interval: Interval = (None, None),
+    method: str = "wilson",
+    reason: str = "",
+    **more: Any,
+) -> RunValue:
+    """A number of another benchmark, which calls its metric `label`. method: of its interval, if it has one. reason:
+    why it must not be compared. more: what else a run keeps of it."""
+    low, high = interval
+    made = RunValue(
+        notebook, system, label if metric is None else metric.label, value, low, high,
+        method="none" if low is None else method, **more, **told(metric),
+    ).checked()  # fmt: skip
     return replace(made, comparable=False, reason=reason) if made.comparable and reason else made
 
 
@@ -463,14 +454,14 @@ def why_not(tier: str, label: str, run: PastRun) -> str:
     """
     name = label.partition("@")[0].removeprefix("avg_")
     if tier == RETRIEVED and run.unit is not None and name in RANKED:
-        return mixed(run.tiers[tier])
+        return mixed(run.numbers[tier])
     consistency = name in ("response_exact_match_rate", "response_semantic_consistency")
-    broken_judge = tier == "tier_judge_metrics" and run.tiers[tier].get("error_rate", 0.0) >= 1.0
+    broken_judge = tier == "tier_judge_metrics" and run.numbers[tier].get("error_rate", 0.0) >= 1.0
     other = (
         name == "ndcg"
         or name.startswith("rouge")
         or name == "retrieval_consistency"
-        or (consistency and (run.consistency_runs or 1) <= 1)
+        or (consistency and (run.entry.consistency_runs or 1) <= 1)
         or broken_judge
         or (tier == "tier_ux_metrics" and name != "cache_hit_rate")
         or (tier == "tier_0_metrics" and name not in ("spread", "max_spread", "spread_std", "effective_dimensionality"))
@@ -511,7 +502,7 @@ def _metric(tier: str, label: str) -> Metric | None:
     return published or declaration(label.removeprefix("avg_")) or declaration(label)
 
 
-def interval(metric: Metric | None, value: float, n: int | None) -> tuple[float | None, float | None]:
+def wilsons(metric: Metric | None, value: float, n: int | None) -> Interval:
     """Wilson's interval of a mean of values between 0 and 1, which is right for shares and too wide for the others."""
     if metric is None or metric.name not in MEANS_OF_BOUNDED or not n or not 0 <= value <= 1:
         return None, None

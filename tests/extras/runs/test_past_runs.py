@@ -19,7 +19,7 @@ from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.extras.runs import comparison_pages, past_results, past_runs
 from ragbench.extras.runs.compared import compare_runs
-from ragbench.extras.runs.past_runs import read_history, read_result
+from ragbench.extras.runs.past_runs import read_result
 from ragbench.store import Store
 from ragbench.store.run_records import RunRecord, RunValue
 from ragbench.store.runs import Runs
@@ -207,7 +207,7 @@ def test_without_details_the_files_numbers_stay_summaries(tmp_path: Path) -> Non
 
 
 BROKEN: list[tuple[Any, dict[str, Any], str]] = [
-    (history, {"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': 2.0 is expected"),
+    (history, {"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': '2.0' is expected"),
     (history, {"schema_version": None}, "runs.json, item 1: schema_version = null"),
     (history, {"timestamp": "yesterday"}, "runs.json, item 1: timestamp = 'yesterday': a moment as"),
     (
@@ -288,6 +288,10 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
             Runs(store.engine).delete(name)
 
 
+def read_history(path: Path) -> past_runs.Loaded:
+    return past_runs.history(path, "v1")
+
+
 HISTORY = {"id": "r", "schema_version": "2.0", "tier_1_metrics": {"ndcg": 0.5, "total_queries": 10}}
 
 
@@ -319,8 +323,8 @@ def test_what_another_benchmark_wrote_is_bounded(
 def test_a_count_beyond_all_bounds_is_none(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(_history("0.5", str(2**63)))
-    ([run], _) = read_history(path)
-    assert run.sizes["tier_1_metrics"] == (None, None)
+    [run] = read_history(path).runs
+    assert [value.n for value in run.values] == [None]
     path.write_text(_result("0.5", str(2**63)))
     with pytest.raises(DatasetError, match="evaluated_queries"):
         read_result(path)
