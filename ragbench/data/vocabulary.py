@@ -215,6 +215,7 @@ class Columns:
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._nulls: dict[str, int] = {}
+        self._answering: set[str] = set()
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -463,9 +464,13 @@ class Columns:
             return {system: {"response": name} for system, name in providers.items()}
         for name in columns:
             system, field_name = _of_one_system(name)
-            if field_name and not (_of_member(name) or _KNOWN.get(key(name))) and _is_text(row[name]):
+            is_answer = name.startswith(system) or name in self._answering or _is_text(row[name])
+            if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        return wide if sum("response" in own for own in wide.values()) > 1 else {}
+        if sum("response" in own for own in wide.values()) < 2:
+            return {}
+        self._answering.update(own["response"] for own in wide.values() if "response" in own)
+        return wide
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
