@@ -26,7 +26,7 @@ from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, 
 from ragbench.core.settings.schema import LINE
 from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents, trec
-from ragbench.data.cells import TABLE, Forms, opened
+from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
@@ -565,9 +565,6 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "answers"
     turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
     if "messages" in read or "questions" in read:
-        said = opened(row.get(read.get("messages", "")))
-        if not turns and isinstance(said, list) and said and all(isinstance(part, Mapping) for part in said):
-            return ""  # messages of which none says who asks
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):
         return "answers"

@@ -215,7 +215,6 @@ class Columns:
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._nulls: dict[str, int] = {}
-        self._answering: set[str] = set()
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -462,15 +461,11 @@ class Columns:
             return {}
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
-        for name in columns:
-            system, field_name = _of_one_system(name)
-            is_answer = name.startswith(system) or name in self._answering or _is_text(row[name])
+        for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
+            is_answer = name.startswith(system) or name in self.read.get("response", "") or _is_text(row[name])
             if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        if sum("response" in own for own in wide.values()) < 2:
-            return {}
-        self._answering.update(own["response"] for own in wide.values() if "response" in own)
-        return wide
+        return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
