@@ -14,6 +14,7 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
+from ragbench.data.payloads import number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
 from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
 from ragbench.data.samples import Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
@@ -48,9 +49,9 @@ def grades(value: Any) -> dict[str, float]:
     """What is relevant, each by its name with its grade: 1 where a list has none; what has no grade above 0 is not."""
     if not isinstance(given := opened(value), Mapping):
         return dict.fromkeys(names(value), 1.0)
-    if any(isinstance(grade, bool) or not isinstance(grade, int | float | None) for grade in given.values()):
-        raise ValueError("a list, or names with a number each, is expected")
-    return {str(named): float(grade) for named, grade in given.items() if grade and grade > 0}
+    if any(isinstance(grade, bool) or number(grade) is None for grade in given.values() if grade is not None):
+        raise ValueError("a list, or names with a finite number each, is expected")
+    return {str(named): float(grade) for named, grade in given.items() if grade and float(grade) > 0}
 
 
 def sort(value: Any) -> str | None:
@@ -118,7 +119,8 @@ MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "id": name, "chunk_id": name, "chunk_text": text, "url": name, "reference_context_ids": grades,
     "relevant_urls": grades, "cluster": name, "source": sort, "category": sort, "question_source": sort,
-    "question_answer_id": name, "user_score": score, **dict.fromkeys(("is_relevant_chunk_matched", *MARKS), flag),
+    "question_answer_id": name, "user_score": score,
+    **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
 QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
@@ -249,7 +251,8 @@ class Questions:
             "relevant_urls": own["relevant_urls"],
             "cluster": own["cluster"] or own["url"] or own["chunk_id"],
             "source": own["source"],
-            **{part: fields[part] for part in ("answerable", "spans") if part in fields},
+            "spans": fields.get("spans", {}),
+            "answerable": own["answerable"],
         }
         if not self._made.put(made["id"], {**made, "kinds": [own["category"], own["question_source"]]}, place):
             if own["id"] and (self._made.get(own["id"]) or made)["text"] != asked:  # ids there are made of questions
@@ -278,11 +281,14 @@ class Questions:
                 labels = {**made["relevant"], **made["relevant_urls"]}
                 if lost := [chunk for chunk in wanted if chunk not in made["relevant"]]:
                     if self._left_out is None:
-                        raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there")
+                        there = f"there are {len(self._base):,}, such as {', '.join(map(repr, list(self._base)[:3]))}"
+                        how = there if self._base else "there are no documents: give them as documents="
+                        raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there; {how}")
                     brought.left_out[LABEL_WITHOUT_TEXT if labels else NO_LABEL_LEFT] += len(lost) if labels else 1
                     if not labels:
                         continue
-                made.setdefault("answerable", True if labels else None)
+                if made["answerable"] is None and labels:
+                    made["answerable"] = True
                 kept.put(made["id"], checked(QuestionRecord, made, place, self._names_of(RECORD)))
         for chunk in self._base.values():
             self._chunks.put(chunk.id, chunk)
