@@ -133,6 +133,8 @@ SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извле�
 """How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
+NO_LABEL = {"is_relevant_chunk_matched": "was found not to match", "is_chunk_ok": "people marked as not in order"}
+"""Marks of a chunk that take its label away, and why."""
 SQUAD = "SQuAD"
 PARAGRAPH = {"title": text, "context": text, "is_impossible": flag, "answers": answers}
 UNMARKED = "{} of {} items carry no mark yet; they are kept as they are"
@@ -150,6 +152,7 @@ def questions(
     base: Mapping[str, ChunkRecord] | None = None,
     marked: bool = False,
     columns: Given | None = None,
+    form: str = "",
 ) -> Brought:
     """The questions of a table, and the passages that it carries.
 
@@ -162,7 +165,7 @@ def questions(
     an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
     Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
     label of a chunk without a text is dropped, and a question that has no other label with it. columns: which column is
-    which field, where the vocabulary does not tell.
+    which field, where the vocabulary does not tell. form: the known format that it is expected to have.
 
     Of SQuAD a paragraph is a chunk, an article a page, and a question's only relevant chunk its own paragraph; one
     marked impossible, or in a table one without an answer, has none and is unanswerable. The sentence in which the
@@ -176,6 +179,8 @@ def questions(
     for place, row in read_rows(path, held=False, left_out=left_out):
         with passing_over(left_out, place):
             reading.take(known.of(row, place), row, place)
+    if form != known.format and form:
+        raise DatasetError(f"{path.name}: holds no rows of {form}; ragbench load questions reads any others")
     if not reading.taken:
         guesses = "; ".join(("", *known.guesses(known.unread)))
         raise DatasetError(f"{path.name}: holds no questions: {left_out.said or 'at least one is expected'}{guesses}")
@@ -242,6 +247,10 @@ class Questions:
                 return
             if answer and not right:
                 left_out["reference answer that people marked as not in order (its question stays)"] += 1
+        for mark, why in NO_LABEL.items():
+            if wanted and own[mark] is False and (self._marked or mark not in MARKS):
+                left_out[f"label of a chunk that {why} (its question stays)"] += 1
+                wanted = {}
         made = {
             "id": own["id"] or named_by("q", asked, own["chunk_id"] or ""),
             "text": asked,
@@ -304,23 +313,17 @@ class Questions:
         first, written = own["chunk_id"], own["chunk_text"]
         chunks = [] if written is None else [Chunk(first, written) if first else Chunk.nameless(written)]
         passages, others = self._passages(fields, place)
-        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own["url"])], 1.0)
+        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own)], 1.0)
         for chunk, grade in own["reference_context_ids"].items():
             labels.setdefault(chunk if chunk in self._base else self._called.get(chunk, chunk), grade)
         labels = {**dict.fromkeys(self._named(passages, place), 1.0), **labels}
         self._named(others, place)
-        for mark, why in (
-            ("is_relevant_chunk_matched", "was found not to match"),
-            ("is_chunk_ok", "people marked as not in order"),
-        ):
-            if labels and own[mark] is False and (self._marked or mark not in MARKS):
-                self.brought.left_out[f"label of a chunk that {why} (its question stays)"] += 1
-                return {}
         return labels
 
-    def _named(self, passages: Iterable[Chunk], place: str, url: str | None = None) -> Iterable[str]:
+    def _named(self, passages: Iterable[Chunk], place: str, own: Mapping[str, Any] | None = None) -> Iterable[str]:
         """The ids of passages among all, of those without one by their texts; those that are not there are put there.
-        Raises DatasetError for a passage that differs from another one of its id."""
+        own: of the chunk that a question was written for, its row; raises DatasetError where it differs from another
+        of its id. Of other passages the first of an id stays."""
         ids = []
         for passage in passages:
             chunk = (self._called.get(passage.text.strip()) if passage.is_nameless else None) or passage.id
@@ -328,12 +331,15 @@ class Questions:
                 if self._left_out is None and self._base:
                     self.brought.left_out[LABEL_WITHOUT_TEXT] += 1
                     continue
-                called, about = self._names_of(CHUNK), {"id": chunk, "text": passage.text, "url": url}
+                about = {"id": chunk, "text": passage.text, "url": own["url"] if own else None}
+                called = self._names_of(CHUNK) if own else {}
                 made = checked(ChunkRecord, about, place, called)
                 if not self._chunks.put(chunk, made, place):
                     known = self._chunks.get(chunk) or made
                     differing = [part for part in ("text", "url") if about[part] not in (None, getattr(known, part))]
-                    if differing:
+                    if differing and not own:
+                        self.brought.left_out["passage whose id stands there with another text"] += 1
+                    elif differing:
                         raise DatasetError(
                             f"{place}: {called[differing[0]]} of the chunk {chunk!r} differs from that of "
                             f"{self._chunks.place(chunk)}; one text and one page a chunk are expected"
@@ -421,7 +427,8 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
             more = taken({"id": name, "rationale": text}, fields, place, known)
             asked, answer = _question(sample.user_input, row, place), text(sample.response) or ""
             if sample.shown is None:
-                raise DatasetError(f"{place}: ground_truth_show is missing; true or false is expected")
+                called, has = known.read.get("shown", "ground_truth_show"), cut_list(row)
+                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}")
             passages = {named_by("context", own): own for each in sample.contexts or () if (own := each.text.strip())}
             identifier = more["id"] or named_by("decision", asked, answer, *passages.values())
             about = {
