@@ -14,7 +14,8 @@ from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.rows import TABLES, checked, read_rows
 from ragbench.data.vocabulary import Columns
 
-JUDGEMENTS = (*TABLES, ".qrels", ".txt")
+JUDGEMENTS = tuple(f"{ending}{packing}" for ending in (*TABLES, ".qrels", ".txt") for packing in PACKINGS)
+"""Endings of files of judgements."""
 
 
 def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None) -> Brought:
@@ -110,24 +111,17 @@ def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
     return corpus, queries, folder if split is None else _judgements(folder, split)
 
 
-def is_folder(path: Path) -> bool:
-    """Whether a folder holds a corpus and queries."""
+def is_folder(path: Path, split: str | None = None) -> bool:
+    """Whether a folder holds a corpus and queries, and judgements of that name where one is given."""
     try:
-        files(path, None)
+        return bool(files(path, split))
     except DatasetError:
         return False
-    return True
 
 
 def split_of(path: Path) -> str:
     """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
-    for name in ("test", "dev", "validation", "train"):
-        try:
-            files(path, name)
-        except DatasetError:
-            continue
-        return name
-    return "test"
+    return next((name for name in ("test", "dev", "validation", "train") if is_folder(path, name)), "test")
 
 
 def _table(folder: Path, name: str) -> Path:
@@ -146,8 +140,7 @@ def _judgements(folder: Path, split: str) -> Path:
         path
         for place in (folder / "qrels", folder / "data", folder / "default", folder)
         for path in sorted(place.glob("*"))
-        if path.is_file() and any(f"{ending}{packing}" == "".join(path.suffixes[-1 - bool(packing):]).lower()
-                                  for ending in JUDGEMENTS for packing in PACKINGS)
+        if path.is_file() and path.name.lower().endswith(JUDGEMENTS)
         and (place != folder or re.match(rf"qrels\b|{re.escape(split)}\b", path.name))
     ]  # fmt: skip
     named = [path for path in there if re.match(rf"(qrels[-._])?{re.escape(split)}\b", path.name)]
