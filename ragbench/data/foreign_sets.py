@@ -250,7 +250,7 @@ class Questions:
         for mark, why in NO_LABEL.items():
             if wanted and own[mark] is False and (self._marked or mark not in MARKS):
                 left_out[f"label of a chunk that {why} (its question stays)"] += 1
-                wanted = {}
+                wanted, fields = {}, {**fields, "spans": {}}
         made = {
             "id": own["id"] or named_by("q", asked, own["chunk_id"] or ""),
             "text": asked,
