@@ -280,18 +280,13 @@ def _headings(text: str) -> Iterator[Heading]:
 
 def _text(path: Path) -> tuple[str, dict[str, Any]]:
     suffix = path.suffix.lower()
-    if suffix in MARKDOWN:
-        text = read_text(path)
-        front = _FRONT.match(text)
-        return (text[front.end() :], _front_matter(front[1])) if front else (text, {})
-    if suffix in PLAIN:
-        return read_text(path), {}
-    return _converted(path, suffix)
-
-
-def _front_matter(text: str) -> dict[str, Any]:
-    """Its `title` and `url`: two lines do not need all of YAML, nor is a stranger's file trusted with it."""
-    return {key: value.strip().strip("\"'") for key, value in _NAMED.findall(text)}
+    if suffix not in (*MARKDOWN, *PLAIN):
+        return _converted(path, suffix)
+    text = read_text(path)
+    if suffix in PLAIN or (front := _FRONT.match(text)) is None:
+        return text, {}
+    # two lines do not need all of YAML, nor is a stranger's file trusted with it
+    return text[front.end() :], {key: value.strip().strip("\"'") for key, value in _NAMED.findall(front[1])}
 
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
