@@ -6,7 +6,7 @@ import json
 import operator
 import sqlite3
 import tempfile
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -73,6 +73,14 @@ class Shelf(Sequence[R], Generic[R]):
     def items(self) -> Iterator[tuple[str, R]]:
         """(key, record) of each."""
         return ((key, self._read(line)) for key, line in self._rows("key, line"))
+
+    def changed(self, change: Callable[[R], R | None]) -> Shelf[R]:
+        """A shelf with what becomes of each record under its key; without those of which nothing does."""
+        made = Shelf(self._model, by_key=self._order == "key")
+        for key, record in self.items():
+            if (other := change(record)) is not None:
+                made.put(key, other)
+        return made
 
     def part(self, keys: Container[str]) -> Shelf[R]:
         """A shelf with the records under these keys alone."""
