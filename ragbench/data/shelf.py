@@ -7,7 +7,7 @@ import operator
 import sqlite3
 import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -104,11 +104,7 @@ class Shelf(Sequence[R], Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return map(self._read, self.lines())
 
-    @overload
-    def __getitem__(self, place: int) -> R: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Sequence[R]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(self._count))]
         number = range(self._count)[place]

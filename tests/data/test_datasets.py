@@ -111,7 +111,7 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
         ("questions", '{"id": "q3", "text": "Где?", "relevant": {"a-1": NaN}}', "NaN is not a JSON number"),
         ("questions", '{"id": "q3", "id": "q4", "text": "Где?"}', "the key 'id' stands twice"),
         ("questions", '{"id": "q3", "text": "Где?"', "line 3: not JSON"),
-        ("questions", "[1, 2]", "a JSON object is expected, found a list"),
+        ("questions", "[1, 2]", "a list where an object is expected"),
         ("questions", "[" * 100_000, "nested too deeply"),
         (
             "questions",
