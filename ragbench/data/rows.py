@@ -368,6 +368,7 @@ def rows_in(value: Any) -> list[Any] | None:
         and len({len(column) for column in inner}) == 1
         and any(map(is_content, value))
         and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
+        and not any(isinstance(cell, Mapping) and "role" in cell for column in inner for cell in column)
     ):
         return columns_to_rows(value)
     if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
