@@ -35,7 +35,7 @@ import numpy as np
 
 from ragbench.core.settings import RetrieverSettings
 from ragbench.core.types import Array, Chunk, Question
-from ragbench.data import beir, squad
+from ragbench.data import beir, foreign_sets
 from ragbench.metrics import ranking_arrays
 from ragbench.metrics.ranking import evaluate
 from ragbench.systems.parts import retrievers
@@ -77,7 +77,7 @@ def collections(data: Path) -> Iterator[Collection]:
 
 def xquad(path: Path) -> Collection:
     """Each question's own paragraph among the 180."""
-    brought = squad.read(path)
+    brought = foreign_sets.questions(path)
     chunks, questions = brought.chunks, brought.questions
     asked = [Question(one.id, one.text, relevant=one.relevant) for one in questions]
     return _collection(path.name.removesuffix(".json.gz"), {one.id: one.text for one in chunks}, asked)

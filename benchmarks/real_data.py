@@ -45,7 +45,7 @@ def main() -> None:
         settings.load.cache_clear()
         settings.load = lambda: loaded  # type: ignore[assignment]
         for language in ("ru", "en"):
-            brought = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+            brought = datasets.foreign_sets.questions(data / "xquad" / f"xquad.{language}.json.gz")
             chunks, questions = brought.chunks, brought.questions
             _write(folder, f"xquad-{language}", language, chunks, questions)
             _tell(f"xquad-{language}", tier1_retrieval(f"xquad-{language}", arguments.systems))

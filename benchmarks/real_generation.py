@@ -56,7 +56,7 @@ def main() -> None:
         systems = EXTRACTIVE
         if name.startswith("xquad"):
             language = name[-2:]
-            brought = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+            brought = datasets.foreign_sets.questions(data / "xquad" / f"xquad.{language}.json.gz")
             chunks, questions = brought.chunks, brought.questions
         elif name == "mtrag-un":
             language, (chunks, questions) = "en", unanswerable(data)

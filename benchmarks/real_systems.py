@@ -84,7 +84,7 @@ def read(name: str, data: Path, folder: Path) -> Dataset:
     if name == "mtrag-un":
         chunks, questions = unanswerable(data)
     else:
-        brought = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
+        brought = datasets.foreign_sets.questions(data / "xquad" / f"xquad.{language}.json.gz")
         chunks, questions = brought.chunks, brought.questions
     plain = name.replace(":", "-")
     about = {"title": name, "licence": "see its provenance", "source": name, "language": language}

@@ -324,7 +324,7 @@ class Beginning:
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
-            brought = datasets.question_sets.read(path, base=base)
+            brought = datasets.foreign_sets.questions(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
             if not (brought.chunks or self.variable or is_asked):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -180,7 +180,7 @@ def _require_labels(known: Records | None, brought: Brought) -> None:
 
 @dataclass(frozen=True)
 class Table:
-    """A kind of table that is brought in. reader: the module of `ragbench.data` that reads it; file: what FILE is;
+    """A kind of table that is brought in. reader: what of `ragbench.data` reads it; file: what FILE is;
     about: what the command is for. has_base: whether a knowledge base may be given beside it; marked: whether people's
     marks in it are heeded; is_added: whether it may be added to a data set."""
 
@@ -194,14 +194,15 @@ class Table:
 
     def read(self, file: Path, column: list[str] | None, chunks_from: str = "") -> Read:
         """What is in a table of this kind. Raises DatasetError."""
+        from ragbench import data
+
         more = {"base": base_of(chunks_from), "marked": self.marked} if self.has_base else {}
-        module = import_module(f"ragbench.data.{self.reader}")
-        made = module.read(file, columns=options.columns(column), **more)
+        made = operator.attrgetter(self.reader)(data)(file, columns=options.columns(column), **more)
         return made if isinstance(made, tuple) else (made, None)
 
 
 TABLES = (
-    Table("questions", "question_sets", "Questions: JSON, JSONL, CSV, Excel or Parquet.", """\
+    Table("questions", "foreign_sets.questions", "Questions: JSON, JSONL, CSV, Excel or Parquet.", """\
         Questions with references, and the passages that they were written for, whatever their columns are called.
 
         Columns: question, reference, chunk_id, chunk_text, url, relevant_chunk_ids, relevant_urls, category, reference
@@ -210,7 +211,8 @@ TABLES = (
 
         Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
         """, has_base=True),
-    Table("annotations", "question_sets", "A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.", """\
+    Table("annotations", "foreign_sets.questions",
+          "A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.", """\
         A question set with people's marks heeded: what they marked as not in order is left out, and counted.
 
         0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty
@@ -218,18 +220,19 @@ TABLES = (
 
         Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
         """, has_base=True, marked=True),
-    Table("decisions", "decision_sets", "Items of question, answer, context, ground_truth_show, rationale.", """\
+    Table("decisions", "foreign_sets.decisions",
+          "Items of question, answer, context, ground_truth_show, rationale.", """\
         Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
         Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
         """, is_added=True),
-    Table("dialogues", "dialogue_sets",
+    Table("dialogues", "foreign_sets.dialogues",
           "Conversations: messages, conversations, questions with expected_answers, or a row a turn.", """\
         Conversations, each a session of its own: what tier_ux measures.
 
         Example: ragbench load dialogues multi_turn.json --name helpdesk --add
         """, is_added=True),
-    Table("answers", "answer_tables", "A table of answers: JSONL, JSON, CSV, Excel or Parquet.", """\
+    Table("answers", "answer_tables.read", "A table of answers: JSONL, JSON, CSV, Excel or Parquet.", """\
         Question, answer, reference and contexts of any system, whatever their columns are called.
 
         Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
@@ -310,7 +313,7 @@ def squad(
     """
     from ragbench import data
 
-    return data.squad.read(file), None
+    return data.foreign_sets.questions(file), None
 
 
 @brings("beir")

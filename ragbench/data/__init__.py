@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ragbench.core.annexes import offers
 
 if TYPE_CHECKING:  # what the room offers: each name is imported when it is first asked for
-    from ragbench.data import answer_tables, beir, decision_sets, dialogue_sets, documents, question_sets, squad
+    from ragbench.data import answer_tables, beir, documents, foreign_sets
     from ragbench.data.brought import Brought, drawn
     from ragbench.data.doubts import doubts_of
     from ragbench.data.files import DatasetError, TooMuchError, normalise

@@ -6,12 +6,15 @@ import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.folder import Records
 from ragbench.data.records import Record
 from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import AmbiguousError
 
 R = TypeVar("R", bound=Record)
 DRAWN = ("questions", "dialogues", "decisions", "history")
@@ -48,6 +51,18 @@ class Brought(Records):
             for decision in self.decisions
             for text in (decision.question, decision.answer, *decision.passages.values())
         )
+
+
+@contextmanager
+def passing_over(left_out: LeftOut | None, place: str) -> Iterator[None]:
+    """Count what cannot be used as a row that is left out, and go on; without `left_out` it is raised, and so are two
+    columns that could be one field, which are so in every row."""
+    try:
+        yield
+    except DatasetError as error:
+        if left_out is None or isinstance(error, AmbiguousError):
+            raise
+        left_out.fault(error, place)
 
 
 def drawn(

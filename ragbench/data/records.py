@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, StringConstraints
 
 _PRINTABLE = r"^[^\x00-\x1f\x7f]+$"
-_NOT_BLANK = r"^[^\x00]*\S[^\x00]*$"
+_NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 
 Identifier = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=300, pattern=_PRINTABLE)]
 Url = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=8192, pattern=_PRINTABLE)]

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -65,6 +66,8 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
+SQUAD = ("id", "question", "answers")
+"""What SQuAD says of a question of a paragraph."""
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -119,7 +122,7 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
             continue
         for paragraph in paragraphs:
             about = {"title": row.get("title"), "context": paragraph.get("context")}
-            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [{}]:
+            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
 
@@ -151,19 +154,25 @@ def tabbed(path: Path) -> bool:
     )
 
 
-def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
-    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected."""
+def checked(
+    model: type[Row], item: Mapping[str, Any], place: str, called: Mapping[str, str] = MappingProxyType({})
+) -> Row:
+    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected. called: what
+    its file calls a field, where by another name."""
     try:
         return model.model_validate(item)
     except ValidationError as error:
         there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
-        raise DatasetError(f"{place}: {fault(error)}{there}") from None
+        raise DatasetError(f"{place}: {fault(error, called=called)}{there}") from None
 
 
-def fault(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+def fault(
+    error: ValidationError, model: type[BaseModel] | None = None, called: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
     first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
+    parts = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int"))]
+    field = ".".join([*(called.get(part, part) for part in parts[:1]), *parts[1:]])
     if first["type"] == "missing":
         return f"{field} is missing; it is expected in every item"
     if first["type"] == "extra_forbidden" and model is not None:
@@ -186,7 +195,7 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
-        rows = wrapped(item) if spread else None
+        rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
             yield place if rows is None else f"{place}, item {number}", row
 
@@ -244,15 +253,15 @@ def _streamed(values: Values, spread: bool) -> Iterator[Any]:
     while sign := values.next():
         if sign == "[":
             yield from (value for _, value in values.list())
-        elif sign == "{" and spread:
-            yield from _of_object(values)
+        elif sign == "{":
+            yield from _of_object(values, spread)
         else:
             yield values.value()[1]
         if values.next() == ",":  # between objects that somebody joined
             values.skip()
 
 
-def _of_object(values: Values) -> Iterator[Any]:
+def _of_object(values: Values, spread: bool) -> Iterator[Any]:
     """The rows of the table that an object holds, those of a long list one by one; else the object itself."""
     whole: dict[str, Any] = {}
     streamed = False
@@ -272,7 +281,7 @@ def _of_object(values: Values) -> Iterator[Any]:
         else:
             whole[name] = [] if first is None else [first, *elements]
     if not streamed:
-        table = rows_in(whole)
+        table = (rows_in if spread else wrapped)(whole)
         yield from [whole] if table is None else table
 
 

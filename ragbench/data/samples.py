@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core import names
@@ -20,7 +21,7 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -309,28 +310,37 @@ def turns_of(value: Any) -> list[Said] | None:
     return turns or None
 
 
-def _in_turns(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The turns of a row with lists of texts, as MT-bench has questions and answers; none of any other."""
-    asked, answered, right = (opened(item.get(name)) for name in ("messages", "response", "reference"))
+def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
+    Raises DatasetError for lists that are not as long."""
+    asked = opened(item.get("questions", item.get("messages")))
+    answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
     elif not isinstance(asked, list) or "user_input" in item:
         return []
-    lists = {"user_input": asked, "response": answered, "reference": right}
-    lists = {name: own for name, own in lists.items() if isinstance(own, list)}
-    if not lists or not all(isinstance(text, str) for own in lists.values() for text in own):
+    given = {"user_input": asked, "response": answered, "reference": right}
+    lists = {
+        name: [question_of(part) if isinstance(part, Mapping) and role_of(part) is None else part for part in own]
+        for name, own in given.items()
+        if isinstance(own, list) and own
+    }
+    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
         return []
-    rest = {name: value for name, value in item.items() if name not in (*lists, "messages")}
-    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=False)]
+    if len({len(own) for own in lists.values()}) > 1:
+        told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
+        raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
+    rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
+    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)]
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if rows := _in_turns(item):
+    if rows := turns_in(item, place):
         name = _name(item.get("id", number))
         return [
-            _sample({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
+            sample_in({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
             for turn, row in enumerate(rows, 1)
         ]
     item = payloads.of_agent(item)
@@ -340,8 +350,8 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             continue
         rest = {name: value for name, value in item.items() if name not in (field, "messages")}
         if field == "messages" and "user_input" in item:
-            return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
-        whole = _sample(rest, place, number, forms)
+            return [sample_in(rest, place, number, forms)]  # the dialogue before a question that stands by itself
+        whole = sample_in(rest, place, number, forms)
         last = len(turns)
         is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
         return [
@@ -360,12 +370,23 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
-    return [_sample(item, place, number, forms)]
+    return [sample_in(item, place, number, forms)]
 
 
-def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> Sample:
+def sample_in(
+    item: Mapping[str, Any],
+    place: str,
+    number: int | str = "",
+    forms: Forms | None = None,
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Sample:
+    """The sample that the fields of a row are. called: the columns that they are. Raises DatasetError."""
+
+    def at(field: str) -> str:
+        return f"{place}, {called.get(field, field)}"
+
     def text(name: str, said: Callable[[Any], str | None]) -> str | None:
-        return _text(item.get(name), f"{place}, {name}", said)
+        return _text(item.get(name), at(name), said)
 
     def name_of(field: str) -> str | None:
         value = item.get(field)
@@ -377,16 +398,16 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         if forms is not None:
             forms.left_out.add("cost that is no number from 0", place)
     identifier = str(number) if item.get("id") is None else _name(item["id"])
-    given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
+    given = [] if item.get("reference") is None else references_in(item["reference"], at("reference"))
     return Sample(
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
         reference=next((reference for reference in given if reference.strip()), given[0] if given else None),
         references=several(given),
-        contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
+        contexts=contexts_of(item.get("contexts"), at("contexts"), forms, item.get("context_ids")),
         reference_contexts=contexts_of(
-            item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
+            item.get("reference_contexts"), at("reference_contexts"), forms, item.get("reference_context_ids")
         ),
         rubric=_rubric(item.get("rubric")),
         nuggets=payloads.nuggets_of(item.get("nuggets")),
@@ -398,7 +419,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
-        shown=_flag(item.get("shown"), place),
+        shown=_flag(item.get("shown"), at("shown")),
         labels=_labels(item),
     )
 
@@ -448,9 +469,7 @@ def _flag(value: Any, place: str) -> bool | None:
     try:
         shown: bool | None = flag(value)
     except ValueError:
-        raise DatasetError(
-            f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
-        ) from None
+        raise DatasetError(f"{place} = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected") from None
     return shown
 
 

@@ -59,8 +59,8 @@ class Shelf(Sequence[R], Generic[R]):
         return self._under(key, "1") is not None
 
     def place(self, key: str) -> str:
-        """Where the record under a key was found."""
-        return str(self._under(key, "place"))
+        """Where in its file the record under a key was found."""
+        return str(self._under(key, "place")).rpartition(", ")[2]
 
     def lines(self, *, by_key: bool = False) -> Iterator[str]:
         """The records as JSON, a line each."""

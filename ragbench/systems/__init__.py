@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what the room offers: each name is imported when it is firs
     from ragbench.systems.registry import make as make
     from ragbench.systems.registry import make_generator as make_generator
     from ragbench.systems.registry import once as once
+    from ragbench.systems.registry import own_writer as own_writer
     from ragbench.systems.retrieval import Retrieval as Retrieval
     from ragbench.systems.retrieval import RetrievalError as RetrievalError
     from ragbench.systems.retrieval import System as System

@@ -32,7 +32,18 @@ from ragbench.core.types import Hit, Question, Status
 from ragbench.data import Dataset
 from ragbench.data.files import cut_list
 from ragbench.llm.client import run
-from ragbench.systems.frameworks import ALONE, OWN, Streamed, adapted, adapted_writer, texts_of, understood, written
+from ragbench.systems.frameworks import (
+    ALONE,
+    OWN,
+    Streamed,
+    adapted,
+    adapted_writer,
+    contexts_of,
+    texts_of,
+    told_apart,
+    understood,
+    written,
+)
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
 from ragbench.systems.passages import How, ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
@@ -40,6 +51,7 @@ from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, coun
 SHOWN_CHARACTERS = 300  # a line of an error with what was raised from it
 OF_A_SYSTEM = "(question, k)"
 """What a system is called with; a function that takes no more than the question is asked by it alone."""
+OF_A_WRITER = "(question, contexts)"
 IN_A_ROW = 5
 """Calls that ran out of time one after the other, after which a function is called no more."""
 
@@ -118,6 +130,7 @@ def limited(
         late = 0
         return answer
 
+    called.__wrapped__ = function  # type: ignore[attr-defined]  # what it takes is told by its signature
     return called
 
 
@@ -157,8 +170,10 @@ def of_table(
 
 def asked(given: Any, adapt: Callable[[Any], Any] = adapted) -> Any:
     """What `adapt` makes of an object, or a function of two values that asks it by the first, where it takes no
-    more."""
+    more, and of three, where it takes contexts, too."""
     function = adapt(given)
+    if adapt is adapted and callable(function) and (name := contexts_of(function)):
+        return told_apart(function, name)
     if not callable(function) or _takes(function, 2) or not _takes(function, 1):
         return function
     return lambda question, _: function(question)
@@ -171,6 +186,10 @@ def named(given: Any) -> str:
     return f"{getattr(own, '__module__', None) or 'builtins'}:{own.__qualname__}"
 
 
+ADAPTED = {OF_A_SYSTEM: asked, OF_A_WRITER: adapted_writer}
+"""What makes a function of what is found, by what it is called with."""
+
+
 def tell_missing() -> None:
     """Write which functions are not there or cannot be called, and why: an object of JSON.
 
@@ -179,7 +198,7 @@ def tell_missing() -> None:
     missing = {}
     for path, parameters in json.load(sys.stdin).items():
         try:
-            find(path, parameters, 0, "", asked if parameters == OF_A_SYSTEM else adapted)
+            find(path, parameters, 0, "", ADAPTED.get(parameters, lambda function: function))
         except ValueError as error:
             missing[path] = str(error)
     write(Path(sys.argv[1]), json.dumps(missing))
@@ -207,13 +226,16 @@ class FunctionSystem:
     """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine, and
     an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
-    A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
+    A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at. One
+    that has a parameter for contexts is a generator, too.
     The module is one of an installed package, or lies beside ragbench.toml, unless the object itself is given. A
     question at which it raises, or runs out of time, is kept as an error and has no hits; when every question fails,
     nothing was measured, and that is an error as a whole.
     """
 
     is_stand_in = False
+    keeps_readings = False
+    max_context_characters: int | None = None
 
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float, given: Any = None) -> None:
         self.name, self.path, self.dataset = name, path, dataset
@@ -223,6 +245,19 @@ class FunctionSystem:
     @property
     def description(self) -> Mapping[str, Any]:
         return {"kind": "callable", "callable": self.path}
+
+    @property
+    def takes_contexts(self) -> bool:
+        return bool(contexts_of(self._function))
+
+    def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
+        """One call a task with the texts of its contexts, in order. Raises GenerationError when every one of them
+        raises."""
+
+        def ask(question: str, contexts: list[str]) -> Any:
+            return self._function(question, len(contexts) or 1, contexts)
+
+        return _written(f"systems.{self.name}", self.path, ask, tasks, progress)
 
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
@@ -360,7 +395,7 @@ class FunctionGenerator(BaseGenerator):
         super().__init__(name, settings)
         self.path = str(settings.callable)
         self._function = of_table(
-            f"generators.{name}", self.path, "(question, contexts)", settings.timeout_seconds, GenerationError,
+            f"generators.{name}", self.path, OF_A_WRITER, settings.timeout_seconds, GenerationError,
             adapted_writer, settings.given,
         )  # fmt: skip
 
@@ -370,23 +405,31 @@ class FunctionGenerator(BaseGenerator):
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """One call a task, in order. Raises GenerationError when every one of them raises."""
-        generations, raised = [], 0
-        for task in tasks:
-            begun = time.perf_counter()
-            try:
-                said = self._function(task.question.text, [chunk.text for chunk in task.contexts])
-            except Exception as error:
-                raised += 1
-                generations.append(Generation.failed(Status.MISSING_FIELD, told(error)))
-            else:
-                generations.append(Generation.of(written(said), self.path, seconds=time.perf_counter() - begun))
-            if progress is not None:
-                progress(1)
-        if tasks and raised == len(tasks):
-            raise GenerationError(
-                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {generations[0].reason}"
-            )
-        return generations
+        return _written(f"generators.{self.name}", self.path, self._function, tasks, progress)
+
+
+def _written(
+    table: str,
+    path: str,
+    function: Callable[[str, list[str]], Any],
+    tasks: Sequence[Task],
+    progress: Progress | None,
+) -> list[Generation]:
+    generations, raised = [], 0
+    for task in tasks:
+        begun = time.perf_counter()
+        try:
+            said = function(task.question.text, [chunk.text for chunk in task.contexts])
+        except Exception as error:
+            raised += 1
+            generations.append(Generation.failed(Status.MISSING_FIELD, told(error)))
+        else:
+            generations.append(Generation.of(written(said), path, seconds=time.perf_counter() - begun))
+        if progress is not None:
+            progress(1)
+    if tasks and raised == len(tasks):
+        raise GenerationError(f"{table}: {path} failed for all {raised} tasks: {generations[0].reason}")
+    return generations
 
 
 def names_in(path: Path) -> Iterator[str]:

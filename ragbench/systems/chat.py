@@ -14,6 +14,7 @@ from typing import Any
 from ragbench import llm
 from ragbench.core import segmentation
 from ragbench.core.settings import GeneratorSettings, JudgeSettings, project_folder
+from ragbench.core.settings.tables import numbered
 from ragbench.core.types import SLOT, Status
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
@@ -182,8 +183,7 @@ def fill(template: str, question: str, contexts: Sequence[str], language: str) -
     Raises GenerationError for a template whose slots are not `question` and `contexts`.
     """
     check(template, "the prompt")
-    numbered = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(contexts, 1))
-    texts = {"question": question, "contexts": numbered or NOTHING[language]}
+    texts = {"question": question, "contexts": numbered(contexts) or NOTHING[language]}
     return SLOT.sub(lambda slot: texts[slot[1]], template)
 
 

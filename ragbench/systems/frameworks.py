@@ -7,7 +7,8 @@ passages they retrieve is their own, where they take no k.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from numbers import Real
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from ragbench.core.types import Chunk, Hit
 from ragbench.data import in_memory
 from ragbench.data.payloads import Passage, passage_of, passages_of
-from ragbench.data.vocabulary import FIELDS, PARTS, key
+from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
 
 QUESTIONS = ("question", "query", "input", "text")
 """What inputs are called that take the question."""
@@ -151,15 +152,65 @@ def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return {theirs.get(name, name): value for name, value in reply.items()}
 
 
-def _alone(method: Callable[[Any], Any]) -> Callable[[str, int], Any]:
-    return lambda question, k: method(question)
+def contexts_of(function: Any) -> str:
+    """What a function calls its parameter for the texts of passages, by any name that tables of answers have for them;
+    empty where it has none. One that is a number says how many are wanted."""
+    for name, parameter in _parameters(function).items():
+        number = parameter.annotation in (int, "int") or isinstance(parameter.default, int)
+        if field_of(name) == "contexts" and not number and parameter.kind in (_POSITIONAL, parameter.KEYWORD_ONLY):
+            return name
+    return ""
+
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def told_apart(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function of (question, k, contexts) that hands each to the parameter that is for it. name: see `contexts_of`.
+
+    k is handed to a function that needs a second value, or has a whole number for it. Where there are no contexts the
+    parameter keeps its default; a call raises ValueError where it has none.
+    """
+    signature = inspect.signature(function)
+    free = [parameter for parameter in signature.parameters.values()
+            if parameter.name != name and parameter.kind in (_POSITIONAL, parameter.POSITIONAL_ONLY)]  # fmt: skip
+    counting = [each.name for each in free[1:2] if each.default is each.empty or isinstance(each.default, int)]
+    is_needed = signature.parameters[name].default is inspect.Parameter.empty
+
+    def called(question: str, k: int, contexts: Sequence[str] | None = None) -> Any:
+        if contexts is None and is_needed:
+            raise ValueError(
+                f"it answers from {name} that it is given: give that parameter the default None, and search there, or "
+                "make it a writer: [generators.NAME]"
+            )
+        values: dict[str, Any] = {free[0].name: question, **dict.fromkeys(counting, k)}
+        values |= {} if contexts is None else {name: list(contexts)}
+        bound = inspect.BoundArguments(signature, OrderedDict((key, values[key]) for key in signature.parameters
+                                                              if key in values))  # fmt: skip
+        return function(*bound.args, **bound.kwargs)
+
+    return called if free else function
+
+
+def _alone(method: Callable[..., Any]) -> Callable[..., Any]:
+    if not (name := contexts_of(method)):
+        return lambda question, k: method(question)
+
+    def called(question: str, k: int, contexts: Sequence[str] | None = None) -> Any:
+        return method(question, **({} if contexts is None else {name: list(contexts)}))
+
+    return called
 
 
 def adapted_writer(runnable: Any) -> Any:
-    """A function of (question, texts of contexts) that asks a runnable of LangChain; anything else as it is."""
+    """A function of (question, texts of contexts) that asks a runnable of LangChain, or a function that has a parameter
+    for contexts wherever it stands; anything else as it is."""
     packages = {kind.__module__.partition(".")[0] for kind in type(runnable).__mro__}
     if not {"langchain", "langchain_core"} & packages or not hasattr(runnable, "invoke"):
-        return runnable
+        if not (callable(runnable) and (name := contexts_of(runnable))):
+            return runnable
+        own = told_apart(runnable, name)
+        return lambda question, contexts: own(question, len(contexts) or 1, contexts)
 
     def write(question: str, contexts: Sequence[str]) -> Any:
         schema = runnable.get_input_jsonschema()
@@ -314,9 +365,9 @@ def _text(said: Any) -> Any:
     return said if content is None else content
 
 
-def _parameters(function: Any) -> Collection[str]:
-    """The names of what a function takes; none of what does not tell."""
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+    """What a function takes, by name; none of what does not tell."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return ()
+        return {}

@@ -540,10 +540,15 @@ class ItemReader:
         if chunk := known.named(sources):
             return Hit(chunk), How.ID
         if own is None:
-            own = Chunk(names[0] if names else text, "" if is_name else text, url, title)
+            own = Chunk(names[0] if names else text, "" if is_name and not _is_prose(text) else text, url, title)
         if own.url in known.urls:
             return Hit(own), How.URL
         return Hit(own if own.url != own.id else replace(own, url=None)), How.UNKNOWN
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text that may be an id is none: it has several words, or is long in a script that parts none."""
+    return len(text.split()) > 1 or not (text.isascii() or is_short(text))
 
 
 def _score(value: Any) -> float:

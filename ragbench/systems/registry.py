@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragbench.core.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.core.types import Embedder
@@ -123,6 +123,19 @@ def _opened(store: Store, name: str, settings: EmbedderSettings, dataset: Datase
     from ragbench import embed
 
     return embed.make(name, settings, [chunk.text for chunk in dataset.chunks], store.arrays)
+
+
+def own_writer(name: str, settings: Settings, store: Store, dataset: Dataset) -> Generator | None:
+    """The service or function of the table `[systems.NAME]`, where it can be given the passages to answer from; None
+    of all others.
+
+    Raises what `make` raises.
+    """
+    table = settings.systems[name]
+    if table.generator is not None or not (table.takes_contexts or table.callable is not None):
+        return None
+    system: Any = make(name, settings, store, dataset)
+    return system if system.takes_contexts else None
 
 
 def make_generator(

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from ragbench.core.settings import ConfigurationError, JudgeSettings, SystemSett
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.core.settings.tables import filled
-from ragbench.core.types import Array, Chunk, Hit, Question
+from ragbench.core.types import Array, Chunk, Hit, Question, Status
 from ragbench.core.waves import gather
 from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
@@ -29,7 +30,7 @@ from ragbench.llm.planning import DryRun
 from ragbench.llm.reply import storable
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
-from ragbench.systems.generation import Generation
+from ragbench.systems.generation import Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 
@@ -58,11 +59,12 @@ class Said:
 class Expressions:
     """Those of one system, ready to read replies as `ragbench.llm.service.Service` keeps them."""
 
-    def __init__(self, settings: SystemSettings) -> None:
+    def __init__(self, settings: SystemSettings, lists: Iterable[str] = LISTS) -> None:
+        """lists: those of LISTS that are looked for; a service that was given passages has none to tell of."""
         import jmespath
 
         self._streams = settings.stream
-        given = {name: getattr(settings, name) for name in ("answer", *LISTS, "latency")}
+        given = {name: getattr(settings, name) for name in ("answer", *lists, "latency")}
         self._written = {name: text for name, text in given.items() if text is not None}
         self._compiled = {name: jmespath.compile(text) for name, text in self._written.items()}
 
@@ -192,6 +194,20 @@ class _Outcome:
     seconds: float = np.nan
     error: str = ""
 
+    @property
+    def taken_ms(self) -> float:
+        """As the service says it, else as it was waited for."""
+        own = None if self.said is None else self.said.own_ms
+        return self.seconds * 1000 if own is None else own
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One request, and what a plan goes on with in place of its reply."""
+
+    request: llm.Request
+    stand_in: Callable[[], Said]
+
 
 class RemoteSystem:
     """Asked once a question, as many in flight as its table says; each good reply is in the journal before it is used.
@@ -200,11 +216,14 @@ class RemoteSystem:
     when a reply comes out of the journal. A reply that is not what the expressions say is no reply: it is not kept, and
     its question is kept as an error without hits. A service that refuses every question, or that is not there, is not
     asked to the end. When every question fails, nothing was measured, and that is an error as a whole.
+    One whose body takes contexts is a generator, too.
 
     journal: where replies are kept; None: in memory. Raises RetrievalError where a variable of its headers is not set.
     """
 
     is_stand_in = False
+    keeps_readings = True
+    max_context_characters: int | None = None
 
     def __init__(
         self,
@@ -217,7 +236,6 @@ class RemoteSystem:
     ) -> None:
         self.name, self.settings, self.chunks, self._passages = name, settings, chunks, Passages.of(chunks)
         self._journal, self._budget = journal, budget or Budget()
-        self._expressions = Expressions(settings)
         self._repeat = 0
         try:
             self._secrets = {
@@ -225,6 +243,10 @@ class RemoteSystem:
             }
         except ConfigurationError as error:
             raise RetrievalError(str(error)) from None
+
+    @property
+    def takes_contexts(self) -> bool:
+        return self.settings.takes_contexts
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -237,7 +259,9 @@ class RemoteSystem:
         self._repeat = self._repeat + 1 if fresh else 0
         if progress is not None and not fresh:
             progress(len(self.chunks))
-        outcomes = llm.run(self._all(questions, k, progress))
+        calls = [_Call(self._request(q, k, None, self._repeat), partial(self._stand_in, q, k)) for q in questions]
+        advance = None if progress is None else partial(progress, 2)
+        outcomes = llm.run(self._all(calls, Expressions(self.settings), advance))
         reader, untold = ItemReader(self._passages), []
         answers: dict[str, tuple[Generation, ...]] = {}
         errors: dict[str, str] = {}
@@ -255,7 +279,7 @@ class RemoteSystem:
                 continue
             if said.items is None:
                 untold.append(question.id)
-            call[place] = outcome.seconds * 1000 if said.own_ms is None else said.own_ms
+            call[place] = outcome.taken_ms
             first[place] = np.nan if said.first_ms is None else said.first_ms
             if said.answer is not None:
                 answers[question.id] = (Generation.of(said.answer, self.name, seconds=float(call[place]) / 1000),)
@@ -275,26 +299,53 @@ class RemoteSystem:
             answers=answers,
         )
 
-    async def _all(self, questions: Sequence[Question], k: int, progress: Progress | None) -> list[_Outcome]:
+    def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
+        """Asked with the contexts of each task; of a reply its answer alone is read. Raises GenerationError when every
+        task fails, BudgetSpent where the budget admits no further call."""
+        calls = [
+            _Call(
+                self._request(
+                    task.question, len(task.contexts) or 1, [chunk.text for chunk in task.contexts], task.repeat
+                ),
+                partial(Said, None, task.question.reference or task.question.text),
+            )
+            for task in tasks
+        ]
+        advance = None if progress is None else partial(progress, 1)
+        outcomes = llm.run(self._all(calls, Expressions(self.settings, ()), advance))
+        if tasks and not any(outcome.said for outcome in outcomes):
+            raise GenerationError(
+                f"systems.{self.name} ({self.settings.url}) failed for all {len(tasks)} tasks: {outcomes[0].error}"
+            )
+        return [
+            Generation.failed(Status.MISSING_FIELD, outcome.error)
+            if outcome.said is None
+            else Generation.of(outcome.said.answer, self.name, seconds=outcome.taken_ms / 1000)
+            for outcome in outcomes
+        ]
+
+    async def _all(
+        self, calls: Sequence[_Call], expressions: Expressions, advance: Callable[[], object] | None
+    ) -> list[_Outcome]:
         """In a plan the journal is asked alone: a stand-in answers what would have been asked."""
         name, model = named(self.settings)
         endpoint = _as_model(self.settings, model)
         dry_run = DryRun(name, endpoint, self._journal) if planning.folder() is not None else None
-        client = self._client(name, endpoint) if dry_run is None else dry_run.client
+        client = self._client(name, endpoint, expressions) if dry_run is None else dry_run.client
 
-        async def one(question: Question) -> _Outcome:
+        async def one(call: _Call) -> _Outcome:
             try:
-                completion = await client.complete(lambda: self._request(question, k))
+                completion = await client.complete(lambda: call.request)
             except (ProviderRefused, ProviderUnreachable) as error:
                 return _Outcome(error=str(error))
             if dry_run is not None and dry_run.is_missing(completion):
-                return _Outcome(self._stand_in(question, k), 0.0)
-            if progress is not None:
-                progress(2)
-            return self._outcome(completion)
+                return _Outcome(call.stand_in(), 0.0)
+            if advance is not None:
+                advance()
+            return _outcome(completion, expressions)
 
         try:
-            outcomes = await gather([one(question) for question in questions])
+            outcomes = await gather([one(call) for call in calls])
             if dry_run is not None:
                 known = await asyncio.to_thread(planning.experience, self._journal, name, model)
                 outlook = dry_run.outlook(known)
@@ -303,29 +354,20 @@ class RemoteSystem:
             await client.close()
         return outcomes
 
-    def _client(self, name: str, endpoint: JudgeSettings) -> Client:
+    def _client(self, name: str, endpoint: JudgeSettings, expressions: Expressions) -> Client:
         values = {variable: secret.get_secret_value() for variable, secret in self._secrets.items()}
         headers = {header: filled(value, values) for header, value in self.settings.headers.items()}
         if self.settings.stream:
             headers = {"Accept": "text/event-stream", **headers}
-        expressions = self._expressions
         service = Service(
             "the service", endpoint, headers, tuple(self._secrets.values()), expressions.read,
             expressions.speaks if self.settings.stream else None, self._budget, self._journal,
         )  # fmt: skip
         return Client(name, endpoint, journal=self._journal, budget=self._budget, sender=service)
 
-    def _request(self, question: Question, k: int) -> llm.Request:
+    def _request(self, question: Question, k: int, contexts: Sequence[str] | None, repeat: int) -> llm.Request:
         names = [*self.settings.headers, *(["text/event-stream"] if self.settings.stream else [])]
-        return Service.request(self.settings.method, *self.settings.asked(question.text, k), names, self._repeat)
-
-    def _outcome(self, completion: Completion) -> _Outcome:
-        if completion.value is None:
-            return _Outcome(error=completion.reason)
-        try:
-            return _Outcome(self._expressions.read(completion.value), completion.seconds)
-        except RetrievalError as error:
-            return _Outcome(error=f"of the journal: {error}")
+        return Service.request(self.settings.method, *self.settings.asked(question.text, k, contexts), names, repeat)
 
     def _stand_in(self, question: Question, k: int) -> Said:
         """What a plan goes on with: the relevant chunks, else the first ones, and the reference as the answer."""
@@ -333,6 +375,15 @@ class RemoteSystem:
         looked_for = self.settings.ids or self.settings.passages
         items = [{"id": chunk.id} for chunk in chosen[:k]] if looked_for else None
         return Said(items, (question.reference or question.text) if self.settings.answer else None)
+
+
+def _outcome(completion: Completion, expressions: Expressions) -> _Outcome:
+    if completion.value is None:
+        return _Outcome(error=completion.reason)
+    try:
+        return _Outcome(expressions.read(completion.value), completion.seconds)
+    except RetrievalError as error:
+        return _Outcome(error=f"of the journal: {error}")
 
 
 def unread(name: str, settings: SystemSettings, question: str) -> str:

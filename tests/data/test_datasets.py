@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench import data as datasets
@@ -101,6 +102,8 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
         ("questions", '{"id": "q3"}', r"questions\.ru\.jsonl, line 3: text is missing"),
         ("questions", '{"id": "q3", "text": 5}', "line 3: text = 5"),
         ("questions", '{"id": "q3", "text": "  "}', "line 3: text = ' '"),
+        ("questions", '{"id": "q3", "text": "\\u0000"}', r"line 3: text = "),
+        ("questions", '{"id": "q3", "text": "Где\\u0000?"}', r"line 3: text = "),
         ("questions", '{"id": "q1", "text": "Где?"}', "the id 'q1' stands there twice"),
         ("questions", '{"id": "q3", "text": "Где?", "gold": 1}', "no field 'gold'; legal: id, text"),
         ("questions", '{"id": "q3", "text": "Где?", "relevant": {"z": 1}}', "names the chunk 'z', which is not there"),
@@ -216,14 +219,14 @@ SQUAD = {"version": "1.1", "data": [{"title": "Дуб", "paragraphs": OAK}]}
 def test_squad_becomes_chunks_and_questions(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "oak.json"
     path.write_bytes(pack(json.dumps(SQUAD).encode()))
-    brought = datasets.squad.read(path)
+    brought = datasets.foreign_sets.questions(path)
     chunks, questions, left_out = brought.chunks, brought.questions, brought.left_out
     assert [(chunk.id, chunk.url) for chunk in chunks] == [("0000-000", "squad:%D0%94%D1%83%D0%B1")]
     assert [(q.id, q.reference, dict(q.relevant), q.answerable) for q in questions] == [
         ("1", "тысячу лет", {"0000-000": 1.0}, True),
         ("2", None, {}, False),
     ]
-    assert left_out == {"empty question": 1}
+    assert left_out == {"row with question: a question is expected (first: oak.json, item 1, question = ' ')": 1}
 
 
 def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
@@ -233,7 +236,7 @@ def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
     path = tmp_path / "oak.json"
     document = {"data": [{"title": "Oak", "paragraphs": [{"context": context, "qas": asked}]}]}
     path.write_text(json.dumps(document), encoding="utf-8")
-    brought = datasets.squad.read(path)
+    brought = datasets.foreign_sets.questions(path)
     [chunk], [found, lost] = brought.chunks, brought.questions
     [(start, end)] = found.spans[chunk.id]
     assert chunk.text[start:end] == "It may live 1,000 years."
@@ -246,7 +249,7 @@ def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
     [
         ("[]", "holds no rows"),
         ('{"data": [{"title": 5, "paragraphs": [{"context": "x", "qas": []}]}]}', "row with title: a text is expected"),
-        ('{"data": []}', "holds no questions of SQuAD, with id, question, answers, context and title"),
+        ('{"data": []}', "holds no questions: "),
         ("{", "not JSON"),
         (json.dumps({"data": [{"title": "t", "paragraphs": [{"context": " ", "qas": []}]}]}), "row with text: "),
     ],
@@ -255,7 +258,7 @@ def test_a_broken_squad_file_is_a_clear_error(tmp_path: Path, text: str, expecte
     path = tmp_path / "broken.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=expected):
-        datasets.squad.read(path)
+        datasets.foreign_sets.questions(path)
 
 
 def test_squad_as_a_table_is_the_same_set(tmp_path: Path) -> None:
@@ -268,15 +271,14 @@ def test_squad_as_a_table_is_the_same_set(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "oak.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    brought = datasets.squad.read(path)
+    brought = datasets.foreign_sets.questions(path)
     assert [(chunk.id, chunk.text) for chunk in brought.chunks] == [("0000-000", "Дуб живёт тысячу лет.")]
     assert [(q.id, q.reference, q.answerable, q.spans) for q in brought.questions] == [
         ("1", "тысячу лет", True, {"0000-000": [(0, 21)]}),
         ("2", None, False, {}),
     ]
-    path.with_suffix(".csv").write_text("question,answer,context\nWhen?,At 8,It opens at 8.\n")
-    with pytest.raises(DatasetError, match=r"title is missing.*ragbench load questions reads any others"):
-        datasets.squad.read(path.with_suffix(".csv"))
+    pd.DataFrame(rows).to_csv(path.with_suffix(".csv"))
+    assert [*datasets.foreign_sets.questions(path.with_suffix(".csv")).questions] == [*brought.questions]
 
 
 def test_sessions_that_hold_the_answer_are_labels_and_the_others_the_base(tmp_path: Path) -> None:
@@ -287,7 +289,7 @@ def test_sessions_that_hold_the_answer_are_labels_and_the_others_the_base(tmp_pa
            "answer_session_ids": ["s1"]}  # fmt: skip
     path = tmp_path / "long.json"
     path.write_text(json.dumps([row]))
-    brought = datasets.question_sets.read(path)
+    brought = datasets.foreign_sets.questions(path)
     assert {chunk.id: chunk.text for chunk in brought.chunks} == {
         "s1": "user: I have two cats.", "s2": "user: Any pasta?"
     }  # fmt: skip
@@ -313,7 +315,7 @@ def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
 def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
     path = tmp_path / "oak.json"
     path.write_text(json.dumps(SQUAD), encoding="utf-8")
-    brought = datasets.squad.read(path)
+    brought = datasets.foreign_sets.questions(path)
     chunks, questions = brought.chunks, brought.questions
     about = {"title": 'The "Oak"', "licence": "CC0", "source": "oak.json", "language": "ru"}
     data = tmp_path / "data"
@@ -335,7 +337,9 @@ def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
 
 def test_xquad_is_parallel(shared_data: Callable[[str], Path]) -> None:
     folder = shared_data("xquad")
-    russian, english = (datasets.squad.read(folder / f"xquad.{language}.json.gz") for language in ("ru", "en"))
+    russian, english = (
+        datasets.foreign_sets.questions(folder / f"xquad.{language}.json.gz") for language in ("ru", "en")
+    )
     assert (russian.tables, russian.left_out) == (english.tables, {}) == ({"chunks": 180, "questions": 894}, {})
     assert [q.id for q in russian.questions] == [q.id for q in english.questions]
     assert [q.relevant for q in russian.questions] == [q.relevant for q in english.questions]

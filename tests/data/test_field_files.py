@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ragbench as rb
-from ragbench.data import question_sets
+from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_all, read_samples, samples_of
@@ -245,9 +245,9 @@ def test_a_label_and_a_rating_are_no_two_raters(bare: Path) -> None:
 
 def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
     write_lines(bare / "a.jsonl", [{**ASKED, "context": "c1"}])
-    brought = question_sets.read(bare / "a.jsonl")
+    brought = foreign_sets.questions(bare / "a.jsonl")
     assert brought.notes[0].startswith("1 answers with their contexts are a system's, and not read: `ragbench load ans")
-    brought = question_sets.read(bare / "a.jsonl", columns={"reference": "answer"})
+    brought = foreign_sets.questions(bare / "a.jsonl", columns={"reference": "answer"})
     [question] = brought.questions
     assert (question.reference, len(question.relevant)) == ("At 8.", 1)
 
@@ -256,7 +256,7 @@ def test_what_a_system_answered_is_no_question_in_silence(bare: Path) -> None:
 def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> None:
     row = dict(zip(names.split(), ("When?", ["c1"], ["c2"]), strict=True))
     write_lines(bare / "a.jsonl", [row])
-    brought = question_sets.read(bare / "a.jsonl")
+    brought = foreign_sets.questions(bare / "a.jsonl")
     texts = {chunk.id: chunk.text for chunk in brought.chunks}
     assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
     assert sorted(texts.values()) == ["c1", "c2"]

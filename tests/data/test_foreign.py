@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from ragbench import data
+from ragbench.core.types import Chunk
 from ragbench.data import Brought, DatasetError
 from ragbench.tiers.judges.tier_judge_pipeline import cases_of
 from tests.data import foreign_files as made
@@ -42,7 +43,7 @@ FORMS: dict[str, Callable[[Path, list], Path]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_question_set_is_the_same_in_every_form(tmp_path: Path, form: str) -> None:
-    found = data.question_sets.read(FORMS[form](tmp_path, made.NEW_ITEMS))
+    found = data.foreign_sets.questions(FORMS[form](tmp_path, made.NEW_ITEMS))
     assert [(q.id, dict(q.relevant), q.answerable, q.kind, q.cluster) for q in found.questions] == [
         ("i1", {"11": 1.0, "12": 1.0}, True, "generated", "https://wiki.example/library"),
         ("i2", {"12": 1.0}, True, "users", "https://wiki.example/papers"),
@@ -57,20 +58,20 @@ def test_a_question_set_is_the_same_in_every_form(tmp_path: Path, form: str) -> 
         ("702", 1, "https://wiki.example/papers"),
     ]
     assert found.left_out == {"label of a chunk that was found not to match (its question stays)": 1}
-    reference = data.question_sets.read(FORMS["json"](tmp_path, made.NEW_ITEMS))
+    reference = data.foreign_sets.questions(FORMS["json"](tmp_path, made.NEW_ITEMS))
     assert kept(tmp_path, "one", found).content_hash == kept(tmp_path, "two", reference).content_hash
 
 
 def test_parquet_is_one_of_the_forms(tmp_path: Path) -> None:
     path = tmp_path / "set.parquet"
     pd.DataFrame(made.NEW_ITEMS).to_parquet(path)
-    found = data.question_sets.read(path)
-    assert [*found.questions] == [*data.question_sets.read(FORMS["json"](tmp_path, made.NEW_ITEMS)).questions]
+    found = data.foreign_sets.questions(path)
+    assert [*found.questions] == [*data.foreign_sets.questions(FORMS["json"](tmp_path, made.NEW_ITEMS)).questions]
 
 
 def test_older_items_get_ids_that_do_not_depend_on_their_order(tmp_path: Path) -> None:
-    found = data.question_sets.read(written(tmp_path, "old.json", made.as_json(made.OLD_ITEMS)))
-    turned = data.question_sets.read(written(tmp_path, "old.json", made.as_json(made.OLD_ITEMS[::-1])))
+    found = data.foreign_sets.questions(written(tmp_path, "old.json", made.as_json(made.OLD_ITEMS)))
+    turned = data.foreign_sets.questions(written(tmp_path, "old.json", made.as_json(made.OLD_ITEMS[::-1])))
     assert [question.text for question in found.questions] == [item["question"] for item in made.OLD_ITEMS]
     assert {q.id for q in found.questions} == {q.id for q in turned.questions}
     assert all(question.relevant and question.reference for question in found.questions)
@@ -78,30 +79,30 @@ def test_older_items_get_ids_that_do_not_depend_on_their_order(tmp_path: Path) -
 
 def test_marks_take_out_what_people_found_wrong_and_an_empty_mark_changes_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, "marks.csv", made.as_csv(made.ANNOTATED_ITEMS))
-    found = data.question_sets.read(path, marked=True)
+    found = data.foreign_sets.questions(path, marked=True)
     assert [(q.id, q.reference) for q in found.questions] == [("i1", None), ("i2", "В деканате.")]
     assert found.left_out["question that people marked as not in order"] == 1
     assert found.left_out["reference answer that people marked as not in order (its question stays)"] == 1
     assert "1 of 3 items carry no mark yet" in found.notes[0]
-    assert len(data.question_sets.read(path).questions) == 3
+    assert len(data.foreign_sets.questions(path).questions) == 3
 
 
 def test_a_label_whose_chunk_has_no_text_is_dropped_and_its_question_only_with_the_last_label(tmp_path: Path) -> None:
     lost = {"id": "i9", "question": "Где столовая?", "relevant_chunk_ids": [98, 99]}
     items = [{**made.NEW_ITEMS[1], "relevant_chunk_ids": [12, 99]}, made.NEW_ITEMS[0], lost]
     path = written(tmp_path, "set.json", made.as_json(items))
-    found = data.question_sets.read(path)
+    found = data.foreign_sets.questions(path)
     assert {q.id: set(q.relevant) for q in found.questions} == {"i2": {"12"}, "i1": {"11", "12"}}
     assert found.left_out == {
         "label of a chunk whose text is not there (its question stays, recall is over its other labels)": 1,
         "question none of whose relevant chunks has a text": 1,
     }
-    [paged] = data.question_sets.read(
+    [paged] = data.foreign_sets.questions(
         written(tmp_path, "paged.json", made.as_json([{**lost, "relevant_urls": ["https://wiki.example/food"]}]))
     ).questions
     assert (dict(paged.relevant), dict(paged.relevant_urls)) == ({}, {"https://wiki.example/food": 1.0})
     base = {name: data.ChunkRecord(id=name, text=f"Текст {name}.") for name in ("11", "12", "98", "99")}
-    whole = data.question_sets.read(path, base=base)
+    whole = data.foreign_sets.questions(path, base=base)
     assert {q.id: set(q.relevant) for q in whole.questions} == {
         "i2": {"12", "99"},
         "i1": {"11", "12"},
@@ -111,9 +112,21 @@ def test_a_label_whose_chunk_has_no_text_is_dropped_and_its_question_only_with_t
     assert not whole.left_out
 
 
+def test_a_chunk_is_named_by_its_text_and_labels_may_have_grades(tmp_path: Path) -> None:
+    items = [{"question": "Где?", "chunk_text": "Там."}, {"question": "Как?", "relevant_chunk_ids": {"a": 2, "b": 0}}]
+    base = {"a": data.ChunkRecord(id="a", text="Так."), "b": data.ChunkRecord(id="b", text="Там.")}
+    path = written(tmp_path, "set.json", made.as_json(items))
+    assert [dict(one.relevant) for one in data.foreign_sets.questions(path, base=base).questions] == [
+        {"b": 1.0},
+        {"a": 2.0},
+    ]
+    [alone] = data.foreign_sets.questions(path).questions
+    assert [*alone.relevant] == [Chunk.nameless("Там.").id]
+
+
 def test_the_category_of_a_question_is_its_kind(tmp_path: Path) -> None:
     items = [{**made.NEW_ITEMS[0], "category": "Приём"}, {**made.NEW_ITEMS[1], "category": "Учёба"}, made.NEW_ITEMS[2]]
-    found = data.question_sets.read(written(tmp_path, "set.json", made.as_json(items)))
+    found = data.foreign_sets.questions(written(tmp_path, "set.json", made.as_json(items)))
     assert [question.kind for question in found.questions] == ["Приём", "Учёба", None], "two vocabularies are not mixed"
     assert "the kind of a question, by which results are sliced, is its category" in found.notes
     assert not any("category" in reason for reason in found.left_out)
@@ -136,14 +149,14 @@ ENCODINGS: dict[str, Callable[[str], bytes]] = {
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_eight_encodings_give_the_same_data(tmp_path: Path, encoding: str, form: str) -> None:
     text = {"json": made.as_json, "jsonl": made.as_lines, "csv": made.as_csv}[form](made.NEW_ITEMS)
-    plain = data.question_sets.read(written(tmp_path, f"plain.{form}", text))
-    other = data.question_sets.read(written(tmp_path, f"other.{form}", ENCODINGS[encoding](text)))
+    plain = data.foreign_sets.questions(written(tmp_path, f"plain.{form}", text))
+    other = data.foreign_sets.questions(written(tmp_path, f"other.{form}", ENCODINGS[encoding](text)))
     assert "ёлку" in other.chunks[0].text
     assert kept(tmp_path, "plain", plain).content_hash == kept(tmp_path, "other", other).content_hash
 
 
 def test_decisions_bring_their_own_passages_and_keep_empty_answers(tmp_path: Path) -> None:
-    found = data.decision_sets.read(written(tmp_path, "judge.json", made.as_json(made.DECISIONS)))
+    found = data.foreign_sets.decisions(written(tmp_path, "judge.json", made.as_json(made.DECISIONS)))
     assert [decision.show for decision in found.decisions] == [True, False, False]
     assert [[d.passages[name] for name in d.context] for d in found.decisions] == [
         ["Библиотека открыта с 9 до 21 часа."],
@@ -157,9 +170,9 @@ def test_decisions_bring_their_own_passages_and_keep_empty_answers(tmp_path: Pat
 
 
 def test_dialogues_are_sessions_of_their_own(tmp_path: Path) -> None:
-    one = data.dialogue_sets.read(written(tmp_path, "one.json", made.as_json(made.DIALOGUES[0])))
-    many = data.dialogue_sets.read(written(tmp_path, "many.json", made.as_json(made.DIALOGUES)))
-    wrapped = data.dialogue_sets.read(written(tmp_path, "in.json", made.as_json({"dialogues": made.DIALOGUES})))
+    one = data.foreign_sets.dialogues(written(tmp_path, "one.json", made.as_json(made.DIALOGUES[0])))
+    many = data.foreign_sets.dialogues(written(tmp_path, "many.json", made.as_json(made.DIALOGUES)))
+    wrapped = data.foreign_sets.dialogues(written(tmp_path, "in.json", made.as_json({"dialogues": made.DIALOGUES})))
     assert [[turn.question for turn in d.turns] for d in many.dialogues] == [d["questions"] for d in made.DIALOGUES]
     assert [*one.dialogues] == many.dialogues[:1]
     assert [*wrapped.dialogues] == [*many.dialogues]
@@ -195,9 +208,9 @@ def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:
 
 
 def test_adding_decisions_leaves_the_knowledge_base_as_it_is(tmp_path: Path) -> None:
-    base = kept(tmp_path, "desk", data.question_sets.read(FORMS["json"](tmp_path, made.NEW_ITEMS)))
+    base = kept(tmp_path, "desk", data.foreign_sets.questions(FORMS["json"](tmp_path, made.NEW_ITEMS)))
     rows = made.DECISIONS[:2]
-    more = data.decision_sets.read(written(tmp_path, "judge.json", made.as_json(rows)))
+    more = data.foreign_sets.decisions(written(tmp_path, "judge.json", made.as_json(rows)))
     written_anew = data.add("desk", tmp_path, more)
     added = data.load("desk", tmp_path)
     assert (written_anew.content_hash, written_anew.whole_hash) == (
@@ -207,7 +220,7 @@ def test_adding_decisions_leaves_the_knowledge_base_as_it_is(tmp_path: Path) -> 
     assert added.content_hash == base.content_hash, "earlier runs on this data stay comparable"
     assert added.hash_with("decisions") != base.hash_with("decisions")
     assert data.add("desk", tmp_path, more) == written_anew
-    changed = data.decision_sets.read(
+    changed = data.foreign_sets.decisions(
         written(tmp_path, "judge.json", made.as_json([{**rows[0], "rationale": "Иначе."}]))
     )
     with pytest.raises(DatasetError, match=r"data set desk, decisions: 'decision-\w+' is there already, and differs"):
@@ -231,11 +244,10 @@ Q, D, T, A = "questions", "decisions", "dialogues", "answers"
 FAULTY: list[tuple[str, str, Any, str]] = [
     (Q, "set.json", without("question"), "set.json, item 2: question is missing"),
     (Q, "set.json", item(question="  "), "set.json, item 2: question = ' ': a question is expected"),
-    (Q, "set.json", item(question=7), "set.json, item 2: question = 7: a text is expected"),
+    (Q, "set.json", item(question={"a": 1}), "set.json, item 2: question: a text is expected"),
     (Q, "set.json", item(id=["x"]), 'set.json, item 2: id = ["x"]: a text or a whole number is expected'),
     (Q, "set.json", item(id="i1"), "set.json, item 2: id = 'i1' stands in item 1 already"),
     (Q, "set.json", item(chunk_id=1.5), "set.json, item 2: chunk_id = 1.5: a text or a whole number"),
-    (Q, "set.json", item(chunk_id=None), "set.json, item 2: chunk_id is missing; a chunk_text needs"),
     (Q, "set.json", item(chunk_id=11), "item 2: chunk_text of the chunk '11' differs from that of item 1"),
     (
         Q,
@@ -245,7 +257,12 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ),
     (Q, "set.json", item(chunk_text=["a"]), 'item 2: chunk_text = ["a"]: a text is expected'),
     (Q, "set.json", item(ground_truth_answer={"a": 1}), "item 2: ground_truth_answer: a text"),
-    (Q, "set.json", item(relevant_chunk_ids={"a": 1}), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
+    (
+        Q,
+        "set.json",
+        item(relevant_chunk_ids={"a": "b"}),
+        'item 2: relevant_chunk_ids = {"a": "b"}: a list, or names',
+    ),
     (Q, "set.json", item(relevant_chunk_ids=[True]), "item 2: relevant_chunk_ids = [true]: a text or a"),
     (Q, "set.json", item(relevant_urls=5), "item 2: relevant_urls = 5: a list is expected"),
     (Q, "set.json", item(user_score=6), "item 2: user_score = 6: a whole number from 1 to 5 is expected"),
@@ -291,14 +308,14 @@ FAULTY: list[tuple[str, str, Any, str]] = [
         "d.json, item 2: ground_truth_show = False: item 1 says True of the same texts",
     ),
     (T, "t.json", '{"questions": []}', "t.json, line 1: questions = []: at least one question is expected"),
-    (T, "t.json", '{"questions": ["a", " "]}', "t.json, line 1: questions.1 = ' ': a question is expected"),
+    (T, "t.json", '{"questions": ["a", " "]}', "t.json, line 1: turn 2: question = ' ': a question is expected"),
     (T, "t.json", '{"questions": "a"}', "t.json, line 1: questions = 'a'"),
     (T, "t.json", '{"expected_answers": ["a"]}', "t.json, line 1: messages, or questions, is missing"),
     (
         T,
         "t.json",
         '{"questions": ["a", "b"], "expected_answers": ["c"]}',
-        "t.json, line 1: expected_answers has 1 answers to 2 questions; as many are expected",
+        "t.json, line 1: turns of 2 × question, 1 × reference: as many of each are expected",
     ),
     (
         A,
@@ -320,9 +337,9 @@ BROKEN = [
     for kind, name, content, said in FAULTY
 ]
 READERS: dict[str, Callable[[Path], object]] = {
-    Q: data.question_sets.read,
-    D: data.decision_sets.read,
-    T: data.dialogue_sets.read,
+    Q: data.foreign_sets.questions,
+    D: data.foreign_sets.decisions,
+    T: data.foreign_sets.dialogues,
     A: data.answer_tables.read,
 }
 
@@ -355,7 +372,7 @@ def test_a_broken_file_gives_one_line_that_names_place_and_field(
 
 def test_notes_and_unknown_fields_are_counted_not_lost_in_silence(tmp_path: Path) -> None:
     items = [{**made.NEW_ITEMS[0], "colour": "red"}, {**made.NEW_ITEMS[1], "colour": "blue", "notes": "x"}]
-    found = data.question_sets.read(written(tmp_path, "set.json", json.dumps(items)))
+    found = data.foreign_sets.questions(written(tmp_path, "set.json", json.dumps(items)))
     assert "not read, as no field is called so: colour" in found.notes
     assert not any("notes" in note for note in found.notes)
 
@@ -363,7 +380,7 @@ def test_notes_and_unknown_fields_are_counted_not_lost_in_silence(tmp_path: Path
 def test_questions_and_answers_of_coqa_are_a_dialogue(tmp_path: Path) -> None:
     told = {"story": "A kitten.", "questions": [{"input_text": "What?", "turn_id": 1}, {"input_text": "Where?"}],
             "answers": [{"input_text": "A kitten", "span_text": "kitten"}, {"input_text": "unknown"}]}  # fmt: skip
-    found = data.dialogue_sets.read(written(tmp_path, "coqa.json", json.dumps({"version": "1.0", "data": [told]})))
+    found = data.foreign_sets.dialogues(written(tmp_path, "coqa.json", json.dumps({"version": "1.0", "data": [told]})))
     assert [(turn.question, turn.answer) for turn in found.dialogues[0].turns] == [
         ("What?", "A kitten"),
         ("Where?", "unknown"),

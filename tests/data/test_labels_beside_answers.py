@@ -118,14 +118,14 @@ def test_lists_of_answers_without_a_reference_are_the_right_ones(bare: Path) -> 
     done = ragbench("init", "qa.jsonl", "--force")
     assert "question = question, reference = answer" in one_line(done.stdout)
     assert "Next: ragbench load questions qa.jsonl" in done.stdout
-    questions = {one.text: one for one in data.question_sets.read(bare / "qa.jsonl").questions}
+    questions = {one.text: one for one in data.foreign_sets.questions(bare / "qa.jsonl").questions}
     assert questions["Who wrote Hamlet?"].references == ("Shakespeare", "William Shakespeare")
     assert questions["Capital of France?"].reference == "Paris"
     write_lines(bare / "both.jsonl", [{**rows[0], "answer": ["Shakespeare"], "reference": "William Shakespeare"}])
     [sample] = read_samples(bare / "both.jsonl")
     assert (sample.response, sample.reference) == ("Shakespeare", "William Shakespeare")
     (bare / "plain.jsonl").write_text(json.dumps({"question": "When?", "answer": "At 8."}) + "\n", encoding="utf-8")
-    [question] = data.question_sets.read(bare / "plain.jsonl").questions
+    [question] = data.foreign_sets.questions(bare / "plain.jsonl").questions
     assert question.reference == "At 8.", "loaded as questions, the only answer there is, is the right one"
 
 

@@ -281,7 +281,7 @@ def test_dialogues_of_every_shape(tmp_path: Path, shape: str, ending: str) -> No
     given = DIALOGUES[shape]
     rows = given if isinstance(given, list) else [given]
     text = json.dumps(given) if ending == "json" else "\n".join(map(json.dumps, rows))
-    [dialogue] = datasets.dialogue_sets.read(written(tmp_path / f"a.{ending}", text)).dialogues
+    [dialogue] = datasets.foreign_sets.dialogues(written(tmp_path / f"a.{ending}", text)).dialogues
     assert [(turn.question, turn.answer) for turn in dialogue.turns] == TALK
 
 
@@ -295,7 +295,7 @@ def test_a_dialogue_is_scored_turn_by_turn() -> None:
 class TestQuestions:
     def test_references_without_passages(self, tmp_path: Path) -> None:
         path = written(tmp_path / "qa.csv", "question,expected_answer,\nWhen?,At 8,\nWhere?,Here,\n")
-        found = datasets.question_sets.read(path)
+        found = datasets.foreign_sets.questions(path)
         assert [one.reference for one in found.questions] == ["At 8", "Here"]
         assert "no passages: " in found.notes[-1]
         assert "give them: --chunks-from NAME" in found.notes[-1]
@@ -306,7 +306,7 @@ class TestQuestions:
 
     def test_passages_that_they_were_written_from(self, tmp_path: Path) -> None:
         write_lines(tmp_path / "t.jsonl", [{"user_input": "q", "reference": "r", "reference_contexts": ["p", "s"]}])
-        found = datasets.question_sets.read(tmp_path / "t.jsonl")
+        found = datasets.foreign_sets.questions(tmp_path / "t.jsonl")
         assert sorted(found.questions[0].relevant) == sorted(chunk.id for chunk in found.chunks)
         assert [chunk.text for chunk in found.chunks] == ["p", "s"] or len(found.chunks) == 2
 
@@ -412,7 +412,7 @@ def test_aliases_of_an_answer_are_references_too(tmp_path: Path) -> None:
     path = tmp_path / "trivia.json"
     answer = {"Value": "8", "Aliases": ["8:00", "eight"]}
     path.write_text(json.dumps({"Data": [{"Question": "When?", "Answer": answer}]}), encoding="utf-8")
-    [question] = datasets.question_sets.read(path).questions
+    [question] = datasets.foreign_sets.questions(path).questions
     assert (question.reference, question.references) == ("8", ("8", "8:00", "eight"))
 
 
@@ -561,7 +561,7 @@ def test_public_sets_of_questions_keep_what_is_right(tmp_path: Path) -> None:
         ({"question": "When?", "targets": [{"text": "8"}], "Question Type": ["Factoid", "Time"]}, ["8"], []),
     ]  # fmt: skip
     for number, (row, references, relevant) in enumerate(rows):
-        brought = datasets.question_sets.read(written(tmp_path / f"{number}.json", json.dumps(row)))
+        brought = datasets.foreign_sets.questions(written(tmp_path / f"{number}.json", json.dumps(row)))
         [question] = brought.questions
         texts = {chunk.id: chunk.text for chunk in brought.chunks}
         given = question.references or ((question.reference,) if question.reference else ())
@@ -575,14 +575,14 @@ def test_public_sets_of_questions_keep_what_is_right(tmp_path: Path) -> None:
 def test_a_corpus_beside_questions_is_the_base_and_nothing_that_was_retrieved(tmp_path: Path) -> None:
     whole = {"queries": {"q1": "When?"}, "corpus": {"d1": "Opens at 8.", "d2": "No."}, "relevant_docs": {"q1": ["d1"]}}
     path = written(tmp_path / "a.json", json.dumps(whole))
-    assert sorted(chunk.id for chunk in datasets.question_sets.read(path).chunks) == ["d1", "d2"]
+    assert sorted(chunk.id for chunk in datasets.foreign_sets.questions(path).chunks) == ["d1", "d2"]
     [sample] = read_samples(path)
     assert (sample.contexts, [chunk.text for chunk in sample.reference_contexts or ()]) == (None, ["Opens at 8."])
 
 
 def test_turns_of_a_benchmark_are_dialogues(tmp_path: Path) -> None:
     row = {"question_id": 81, "turns": ["When?", "And on Sunday?"], "reference": ["8", "closed"]}
-    [dialogue] = datasets.dialogue_sets.read(written(tmp_path / "a.json", json.dumps([row]))).dialogues
+    [dialogue] = datasets.foreign_sets.dialogues(written(tmp_path / "a.json", json.dumps([row]))).dialogues
     assert [(turn.question, turn.answer) for turn in dialogue.turns] == [("When?", "8"), ("And on Sunday?", "closed")]
 
 

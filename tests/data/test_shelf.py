@@ -24,9 +24,9 @@ from ragbench.data.shelf import Shelf
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "answers": data.answer_tables.read,
-    "questions": lambda path: (data.question_sets.read(path), None),
-    "decisions": lambda path: (data.decision_sets.read(path), None),
-    "dialogues": lambda path: (data.dialogue_sets.read(path), None),
+    "questions": lambda path: (data.foreign_sets.questions(path), None),
+    "decisions": lambda path: (data.foreign_sets.decisions(path), None),
+    "dialogues": lambda path: (data.foreign_sets.dialogues(path), None),
 }
 if "traces" in annexes.offered("load"):
     READERS["traces"] = lambda path: import_module("ragbench.extras.traces.files_of_traces").read([path])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.core import settings
-from ragbench.data import DatasetError, decision_sets, dialogue_sets, question_sets
+from ragbench.data import DatasetError, foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.samples import read_all, read_samples, samples_of
 from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, AmbiguousError, Columns, field_of, key
@@ -194,7 +194,7 @@ def test_what_a_search_found_labels_nothing_and_marks_label_alone(
     tmp_path: Path, row: dict[str, Any], relevant: set[str], all_texts: set[str]
 ) -> None:
     write_lines(tmp_path / "q.jsonl", [row])
-    brought = question_sets.read(tmp_path / "q.jsonl")
+    brought = foreign_sets.questions(tmp_path / "q.jsonl")
     texts = {chunk.id: chunk.text for chunk in brought.chunks}
     assert {*texts.values()} == all_texts
     assert {texts[name] for name in brought.questions[0].relevant} == relevant
@@ -224,15 +224,15 @@ class TestColumnsByTheUser:
     def test_every_reader_heeds_them(self, tmp_path: Path) -> None:
         asked = {"question": "frage", "reference": "soll", "reference_contexts": "stelle"}
         write_lines(tmp_path / "q.jsonl", [{"frage": "q", "soll": "g", "stelle": ["p"]}])
-        brought = question_sets.read(tmp_path / "q.jsonl", columns=asked)
+        brought = foreign_sets.questions(tmp_path / "q.jsonl", columns=asked)
         assert [(one.text, one.reference) for one in brought.questions] == [("q", "g")]
         assert len(brought.questions[0].relevant) == len(brought.chunks) == 1
         write_lines(tmp_path / "d.jsonl", [{"talk": [{"role": "user", "content": "q"}]}])
-        [dialogue] = dialogue_sets.read(tmp_path / "d.jsonl", columns={"messages": "talk"}).dialogues
+        [dialogue] = foreign_sets.dialogues(tmp_path / "d.jsonl", columns={"messages": "talk"}).dialogues
         assert [turn.question for turn in dialogue.turns] == ["q"]
         write_lines(tmp_path / "s.jsonl", [{"frage": "q", "said": "a", "ok": "да"}])
         columns = {"question": "frage", "answer": "said", "shown": "ok"}
-        [decision] = decision_sets.read(tmp_path / "s.jsonl", columns=columns).decisions
+        [decision] = foreign_sets.decisions(tmp_path / "s.jsonl", columns=columns).decisions
         assert (decision.question, decision.answer, decision.show) == ("q", "a", True)
 
     def test_of_ragbench_toml_they_hold_where_the_column_is_there(

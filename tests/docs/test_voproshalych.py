@@ -16,7 +16,7 @@ import pytest
 from ragbench import data, tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Chunk, Sample
-from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
+from ragbench.data import ChunkRecord, foreign_sets
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.response_groundedness import response_groundedness
 from ragbench.store import EmbeddingError
@@ -151,11 +151,11 @@ def test_the_data_set_and_the_hard_one(files: Path) -> None:
     base = {
         str(made.FIRST + n): ChunkRecord(id=str(made.FIRST + n), text=text) for n, (text, _, _) in enumerate(made.TEXTS)
     }
-    plain = question_sets.read(files / "dataset.json", base=base)
+    plain = foreign_sets.questions(files / "dataset.json", base=base)
     assert [set(one.relevant) for one in plain.questions] == [{str(made.FIRST + n)} for n in range(10)]
     assert plain.questions[9].cluster == made.LONG
     assert len(made.LONG) > 300
-    hard = question_sets.read(files / "hard.json")
+    hard = foreign_sets.questions(files / "hard.json")
     assert [one.kind for one in hard.questions[:3]] == ["cross_document", "conditional", "direct"]
     assert set(hard.questions[0].relevant) == {"chunk-92459", "chunk-92461"}
     assert set(hard.questions[0].relevant_urls) == {"doc-0", "doc-1"}
@@ -166,7 +166,7 @@ def test_the_data_set_and_the_hard_one(files: Path) -> None:
 @pytest.mark.parametrize("name", ["annotated.csv", "annotated.json"])
 def test_annotations_as_they_are_exported(files: Path, name: str) -> None:
     """In CSV lists are written as Python shows them, and None is an empty cell."""
-    found = question_sets.read(files / name, marked=True)
+    found = foreign_sets.questions(files / name, marked=True)
     ids = [item["id"] for item in made.annotations()]
     assert [one.id for one in found.questions] == [ids[0], *ids[2:]]
     assert found.questions[1].reference is None
@@ -177,23 +177,23 @@ def test_one_question_about_two_chunks_has_one_id_there_and_is_one_question(file
     items = made.dataset()
     twice = {**items[0], "chunk_id": 1, "chunk_text": "Другой фрагмент."}
     (files / "twice.json").write_text(json.dumps([*items, twice]), encoding="utf-8")
-    found = question_sets.read(files / "twice.json")
+    found = foreign_sets.questions(files / "twice.json")
     assert len(found.questions) == 10
     assert found.left_out == {"item that repeats a question under its id": 1}
     content = made.result()
     content["per_query_details"].append(content["per_query_details"][0])
     assert result(files, content).left_out == {"question that stands there twice": 1}
     (files / "other.json").write_text(json.dumps([*items, {**twice, "question": "иной"}]), encoding="utf-8")
-    found = question_sets.read(files / "other.json")
+    found = foreign_sets.questions(files / "other.json")
     assert [one.text for one in found.questions] == [item["question"] for item in items], "the first of an id stays"
     [told] = found.left_out
     assert f"id = {items[0]['id']!r} stands in item 1 already; ids are unique (first: other.json, item 11)" in told
 
 
 def test_decisions_and_dialogues(files: Path) -> None:
-    shown = [one.show for one in decision_sets.read(files / "judge_pipeline.json").decisions]
+    shown = [one.show for one in foreign_sets.decisions(files / "judge_pipeline.json").decisions]
     assert shown == [number % 3 != 1 for number in range(10)]
-    talks = dialogue_sets.read(files / "multi_turn.json").dialogues
+    talks = foreign_sets.dialogues(files / "multi_turn.json").dialogues
     assert [len(one.turns) for one in talks] == [2, 2, 2]
     assert talks[0].turns[0].answer == "С 9 до 21."
 
@@ -240,7 +240,7 @@ def test_pages_go_by_their_number_so_that_files_meet_data_sets(files: Path) -> N
     assert past_runs.page_key(made.PAGES[0]) == "page:101"
     assert past_runs.page_key(made.LONG) == "page:105"
     assert past_runs.page_key(" https://x.example/a ") == "https://x.example/a"
-    question_set = question_sets.read(files / "dataset.json")
+    question_set = foreign_sets.questions(files / "dataset.json")
     data.write("helpdesk", files / "data", chunks=question_set.chunks, questions=question_set.questions,
                    title="h", licence="none", language="ru", source="t")  # fmt: skip
     dataset = data.load("helpdesk", files / "data")

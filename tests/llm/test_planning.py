@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragbench as ragbench_package
-from ragbench import tiers
+from ragbench import report, tiers
 from ragbench.cli.console import outputs
 from ragbench.core.settings import (
     EmbedderSettings,
@@ -26,6 +26,7 @@ from ragbench.core.settings import (
 )
 from ragbench.core.trust import UntrustedError
 from ragbench.llm import Experience, Outlook, planning
+from ragbench.report.execution import orchestration
 from ragbench.store import Store
 from ragbench.store.reply_journal import Choice, DatabaseJournal, Pruning
 from ragbench.systems import make
@@ -302,7 +303,6 @@ class TestOfASample:
 
 @pytest.mark.slow
 def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench import report
 
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     steps: list[report.Step] = []
@@ -314,6 +314,41 @@ def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypat
     said = re.compile(r"\d+ of \d+ answered \(0 from the journal\), 2 in flight, 0 failed, cost 0\.\d+$")
     assert any(said.search(note) for note in notes), notes
     assert all(step.work_total == 12 for step in steps if step.label == "judging")
+
+
+@pytest.mark.parametrize(
+    ("page", "given", "tables", "is_executed"),
+    [
+        ("tier2_generation", {}, "", False),
+        ("tier3_end_to_end", {}, "", False),
+        ("tier2_generation", {"judges": "lexical"}, "J", False),
+        ("tier2_generation", {"metrics": "rouge1_f"}, "J", False),
+        ("tier2_generation", {}, "J", True),
+        ("tier2_generation", {"judges": "lexical", "refusals": "model"}, "J", True),
+        ("tier3_end_to_end", {"judges": "lexical", "production_judge": "model"}, "J", True),
+        ("tier2_generation", {}, "G", True),
+        ("tier2_generation", {"systems": "bm25"}, "G", False),
+        ("tier1_retrieval", {}, "S", True),
+        ("tier1_retrieval", {"systems": "bm25"}, "S", False),
+        ("tier3_end_to_end", {}, "S", True),
+    ],
+)
+def test_a_plan_executes_what_may_ask_somebody_and_stand_ins_are_nobody(
+    page: str, given: dict[str, Any], tables: str, is_executed: bool, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = 'base_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+    known = {
+        "": "",
+        "J": f"[judges.model]\n{address}",
+        "G": f'[generators.model]\nkind = "openai"\n{address}[systems.written]\nretriever = "bm25"\n'
+        'generator = "model"\n',
+        "S": '[systems.prod]\nurl = "http://127.0.0.1:9/ask"\nids = "ids"\n',
+    }
+    add(project, f'{known[tables]}[systems.bm25]\nretriever = "bm25"\n')
+    executed = list[str]()
+    monkeypatch.setattr(orchestration.Work, "all", lambda _, notebooks, __: executed.extend(notebooks) or {})
+    planned = report.plan([page], given)
+    assert (tuple(executed), planned.silent) == (((page,), ()) if is_executed else ((), (page,)))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from ragbench.core.language import translator
 from ragbench.core.metric import parse
 from ragbench.core.types import Sample, Score, Status
-from ragbench.data import samples, squad
+from ragbench.data import foreign_sets, samples
 from ragbench.metrics import catalogue, overlap
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.references import lowest_of_references
@@ -147,6 +147,6 @@ def test_squad_keeps_all_answers(tmp_path: Path) -> None:
     ]}]}  # fmt: skip
     path = tmp_path / "s.json"
     path.write_text(json.dumps({"data": [data]}))
-    questions = squad.read(path).questions
+    questions = foreign_sets.questions(path).questions
     assert [(one.reference, one.references) for one in questions] == [("8:00", ("8:00", "at 8:00")), ("8:00", ())]
     assert "references" not in questions[1].model_dump()

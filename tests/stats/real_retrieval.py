@@ -78,7 +78,7 @@ def searched(texts: Sequence[str], questions: Sequence[str]) -> dict[str, NDArra
 
 def xquad(folder: Path, language: str) -> Runs:
     """Each question's own paragraph among the 180; one cluster an article."""
-    brought = datasets.squad.read(folder / f"xquad.{language}.json.gz")
+    brought = datasets.foreign_sets.questions(folder / f"xquad.{language}.json.gz")
     chunks, questions = brought.chunks, brought.questions
     found = searched([chunk.text for chunk in chunks], [question.text for question in questions])
     lists = {name: [[chunks[place].id for place in row] for row in places] for name, places in found.items()}

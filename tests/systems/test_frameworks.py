@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench.systems.callables import FunctionSystem, asked
-from ragbench.systems.frameworks import adapted, understood
+from ragbench.systems.frameworks import adapted, adapted_writer, understood
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 
@@ -350,3 +350,38 @@ class TestTheRealOnes:
         whole.connect("retriever", "answers.documents")
         said = adapted(whole)("dormitory", 2)
         assert (said["answer"], [one["id"] for one in said["retrieved"]]) == ("said True", ["c1"])
+
+
+TOLD = {
+    "keyword": "def ask(question, k=5, *, contexts=None): return question, k, contexts",
+    "between": "def ask(question, passages=None, top_k=5): return question, top_k, passages",
+    "needed": "def ask(question, documents): return question, None, documents",
+    "first": "def ask(context, question): return question, None, context",
+    "temperature": "def ask(question, context=None, temperature=0.5): return question, temperature, context",
+}
+
+
+@pytest.mark.parametrize("source", TOLD.values(), ids=TOLD)
+def test_a_function_is_given_contexts_by_the_parameter_that_is_for_them(source: str) -> None:
+    made: dict[str, Any] = {}
+    exec(source, made)
+    called = asked(made["ask"])
+    question, number, contexts = called("how?", 3, ["one", "two"])
+    assert (question, contexts) == ("how?", ["one", "two"])
+    assert number == (0.5 if "temperature" in source else None if "None, " in source.split("return")[1] else 3)
+    assert adapted_writer(made["ask"])("how?", ["one", "two"]) == called("how?", 2, ["one", "two"])
+    if "=None" in source:
+        assert called("how?", 3) == (question, number, None)
+    else:
+        with pytest.raises(ValueError, match=r"it answers from .* that it is given: give that parameter the default"):
+            called("how?", 3)
+
+
+def test_a_number_of_passages_is_no_context_and_an_object_of_ones_own_takes_some() -> None:
+    class Assistant:
+        def ask(self, question: str, sources: Any = None, passages: list[str] | None = None) -> Any:
+            return question, sources, passages
+
+    assert asked(lambda question, passages=5: passages)("how?", 3) == 3
+    assert asked(Assistant())("how?", 3, ["one"]) == ("how?", None, ["one"])
+    assert asked(Assistant())("how?", 3) == ("how?", None, None)

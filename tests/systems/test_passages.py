@@ -245,3 +245,21 @@ class TestRealSplitters:
         hits, reader = read(adapted(search)("the library opens at", 10))
         assert reader.known == {How.OVERLAP: 20}
         assert all(hit.chunk.text in next(one.text for one in BASE if one.id == hit.chunk.passage) for hit in hits[:1])
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        ("The library opens at nine.", "The library opens at nine."),
+        (
+            "図書館は九時に開いて夜の八時に閉まります、日曜日は休みです。",
+            "図書館は九時に開いて夜の八時に閉まります、日曜日は休みです。",
+        ),
+        ("c7", ""),
+        ("документ-7", ""),
+        ("https://example.com/a/very/long/address/of/a/page", ""),
+    ],
+)
+def test_a_bare_text_that_nobody_knows_is_read_by_judges_and_an_id_is_none(item: str, text: str) -> None:
+    [hit] = ItemReader(Passages(())).hits([item], 5)
+    assert (hit.chunk.id, hit.chunk.text) == (item, text)

@@ -9,6 +9,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,10 +19,11 @@ from hypothesis import strategies as st
 
 from ragbench.core.settings import SystemSettings
 from ragbench.core.settings.urls import MASK
-from ragbench.core.types import Question
+from ragbench.core.types import Question, Status
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, planning
 from ragbench.llm.service import events
-from ragbench.systems import Retrieval, RetrievalError
+from ragbench.systems import GenerationError, Retrieval, RetrievalError, Task
+from ragbench.systems.chat import fill
 from ragbench.systems.remote import RemoteSystem, unread
 from tests.systems.service_server import Asked, Reply, ServiceServer
 from tests.systems.test_systems import CHUNKS, QUESTIONS, ids
@@ -91,6 +93,69 @@ class TestWhatIsSent:
     def test_any_question_makes_a_body_that_holds_it(self, text: str) -> None:
         settings = SystemSettings(url="http://h/", ids="@", body='{"a": ["{question}", {k}], "b": "<{question}>"}')
         assert json.loads(settings.asked(text, 3)[1]) == {"a": [text, 3], "b": f"<{text}>"}
+
+
+class TestContexts:
+    """A service whose body names {contexts} answers from passages that it is given."""
+
+    BODY = '{"question": "{question}", "k": {k}, "contexts": {contexts}}'
+    CHAT = '{"messages": [{"content": "From these:\\n{contexts}\\n\\nQ: {question}", "role": "user"}]}'
+    TEXTS = 'one "quoted" {question}', "two\n{k} \\ ё"
+
+    def tasks(self, *contexts: str, repeats: int = 1) -> list[Task]:
+        chunks = tuple(replace(CHUNKS[0], id=f"given-{n}", text=text) for n, text in enumerate(contexts))
+        return [Task(question, chunks, repeat) for question in QUESTIONS for repeat in range(repeats)]
+
+    def test_a_list_of_texts_or_one_text_as_our_own_prompt_has_it(self) -> None:
+        with serving({"answer": "In August."}) as server:
+            (said, *_) = remote(server, body=self.BODY, answer="answer").generate(self.tasks(*self.TEXTS))
+            remote(server, body=self.CHAT, answer="answer").generate(self.tasks(*self.TEXTS))
+        assert said.answer == "In August."
+        assert said.seconds is not None
+        assert said.seconds > 0
+        assert server.asked[0].body == {"question": QUESTIONS[0].text, "k": 2, "contexts": list(self.TEXTS)}
+        [message] = server.asked[len(QUESTIONS)].body["messages"]
+        told = f"[1] {self.TEXTS[0]}\n\n[2] {self.TEXTS[1]}"
+        assert message["content"] == f"From these:\n{told}\n\nQ: {QUESTIONS[0].text}"
+        assert told in fill("{contexts} {question}", "", self.TEXTS, "en")
+
+    def test_none_are_given_where_it_retrieves_and_an_empty_list_where_there_is_none(self) -> None:
+        with serving() as server:
+            found = remote(server, body=self.BODY, **WHOLE)
+            found.retrieve(QUESTIONS[:1], 3)
+            found.generate(self.tasks()[:1])
+        assert [asked.body["contexts"] for asked in server.asked] == [None, []]
+        assert [asked.body["k"] for asked in server.asked] == [3, 1]
+
+    def test_only_the_answer_is_read_where_passages_were_given(self) -> None:
+        with serving({"data": {"answer": "In August."}}) as server:
+            (said, *_) = remote(server, body=self.BODY, **WHOLE).generate(self.tasks("one"))
+        assert said.answer == "In August."
+
+    def test_a_reply_is_kept_and_a_repeat_asks_anew(self) -> None:
+        journal = MemoryJournal()
+        with serving() as server:
+            for _ in range(2):
+                found = remote(server, body=self.BODY, journal=journal, **WHOLE)
+                assert len(found.generate(self.tasks("one", repeats=2))) == 2 * len(QUESTIONS)
+        assert len(server.asked) == 2 * len(QUESTIONS)
+
+    def test_one_that_fails_has_no_answer_and_all_of_them_are_an_error(self) -> None:
+        with serving(unless_first({"detail": "no"})) as server:
+            first, *others = remote(server, body=self.BODY, **WHOLE).generate(self.tasks("one"))
+        assert (first.answer, first.status) == (None, Status.MISSING_FIELD)
+        assert "a text is expected; got nothing" in first.reason
+        assert {other.answer for other in others} == {"In August."}
+        with serving({"detail": "no"}) as server, pytest.raises(GenerationError, match=r"for all 3 tasks: .*expected"):
+            remote(server, body=self.BODY, **WHOLE).generate(self.tasks("one"))
+
+    @given(st.text(st.characters(exclude_categories=["Cs"])), st.booleans())
+    def test_any_text_arrives_as_it_is(self, text: str, is_quoted: bool) -> None:
+        slot = '"{contexts}"' if is_quoted else "{contexts}"
+        settings = SystemSettings(url="http://h/", answer="@", body=f'{{"a": "\\"{{question}}", "b": [{slot}]}}')
+        sent = json.loads(settings.asked(text, 3, [text, text])[1])
+        assert sent == {"a": f'"{text}', "b": [f"[1] {text}\n\n[2] {text}" if is_quoted else [text, text]]}
+        assert settings.takes_contexts
 
 
 class TestWhatIsRead:
@@ -447,6 +512,15 @@ class TestFaults:
         ({"url": "http://h/", "ids": "nofunction(@)"}, "no JMESPath"),
         ({"url": "http://h/", "ids": "@", "stream": True}, "needs `answer`"),
         ({"url": "http://h/", "ids": "@", "body": '{"q": {question}}'}, "not JSON once it is filled"),
+        (
+            {"url": "http://h/", "ids": "@", "body": '{"q": "{question}", "c": {contexts}}'},
+            "give the expression `answer`",
+        ),
+        ({"url": "http://h/{contexts}?{question}", "answer": "a"}, r"no slot {contexts}; slots are {question} and {k}"),
+        (
+            {"url": "http://h/", "ids": "@", "body": '{"q": "{user}"}'},
+            r"no slot {user}; slots are {question} and {k} and {contexts}",
+        ),
         ({"url": "http://h/", "ids": "@", "body": '{"k": {k}}'}, "does not send the question"),
         ({"url": "http://h/", "ids": "@", "method": "GET"}, "does not send the question"),
         (

@@ -89,6 +89,50 @@ def test_who_answers_by_itself_is_left_out_without_being_asked(server: ServiceSe
     found = tiers.tier2_generation(systems="prod, plain", metrics="rouge1_f")
     assert found.facts["left_out_systems"] == {"prod": "answers by itself"}
     assert server.asked == []
+    said = views.answers.writers(views.Page(found)).html()
+    assert "A service can where its body names the slot {contexts}" in said
+
+
+def test_a_service_that_takes_contexts_is_asked_with_the_ideal_ones(server: ServiceServer, project: Path) -> None:
+    body = """body = '{"question": "{question}", "k": {k}, "contexts": {contexts}}'"""
+    add(project, SERVICE.format(url=server.url, more=body).replace("prod", "given"))
+    server.answer = lambda asked: {"answer": (asked.body["contexts"] or ["I do not know."])[0]}
+    found = tiers.tier2_generation(systems="given, plain", metrics="rouge1_f, response_exact_match_rate")
+    sent = {asked.body["question"]: asked.body for asked in server.asked}
+    assert len(server.asked) == 2 * 5, "a repeat asks anew"
+    whole = [answer_project.CHUNKS[name] for name in ("hours", "lunch")]
+    assert sent["When does the canteen open and what is lunch?"]["contexts"] == whole
+    assert sent["Is there a kindergarten?"]["contexts"] == []
+    assert found.facts["left_out_systems"] == {}
+    assert found.facts["generators"]["given"]["url"] == server.url
+    rows = found.extra["answers"].query("system == 'given' and repeat == 0").set_index("sample")
+    assert rows["response"]["q2"] == whole[0]
+    assert rows["contexts"]["q2"] == ["hours", "lunch"]
+    assert set(values(found, "given", "response_exact_match_rate").values()) == {1.0}
+    # "Lunch costs 250 roubles." against "Lunch in the canteen costs 250 roubles.": 4 words of 4, and 4 of 7
+    assert values(found, "given", "rouge1_f")["q1"] == pytest.approx(2 * 1 * (4 / 7) / (1 + 4 / 7))
+    said = views.answers.writers(views.Page(found)).html()
+    assert f"the service {server.url}, which was given the passages" in said
+    assert tiers.tier2_generation(systems="given", metrics="rouge1_f").facts["left_out_systems"] == {}
+    assert len(server.asked) == 10, "all of it is kept"
+
+
+def test_a_function_that_takes_contexts_is_asked_with_the_ideal_ones(project: Path) -> None:
+    (project / "with_contexts.py").write_text(
+        "def ask(question, k=10, contexts=None):\n"
+        "    return {'answer': (contexts or ['I do not know.'])[0], 'retrieved': ['lunch']}\n",
+        encoding="utf-8",
+    )
+    add(project, '[systems.given]\ncallable = "with_contexts:ask"\n')
+    found = tiers.tier2_generation(systems="given, alone", metrics="rouge1_f")
+    assert found.facts["left_out_systems"] == {"alone": "answers by itself"}
+    rows = found.extra["answers"].query("repeat == 0").set_index("sample")
+    assert rows["response"].to_dict() == {
+        "q1": answer_project.CHUNKS["lunch"], "q2": answer_project.CHUNKS["hours"],
+        "q3": answer_project.CHUNKS["library"], "q4": answer_project.CHUNKS["card"], "q5": "I do not know.",
+    }  # fmt: skip
+    whole = tiers.tier3_end_to_end(systems="given", metrics="rouge1_f", repeats=1)
+    assert set(whole.extra["answers"]["response"]) == {"I do not know."}, "there it searches by itself"
 
 
 @pytest.mark.slow

@@ -275,7 +275,7 @@ def test_two_measurements_are_equal_to_the_byte(tier: str, project: Path, monkey
 def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_data: Callable[[str], Path]) -> None:
     from ragbench import data as datasets
 
-    brought = datasets.squad.read(shared_data("xquad/xquad.ru.json.gz"))
+    brought = datasets.foreign_sets.questions(shared_data("xquad/xquad.ru.json.gz"))
     chunks, questions = brought.chunks, brought.questions
     about = {"title": "XQuAD", "licence": "CC BY-SA 4.0", "source": "xquad.ru.json.gz", "language": "ru"}
     datasets.write("xquad-ru", project / "data", chunks=chunks, questions=questions, **about)

@@ -27,7 +27,7 @@ def test_what_is_returned_is_the_base_where_there_is_none() -> None:
 def test_questions_without_passages_are_a_data_set(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"question": "When?", "ground_truth_answer": "8:00"}\n')
-    found = data.question_sets.read(path)
+    found = data.foreign_sets.questions(path)
     assert any("as far as it is seen" in note for note in found.notes)
     tables = {table: getattr(found, table) for table in found.tables}
     data.write("q", tmp_path, title="q", licence="CC0", source="a test", language="en", **tables)

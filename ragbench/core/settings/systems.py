@@ -6,6 +6,8 @@ And the tables of what a system of configured parts is made of.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -20,6 +22,7 @@ from ragbench.core.settings.tables import (
     IndexSettings,
     Table,
     filled,
+    numbered,
     refuse_open_secrets,
     refuse_unfit,
 )
@@ -30,6 +33,9 @@ EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")
 OF_A_SERVICE = (*EXPRESSIONS, "method", "body", "headers", "stream", "concurrency", "requests_per_minute")
 BODY = '{"question": "{question}", "k": {k}}'
 SLOTS = ("question", "k")
+CONTEXTS = "contexts"
+"""The slot of a body, and of no address, that takes passages to answer from."""
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 
 
 class SystemSettings(IndexSettings, Patience):
@@ -60,7 +66,12 @@ class SystemSettings(IndexSettings, Patience):
         "stand in its path and query",
     )
     method: Literal["POST", "GET", "PUT"] = Field(default="POST", description="of a service's requests; GET: no body")
-    body: str = Field(default=BODY, description="of a request, in JSON, with the slots {question} and {k}")
+    body: str = Field(
+        default=BODY,
+        description="of a request, in JSON, with the slots {question} and {k}; where it names {contexts}, "
+        "tier2_generation gives it the passages to answer from: a list of texts, or, within quotes, one numbered "
+        "text, as a prompt has it",
+    )
     headers: dict[str, str] = Field(
         default={},
         description='of a request; the values of environment variables by their names: "Bearer {PROD_KEY}". A secret '
@@ -98,12 +109,19 @@ class SystemSettings(IndexSettings, Patience):
         """The environment variables whose values are sent in headers, each once."""
         return tuple(dict.fromkeys(name for value in self.headers.values() for name in SLOT.findall(value)))
 
-    def asked(self, question: str, k: int) -> tuple[str, str]:
-        """The address and the body of the request for a question; the body is empty for GET."""
+    @property
+    def takes_contexts(self) -> bool:
+        """Whether it is a service that can be given the passages to answer from."""
+        return self.url is not None and self.method != "GET" and f"{{{CONTEXTS}}}" in self.body
+
+    def asked(self, question: str, k: int, contexts: Sequence[str] | None = None) -> tuple[str, str]:
+        """The address and the body of the request for a question; the body is empty for GET.
+
+        contexts: texts to answer from, where the body names them; None, which is null in a list's place: it is to
+        retrieve by itself.
+        """
         address = filled(str(self.url), {"question": quote(question, safe=""), "k": str(k)})
-        if self.method == "GET":
-            return address, ""
-        return address, filled(self.body, {"question": json.dumps(question, ensure_ascii=False)[1:-1], "k": str(k)})
+        return address, "" if self.method == "GET" else _body(self.body, question, k, contexts)
 
     _no_secrets = field_validator("headers")(refuse_open_secrets)
 
@@ -121,15 +139,15 @@ class SystemSettings(IndexSettings, Patience):
                 f"url = {shown!r} holds a user, a password, a key or a fragment: name its variable in `headers`"
             )
         check_host("url", given)
-        _check_slots("url", given)
+        _check_slots("url", given, SLOTS)
         return given
 
     @field_validator("body")
     @classmethod
     def _json(cls, given: str) -> str:
-        _check_slots("body", given)
+        _check_slots("body", given, (*SLOTS, CONTEXTS))
         try:
-            json.loads(filled(given, {"question": r"a \" b", "k": "1"}))
+            json.loads(_body(given, 'a " b', 1, ('a " b',)))
         except ValueError:
             raise ValueError(
                 f'body = {given!r} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
@@ -176,6 +194,8 @@ class SystemSettings(IndexSettings, Patience):
             raise ValueError("scores are of passages or ids: give one of these expressions too")
         elif self.stream and not own["answer"]:
             raise ValueError("stream = true needs `answer`, where an event has its piece of text")
+        elif self.takes_contexts and not own["answer"]:
+            raise ValueError("body names {contexts}, to answer from them: give the expression `answer`, too")
         elif "{question}" not in (self.url if self.method == "GET" else self.url + self.body):
             raise ValueError(
                 f"{self.method} {self.url} does not send the question: write {{question}} where it belongs"
@@ -183,9 +203,19 @@ class SystemSettings(IndexSettings, Patience):
         return self
 
 
-def _check_slots(place: str, template: str) -> None:
-    if strange := sorted(set(SLOT.findall(template)) - set(SLOTS)):
-        raise ValueError(f"{place}: there is no slot {{{strange[0]}}}; slots are {{question}} and {{k}}")
+def _check_slots(place: str, template: str, slots: Sequence[str]) -> None:
+    if strange := sorted(set(SLOT.findall(template)) - set(slots)):
+        legal = " and ".join(f"{{{name}}}" for name in slots)
+        raise ValueError(f"{place}: there is no slot {{{strange[0]}}}; slots are {legal}")
+
+
+def _body(template: str, question: str, k: int, contexts: Sequence[str] | None) -> str:
+    """A body with its slots filled in one pass. Within quotes contexts are one text, elsewhere a list."""
+    within = {"question": question, "k": str(k), CONTEXTS: numbered(contexts or ())}
+    quoted = {name: json.dumps(text, ensure_ascii=False)[1:-1] for name, text in within.items()}
+    values = {"k": str(k), CONTEXTS: json.dumps(contexts, ensure_ascii=False)}
+    parts = _STRING.split(template)
+    return "".join(filled(part, quoted if place % 2 else values) for place, part in enumerate(parts))
 
 
 OF_RETRIEVERS = {

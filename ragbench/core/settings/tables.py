@@ -63,6 +63,11 @@ def filled(template: str, values: Mapping[str, str]) -> str:
     return SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
+def numbered(texts: Iterable[str]) -> str:
+    """Passages as one text, as a prompt has them: each behind its number from 1, a blank line between them."""
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
+
+
 def refuse_unfit(table: Table, choice: str, fitting: Mapping[str, Iterable[str]]) -> None:
     """Options that were given and are of another choice than the table's own, which would be ignored.
 

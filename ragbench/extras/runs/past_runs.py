@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from ragbench.core.metric import Metric
+from ragbench.data import foreign_sets
 from ragbench.data.files import DatasetError, cut
-from ragbench.data.question_sets import Name, Page, Pages
+from ragbench.data.records import Identifier, Url
 from ragbench.data.rows import checked, read_rows
 from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
@@ -64,6 +65,9 @@ def _moment(value: Any) -> datetime.datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
+Name = Annotated[Identifier | None, BeforeValidator(foreign_sets.name)]
+Page = Annotated[Url | None, BeforeValidator(foreign_sets.name)]
+Pages = Annotated[list[Url], BeforeValidator(foreign_sets.names)]
 Number = Annotated[float, BeforeValidator(_number)]
 Counted = Annotated[StrictInt, Field(ge=0, le=LARGEST_COUNT)]
 Moment = Annotated[datetime.datetime | None, BeforeValidator(_moment)]

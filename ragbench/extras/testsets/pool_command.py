@@ -15,7 +15,7 @@ from ragbench.core.endings import Ending
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
     from ragbench.core.settings import Settings
-    from ragbench.data import QuestionRecord
+    from ragbench.data import ChunkRecord, QuestionRecord
     from ragbench.extras.testsets.pooling import Judgement, Pair, Pool
     from ragbench.extras.testsets.powered import Drawn
     from ragbench.llm import Journal, Outlook, Tally
@@ -26,7 +26,7 @@ def pool(
     name: Annotated[str, typer.Argument(help="The data set: kb, or kb:ru for one of its languages.")],
     depth: Annotated[int, typer.Option(help="So many of the first passages of each system.")] = 10,
     run_name: Annotated[
-        str, typer.Option("--run", help="The run whose Tier 1 retrieved them: a name, latest, or a folder.")
+        str, typer.Option("--run", help="The run whose Tier 1, or 3, retrieved them: a name, latest, or a folder.")
     ] = "latest",
     systems: Annotated[str, typer.Option("--systems", "-s", help="Of these alone, comma-separated; all if none.")] = "",
     judge: Annotated[
@@ -49,6 +49,9 @@ def pool(
         bool, typer.Option("--estimate", help="What people would say, from their grades of some questions.")
     ] = False,
     sample: Annotated[float, typer.Option(help="Judge this share of the pool; infAP tells the rest.")] = 1.0,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Passages that the data set does not have become passages of it.")
+    ] = False,
     level: Annotated[int, typer.Option(help="The smallest grade that counts as relevant.", min=1, max=3)] = 2,
     limit: options.Limit = None,
     plan: options.PlanOnly = False,
@@ -66,6 +69,9 @@ def pool(
     `--active` in the place of `--again` draws about as many by chance, likelier where one grade more or less of the
     judge, or another judge's, moves the systems' values; the chances are kept, and `--estimate` reckons with them.
 
+    `--adopt` takes what systems returned into the knowledge base: of questions without passages, that a service or a
+    function of yours answered in tier3_end_to_end, this is the base, as far as it is seen.
+
     Example: ragbench pool kb --depth 10
     Example: ragbench pool kb --judge mini --plan
     Example: ragbench pool kb --sheet grades.csv && ragbench pool kb --take grades.csv --annotator anna
@@ -74,7 +80,7 @@ def pool(
     from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
     from ragbench.data.subsets import drawn
-    from ragbench.data.writing import change
+    from ragbench.data.writing import add
     from ragbench.extras.testsets import pooling, powered
     from ragbench.judge import asks_nobody
     from ragbench.llm import run
@@ -96,9 +102,14 @@ def pool(
     label = f"{place.name}:{language}"
     made = pooling.retrieval_of(run_name, label)
     passages = {chunk.id: chunk.text for chunk in records.chunks}
+    adopted: list[ChunkRecord] = []
+    if adopt:
+        made, adopted = pooling.seen(made, passages)
+        passages |= {chunk.id: chunk.text for chunk in adopted}
     pooled = pooling.Pool.of(made, depth, records.questions, passages, parted(systems))
     for what, count in pooled.strange.items():
-        terminal.say(f"left out: {count} results whose {what} the data set does not have any more", colour="yellow")
+        more = "" if adopt or what != "passage" else "; --adopt makes passages of it of those that have a text"
+        terminal.say(f"left out: {count} results whose {what} the data set does not have{more}", colour="yellow")
     judgements = pooling.read(place, language)
     gone = [j for j in judgements if j.passage not in passages or j.question not in {q.id for q in records.questions}]
     if gone:
@@ -151,8 +162,9 @@ def pool(
     pooling.keep(place, language, new)
     out = [pair for pair in pooled.pairs if pair not in chosen and pair not in known]
     changed = pooling.labelled(records.questions, [*judgements, *new], out, level=level)
-    change(label, folder, data.Records(questions=changed))
-    terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels. "
+    add(label, folder, data.Records(chunks=adopted, questions=changed), replace=True)
+    told = f" {len(adopted)} passages became the data set's." if adopted else ""
+    terminal.say(f"{len(new)} grades are kept, and {len(changed)} questions of {label} have new labels.{told} "
                  f"Next: ragbench run {pooling.NOTEBOOK} -d {label}")  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from pydantic import Field
 from ragbench.core.types import Judge
 from ragbench.core.waves import gather
 from ragbench.data.files import DatasetError
-from ragbench.data.records import Closed, QuestionRecord
+from ragbench.data.records import ChunkRecord, Closed, QuestionRecord
 from ragbench.extras.testsets import candidates
 from ragbench.judge.relevance import HIGHEST, RELEVANCE
 
@@ -22,20 +22,57 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
 
 
-NOTEBOOK = "tier1_retrieval"
+NOTEBOOK, WHOLE = "tier1_retrieval", "tier3_end_to_end"
+NAMED = 12  # hexadecimal digits of a text's hash: two of a million texts meet once in 500 bases
 
 
 def retrieval_of(run_name: str, label: str) -> Measurement:
-    """What a kept run's Tier 1 measured on a data set. Raises DatasetError for a run without it, or of another set."""
+    """What a kept run's Tier 1, else its Tier 3, retrieved on a data set. Raises DatasetError for a run that has
+    neither, or of another set."""
     from ragbench.report.keeping import kept
     from ragbench.report.pages.notebook_pages import Measurements
 
     measured = Measurements(kept.pages_of(run_name))
-    if NOTEBOOK not in measured.names():
-        raise DatasetError(f"--run {run_name}: it has no Tier 1: `ragbench run {NOTEBOOK} -d {label}`")
-    if (found := measured[NOTEBOOK].facts.get("dataset")) != label:
+    there = next((page for page in (NOTEBOOK, WHOLE) if page in measured.names()), None)
+    if there is None:
+        raise DatasetError(
+            f"--run {run_name}: it has neither Tier 1 nor Tier 3: `ragbench run {NOTEBOOK} -d {label}`, or {WHOLE}"
+        )
+    if (found := measured[there].facts.get("dataset")) != label:
         raise DatasetError(f"--run {run_name}: it is of {found}, not of {label}")
-    return measured[NOTEBOOK]
+    return measured[there]
+
+
+def seen(made: Measurement, passages: Mapping[str, str]) -> tuple[Measurement, list[ChunkRecord]]:
+    """The passages that a run's systems returned and the data set does not have, and the run as if it had them.
+
+    passages: texts of the data set's by their ids; one of the same text is that passage. Another one keeps the id that
+    it came with, where this is no text and stands for one alone; else it is called by its text's hash.
+    """
+    rows = made.retrieved[["chunk", "text", "url"]].drop_duplicates()
+    by_text = {text: name for name, text in passages.items()}
+    texts: dict[str, set[str]] = defaultdict(set)
+    for row in rows.itertuples():
+        texts[str(row.chunk)].add(str(row.text or ""))
+    names: dict[tuple[str, str], str] = {}
+    new: dict[str, ChunkRecord] = {}
+    for row in rows.itertuples():
+        name, text = str(row.chunk), str(row.text or "")
+        if name in passages or not text.strip():
+            continue
+        known = by_text.get(text)
+        is_own = len(texts[name]) == 1 and name != text and len(name) <= MOST_LETTERS and name.isprintable()
+        own = name if is_own else f"p-{sha256(text.encode()).hexdigest()[:NAMED]}"
+        names[name, text] = known or own
+        if known is None:
+            new[own] = ChunkRecord(id=own, text=text, url=row.url if isinstance(row.url, str) else None)
+    pairs = zip(made.retrieved["chunk"], made.retrieved["text"], strict=True)
+    renamed = made.retrieved.assign(chunk=[names.get((str(name), str(text or "")), name) for name, text in pairs])
+    return replace(made, retrieved=renamed), list(new.values())
+
+
+MOST_LETTERS = 300
+"""Of an id, as records have them."""
 
 
 class Judgement(Closed):

@@ -16,9 +16,10 @@ from ragbench.embed import wheels
 from ragbench.llm import Outlook, planning
 from ragbench.report.execution import kernel_pool, orchestration
 from ragbench.report.execution.kernel_pool import Round
-from ragbench.report.execution.preparation import Read, prepared
+from ragbench.report.execution.preparation import Read, prepared, requests
 from ragbench.store import Store
 from ragbench.systems.work import Demand, Estimate, Work
+from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import Lack
@@ -69,7 +70,12 @@ def plan(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
     )
     work = to_compute(asked, settings.load(), read)
-    asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
+    known = settings.load()
+    asking = {
+        name: notebook
+        for name, notebook in sources.items()
+        if _asks(notebook, {**defaults[name], **values[name]}, known)
+    }
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
         with kernel_pool.opened(len(asking)) as forks:
@@ -81,11 +87,17 @@ def plan(
     return Planned(outlooks, silent, failures, left_out, work, unread)
 
 
-def _asks(parameters: Mapping[str, Any]) -> bool:
-    """Whether a notebook with these parameters asks a model, or a system over HTTP."""
-    known = settings.load().systems
-    systems = parted(parameters[SYSTEMS]) or tuple(known) if {SYSTEMS, DEPTH} <= parameters.keys() else ()
-    return JUDGES in parameters or any(known[name].url for name in systems if name in known)
+def _asks(notebook: Any, parameters: Mapping[str, Any], known: settings.Settings) -> bool:
+    """Whether a notebook with these parameters asks a model, or a system over HTTP. What asks stand-ins alone is not
+    executed: nobody has to wait for what they would say."""
+    systems = parted(parameters[SYSTEMS]) or tuple(known.systems) if SYSTEMS in parameters else ()
+    over_http = any(known.systems[name].url for name in systems if name in known.systems)
+    if JUDGES not in parameters:
+        return DEPTH in parameters and over_http
+    asked = requests(notebook, parameters)
+    named = {word for value in parameters.values() if isinstance(value, str) for word in parted(value)}
+    used = readiness.of_requests(asked, known) if asked else readiness.of_settings(known)
+    return over_http or not known.judges.keys().isdisjoint(named) or any(readiness.probes(used, known))
 
 
 def to_compute(asked: Iterable[Request], known: settings.Settings, read: Read) -> tuple[Work, ...]:

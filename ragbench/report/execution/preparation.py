@@ -318,11 +318,15 @@ def _hint(absent: Lack) -> str:
         own = "A system that answers by itself is scored by its name: -p systems=NAME. "
         return own if absent.page == "rag_metrics" else ""
     more = {"tier1_retrieval": "; where the labels are pages, as in a log: -p unit=url",
-            "tier2_generation": ", or let generators answer without passages: -p context=none; what answers by itself "
-            "is measured by tier3_end_to_end"}.get(absent.page, "")  # fmt: skip
+            "tier2_generation": ", or let generators answer without passages: -p context=none"}  # fmt: skip
+    seen = "What a service or a function answers by itself is measured by tier3_end_to_end"
+    if "pool" in annexes.offered("commands"):
+        name = absent.dataset.partition(":")[0]
+        seen += f"; what it returned there becomes passages with labels by ragbench pool {name} --adopt --judge JUDGE"
     return (
         "Passages come with the questions: in columns chunk_id and chunk_text, in reference_contexts, or as "
-        f"relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE){more}. "
+        f"relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE)"
+        f"{more.get(absent.page, '')}. {seen}. "
     )
 
 

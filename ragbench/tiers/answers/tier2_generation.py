@@ -15,6 +15,7 @@ from ragbench.core.measurement import Evidence
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Question
+from ragbench.systems import Generator
 from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
 from ragbench.tiers.basics import design, requests
@@ -82,13 +83,15 @@ class Tier2Request(Draws):
 
 @dataclass
 class _Writers:
-    """Whose answers are measured. own: answers that were logged. shared: system → those that would answer alike.
+    """Whose answers are measured. own: answers that were logged. themselves: systems that are given the context by
+    themselves. shared: system → those that would answer alike.
 
     left_out: system → why it cannot answer from a given context.
     """
 
     systems: list[str] = field(default_factory=list)
     own: dict[str, Own] = field(default_factory=dict)
+    themselves: dict[str, Generator] = field(default_factory=dict)
     shared: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -105,6 +108,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Fact
 def tier2_generation(request: Tier2Request) -> Evidence:
     """Have every system's generator answer every question from its relevant chunks, and measure the answers.
 
+    A service or a function that takes contexts is given them; one that does not is left out, and named in the facts.
     Systems that share a generator would give the same answers: the first of them is measured and the others are named
     in the facts. Where contexts are cut to the length limit, that is counted. Means are over the questions with a
     relevant chunk. Those that the base cannot answer are asked as well, without context, and only their refusals are
@@ -132,6 +136,7 @@ def tier2_generation(request: Tier2Request) -> Evidence:
         repeats=request.repeats,
         length_limit=request.length_limit,
         own=writers.own,
+        themselves=writers.themselves,
     )
     answers, refusing = answer_scores.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
@@ -171,13 +176,17 @@ def tier2_generation(request: Tier2Request) -> Evidence:
 
 def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     """Systems by who writes for them: each generator once, logged answers as they are."""
-    from ragbench.systems import make
+    from ragbench.systems import make, own_writer
 
     writers = _Writers()
     by_generator: dict[str, str] = {}
     with session.store() as store:
         for name in session.systems:
             system = session.settings.systems[name]
+            if (writer := own_writer(name, session.settings, store, session.dataset)) is not None:
+                writers.themselves[name] = writer
+                writers.systems.append(name)
+                continue
             if system.generator is None and system.url is not None and system.answer is not None:
                 writers.left_out[name] = "answers by itself"
                 continue
@@ -199,8 +208,9 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
             writers.systems.append(name)
     if not writers.systems:
         raise BenchError(
-            f"{', '.join(session.systems)}: what answers by itself cannot be given the ideal context; name a "
-            "`generator` in its table, or measure it end to end: ragbench run tier3_end_to_end"
+            f"{', '.join(session.systems)}: what answers by itself cannot be given the ideal context; name "
+            "{contexts} in the `body` of a service, give a function a parameter `contexts`, name a `generator` in "
+            "the table, or measure it end to end: ragbench run tier3_end_to_end"
         )
     return writers
 

@@ -122,6 +122,7 @@ def answered(
     repeats: int = 1,
     length_limit: int | None = None,
     own: Mapping[str, Own] | None = None,
+    themselves: Mapping[str, Generator] | None = None,
     again: Sequence[Mapping[str, Contexts]] = (),
     unable: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Answered:
@@ -131,7 +132,7 @@ def answered(
     unable: system → question id → why it got no contexts; such a question has no answer. length_limit: characters of
     contexts that an answer is written from at most, None for all; a generator's own limit holds as well. What is cut is
     counted. own: answers that a system gave by itself; they are taken as they are, unless the system has a generator
-    in ragbench.toml.
+    in ragbench.toml. themselves: systems that write from the contexts by themselves.
 
     Replies of models are in the journal before they are used, so an interrupted run goes on where it stopped. A clock
     that is read here is read once for the same inputs. A generation that fails is a row with its status, never an empty
@@ -148,7 +149,8 @@ def answered(
     later: dict[tuple[str, str, int], Shown] = {}
     generators: dict[str, dict[str, Any]] = {}
     with session.store() as store:
-        made = _made(session, store, [name for name in contexts if name not in taken])
+        made = _made(session, store, [name for name in contexts if name not in {**taken, **(themselves or {})}])
+        made |= themselves or {}
         written = _written(session, store, wanted, made)
         for name, by_question in contexts.items():
             if name in taken:

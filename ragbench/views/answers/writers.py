@@ -133,6 +133,12 @@ def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Phras
             **places,
             prompt=shown(generator.get("prompt")),
         )
+    if generator.get("kind") == "http":
+        return filled(
+            _("<b>{system}</b>: the service {url}, which was given the passages."),
+            **places,
+            url=shown(generator.get("url")),
+        )
     return filled(_("<b>{system}</b>: {name}, your function {path}."), **places, path=shown(generator.get("callable")))
 
 
@@ -186,7 +192,11 @@ def _left_out(material: Material) -> Iterable[Phrase]:
     _ = material.text
     for system in material.facts.get("left_out_systems", {}):
         yield filled(
-            _("<b>{system}</b> is not measured here: it answers by itself and cannot be given a context."),
+            _(
+                "<b>{system}</b> is not measured here: it answers by itself and cannot be given a context. A service "
+                "can where its body names the slot {slot}, a function by a parameter called contexts."
+            ),
+            slot="{contexts}",
             system=shown(system),
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.core.endings import Ending
-from ragbench.data import question_sets
+from ragbench.data import foreign_sets
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.extras.testsets.form import MARKS, form
@@ -29,7 +29,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
     assert [row["question"] for row in rows] == [question.text for question in records.questions]
     assert {row[mark] for row in rows for mark in MARKS} == {""}, "nobody has said anything yet"
     base = {chunk.id: chunk for chunk in records.chunks}
-    whole = question_sets.read(path, base=base, marked=True)
+    whole = foreign_sets.questions(path, base=base, marked=True)
     assert [(one.id, set(one.relevant)) for one in whole.questions] == [
         (one.id, set(one.relevant)) for one in records.questions
     ]
@@ -38,7 +38,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    left = question_sets.read(path, base=base, marked=True)
+    left = foreign_sets.questions(path, base=base, marked=True)
     assert [one.id for one in left.questions] == [row["id"] for row in rows[1:]]
     again = ragbench("form", "small", "--to", str(path))
     assert again.returncode == Ending.REFUSED
@@ -51,6 +51,6 @@ def test_no_text_is_a_formula_in_the_form_and_each_comes_back_as_it_was(tmp_path
     path.write_text(form([asked], {"c": ChunkRecord(id="c", text="@home it is cold.")}), encoding="utf-8")
     [row] = rows_of(path)
     assert (row["question"], row["ground_truth_answer"]) == ("'=HYPERLINK(1)?", "'-5 degrees")
-    back = question_sets.read(path, marked=True)
+    back = foreign_sets.questions(path, marked=True)
     assert [(one.text, one.reference) for one in back.questions] == [(asked.text, asked.reference)]
     assert [one.text for one in back.chunks] == ["@home it is cold."]

@@ -18,11 +18,12 @@ from ragbench.data.records import QuestionRecord
 from ragbench.extras.testsets import powered
 from ragbench.extras.testsets.pooling import Judgement, Pool, keep, known_grades, labelled, path_of, read
 from ragbench.judge.relevance import RELEVANCE
+from ragbench.tiers import BenchError
 from tests.cli.command_line import invoke, one_line
 from tests.extras.testsets import writer
 from tests.judge.test_prompts_in_both_languages import structure
 from tests.llm.chat_server import ChatServer
-from tests.small_project import add
+from tests.small_project import add, write_lines
 
 QUICK: dict[str, Any] = {"repeats": 1, "timed_questions": 0, "ef_searches": [], "metrics": "mrr"}
 
@@ -81,6 +82,58 @@ def test_a_pool_is_judged_once_and_read_by_the_next_run(project: Path, server: C
     caveat = stand_ins.caveat(stand_ins.of(again.facts), translator("en"))
     assert "Relevance of passages was graded by umpire" in caveat
     assert "umpire" in stand_ins.caveat(stand_ins.of(again.facts), translator("ru"))
+
+
+ASSISTANT = """
+PASSAGES = {"Where?": ("a", "Text of d1."), "When?": ("doc", "Text of the day."), "Who?": ("doc", "Text of others.")}
+
+
+def ask(question, k=10, contexts=None):
+    retrieved = [dict(zip(("id", "text"), PASSAGES[question]))]
+    return {"answer": (contexts or ["I know."])[0], "retrieved": [*retrieved, "A plain text of d1.", "an-id"]}
+"""
+
+
+def test_what_a_function_returned_becomes_the_base_of_questions_without_passages(
+    project: Path, server: ChatServer
+) -> None:
+    (project / "assistant.py").write_text(ASSISTANT, "utf-8")
+    place = project / "data/asked"
+    place.mkdir()
+    (place / "dataset.toml").write_text('title = "Asked"\nlicence = "CC0"\nlanguages = ["en"]\n', "utf-8")
+    rows = [{"id": f"q{n}", "text": text, "reference": "Text."} for n, text in enumerate(("Where?", "When?", "Who?"))]
+    write_lines(place / "questions.en.jsonl", rows)
+    add(
+        project,
+        f'[judges.umpire]\nbase_url = "{server.url}"\nmodel = "m"\n[systems.mine]\ncallable = "assistant:ask"\n',
+    )
+    with pytest.raises(BenchError, match="no question of asked:en names a relevant chunk"):
+        tiers.tier2_generation(dataset="asked", systems="mine", metrics="rouge1_f")
+    asked: dict[str, Any] = {"systems": "mine", "metrics": "rouge1_f", "repeats": 1, "judges": "lexical"}
+    tiers.tier3_end_to_end(dataset="asked", **asked).save(project / "run/parts/tier3_end_to_end")
+    (project / "run/manifest.json").write_text("{}", "utf-8")
+    said = ran("pool", "asked", "--run", "run")
+    assert "left out: 9 results whose passage the data set does not have; --adopt makes passages of it" in said
+    assert not list(place.glob("chunks.*")), "nothing is adopted without a grade"
+    said = ran("pool", "asked", "--run", "run", "--adopt", "--judge", "umpire")
+    assert "left out: 3 results whose passage the data set does not have" in said, "an id alone is no passage"
+    assert "6 grades are kept, and 3 questions of asked:en have new labels. 4 passages became the data set's" in said
+    made = data.load("asked", project / "data")
+    texts = {chunk.id: chunk.text for chunk in made.chunks}
+    assert texts.pop("a") == "Text of d1."
+    assert set(texts.values()) == {"A plain text of d1.", "Text of the day.", "Text of others."}
+    assert all(name.startswith("p-") for name in texts), "doc is the id of two texts, and names neither"
+    by_text = {text: name for name, text in texts.items()}
+    assert {q.id: q.relevant for q in made.questions} == {"q0": {"a": 3.0}, "q1": {}, "q2": {}}
+    assert by_text["Text of the day."] in made.questions[1].irrelevant
+    answered = tiers.tier2_generation(dataset="asked", **asked)
+    assert answered.facts["n_without_context"] == 2
+    assert answered.extra["answers"]["response"].tolist() == ["Text of d1."]
+    again = tiers.tier3_end_to_end(dataset="asked", **asked)
+    assert again.facts["systems"][0]["unknown_ids"] == 3, "all but the bare id are known again"
+    paid = server.calls
+    assert "100%" in ran("pool", "asked", "--run", "run", "--adopt", "--judge", "umpire")
+    assert server.calls == paid, "an older run's passages are known by their texts"
 
 
 def test_people_grade_a_sheet_and_go_before_a_judge(project: Path, server: ChatServer) -> None:

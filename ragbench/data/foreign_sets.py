@@ -1,0 +1,501 @@
+"""Sets of questions, of dialogues and of decisions, as people have them: rows of a table to records of a data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote
+
+from ragbench.core import segmentation
+from ragbench.core.types import Chunk
+from ragbench.data.brought import Brought, named_by, passing_over
+from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
+from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
+from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
+from ragbench.data.samples import Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
+from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import Columns
+
+LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
+NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
+
+
+def name(value: Any) -> str | None:
+    """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, str):
+        return value.strip() or None
+    if value is None:
+        return None
+    raise ValueError("a text or a whole number is expected")
+
+
+def names(value: Any) -> list[str]:
+    """A list of identifiers."""
+    values = listed(value)
+    if not isinstance(values, list | tuple):
+        raise ValueError("a list is expected")
+    parts = [part for entry in values for part in (entry if isinstance(entry, list | tuple) else [entry])]
+    return [named for part in parts if (named := name(part)) is not None]
+
+
+def grades(value: Any) -> dict[str, float]:
+    """What is relevant, each by its name with its grade: 1 where a list has none; what has no grade above 0 is not."""
+    if not isinstance(given := opened(value), Mapping):
+        return dict.fromkeys(names(value), 1.0)
+    if any(isinstance(grade, bool) or not isinstance(grade, int | float | None) for grade in given.values()):
+        raise ValueError("a list, or names with a number each, is expected")
+    return {str(named): float(grade) for named, grade in given.items() if grade and grade > 0}
+
+
+def sort(value: Any) -> str | None:
+    """What questions are sorted by: a name, or several as one; nothing else sorts them."""
+    try:
+        return ", ".join(names(value if isinstance(value, list | tuple) else [value])) or None
+    except ValueError:
+        return None
+
+
+def text(value: Any) -> str | None:
+    """A text; one of blanks alone is none."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("a text is expected")
+    return (value or "").strip() or None
+
+
+def score(value: Any) -> int | None:
+    """What a user gave an answer, from 1 to 5."""
+    if value is None or value == "":
+        return None
+    word = "" if isinstance(value, bool) else str(value).strip().removesuffix(".0")
+    if word not in ("1", "2", "3", "4", "5"):
+        raise ValueError("a whole number from 1 to 5 is expected")
+    return int(word)
+
+
+def answers(value: Any) -> list[Mapping[str, Any]]:
+    """The answers of SQuAD that have a text, also out of a list a column."""
+    given = opened(value) or []
+    columns = given.values() if isinstance(given, Mapping) else [given]
+    if {*map(type, columns)} != {list} or len({*map(len, columns)}) > 1:
+        raise ValueError("a list of answers is expected")
+    rows = columns_to_rows(given) if isinstance(given, Mapping) else given
+    return [own for own in rows if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
+
+
+def taken(
+    kinds: Mapping[str, Callable[[Any], Any]], fields: Mapping[str, Any], place: str, known: Columns
+) -> dict[str, Any]:
+    """The values of fields, each as its kind reads it. Raises DatasetError, naming the column as the table does."""
+    values = {}
+    for field, kind in kinds.items():
+        try:
+            values[field] = kind(fields.get(field))
+        except ValueError as error:
+            raise DatasetError(f"{place}: {known.read.get(field, field)} = {cut(fields[field])}: {error}") from None
+    return values
+
+
+def _question(asked: str | None, row: Mapping[str, Any], place: str) -> str:
+    """The question, without blanks around it. Raises DatasetError where there is none."""
+    if (question := text(asked)) is None and asked is not None:
+        raise DatasetError(f"{place}: question = {cut(asked)}: a question is expected")
+    if question is None:
+        raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
+    return question
+
+
+def _stands_there(shelf: Shelf[Any], identifier: str, place: str) -> DatasetError:
+    return DatasetError(f"{place}: id = {identifier!r} stands in {shelf.place(identifier)} already; ids are unique")
+
+
+MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
+KINDS: Mapping[str, Callable[[Any], Any]] = {
+    "id": name, "chunk_id": name, "chunk_text": text, "url": name, "reference_context_ids": grades,
+    "relevant_urls": grades, "cluster": name, "source": sort, "category": sort, "question_source": sort,
+    "question_answer_id": name, "user_score": score, **dict.fromkeys(("is_relevant_chunk_matched", *MARKS), flag),
+}  # fmt: skip
+"""Fields of a question beside those of a sample."""
+QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
+            "supporting", "corpus_passages", "corpus_ids", "note")  # fmt: skip
+"""Fields of the vocabulary that a question set may have."""
+CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
+RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
+"""What the vocabulary calls the fields of a record."""
+SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извлечённ")
+"""How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
+SUPPORTS = ("is_supporting", "is_selected")
+"""What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
+SQUAD = "SQuAD"
+PARAGRAPH = {"title": text, "context": text, "is_impossible": flag, "answers": answers}
+UNMARKED = "{} of {} items carry no mark yet; they are kept as they are"
+WRITTEN_FOR = "the contexts of {} questions without an answer are taken for relevant ones"
+ANSWERED = (
+    "{} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; --column "
+    "reference=COLUMN says that they are the right ones"
+)
+FOUND = "what a search found for {} questions is part of the base, and labels nothing"
+
+
+def questions(
+    path: Path,
+    *,
+    base: Mapping[str, ChunkRecord] | None = None,
+    marked: bool = False,
+    columns: Given | None = None,
+) -> Brought:
+    """The questions of a table, and the passages that it carries.
+
+    base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
+    is smaller than the real one, so retrieval is easier. A question's passages are its `chunk_text`, or the texts of
+    its reference contexts; where it has contexts and no answer, these, which it was written from, unless a search gave
+    them, or some are marked, as by HotpotQA, MuSiQue and MS MARCO: then these alone. An answer without
+    contexts is the reference where no other is there. marked: heed
+    `is_question_ok`, `is_answer_ok`, `is_chunk_ok`: a 0 takes the question, its reference, or its label out, counted;
+    an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
+    Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
+    label of a chunk without a text is dropped, and a question that has no other label with it. columns: which column is
+    which field, where the vocabulary does not tell.
+
+    Of SQuAD a paragraph is a chunk, an article a page, and a question's only relevant chunk its own paragraph; one
+    marked impossible, or in a table one without an answer, has none and is unanswerable. The sentence in which the
+    first answer stands is the labelled text of the paragraph; all of it is, where the answer does not stand where
+    `answer_start` says.
+
+    Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
+    """
+    left_out, known = LeftOut(), Columns(columns, QUESTION)
+    reading = Questions(known, base or {}, left_out, marked=marked)
+    for place, row in read_rows(path, held=False, left_out=left_out):
+        with passing_over(left_out, place):
+            reading.take(known.of(row, place), row, place)
+    if not reading.taken:
+        guesses = "; ".join(("", *known.guesses(known.unread)))
+        raise DatasetError(f"{path.name}: holds no questions: {left_out.said or 'at least one is expected'}{guesses}")
+    brought = reading.finish()
+    brought.left_out += left_out.told
+    if not brought.questions:
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in brought.left_out.items())
+        how = "; give the passages that it names, --chunks-from FILE" if NO_LABEL_LEFT in brought.left_out else ""
+        raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]}){how}")
+    brought.notes += known.notes()
+    brought.notes += [note.format(number, reading.taken) for note, number in reading.notes.items() if number]
+    if not brought.chunks:
+        brought.notes.append(
+            "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
+            "to search passages here, and to measure the search, give them: --chunks-from NAME or db:NAME"
+        )
+        brought.runs.append("tier3_end_to_end")
+    elif not base:
+        brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
+    return brought
+
+
+class Questions:
+    """Questions out of rows, and the passages that these carry; see `questions`.
+
+    left_out: where questions are counted that cannot be used; without it they are raised, the base is all there is, and
+    a label of what it lacks is an error. also: other names of passages of the base. taken: how many rows were used.
+    notes: sentence → number of rows that it is about.
+    """
+
+    def __init__(
+        self, known: Columns, base: Mapping[str, ChunkRecord], left_out: LeftOut | None, *, marked: bool = False,
+        also: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self.brought, self.taken, self.notes = Brought(), 0, Counter[str]()
+        self._known, self._base, self._left_out, self._marked = known, base, left_out, marked
+        self._called = {**also, **{chunk.text.strip(): chunk.id for chunk in base.values()}}
+        self._chunks, self._history = Shelf(ChunkRecord, by_key=True), Shelf(PastQuestion)
+        self._made: Shelf[dict[str, Any]] = Shelf()
+        self._by_category = False
+        self._articles: dict[str, tuple[int, dict[str, str]]] = {}
+
+    def take(self, fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> None:
+        """Remember the question of a row, and its chunks. Raises DatasetError for what contradicts those before it."""
+        left_out = self.brought.left_out
+        if self._marked:  # forms that people fill in are spreadsheets
+            fields = {field: plain(value) if isinstance(value, str) else value for field, value in fields.items()}
+        if self._known.format == SQUAD and not (fields := self._of_squad(fields, row, place)):
+            return
+        if not {"reference", "contexts", "context_ids"} & fields.keys():
+            fields = {**fields, "reference": fields.get("response")}
+        own = taken(KINDS, fields, place, self._known)
+        sample = sample_in(
+            {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
+        )
+        asked, answer, right = _question(sample.user_input, row, place), text(sample.reference), True
+        wanted = self._labels(own, fields, place)
+        self.taken += 1
+        if self._marked:
+            self.notes[UNMARKED] += all(own[mark] is None for mark in MARKS)
+            right = own["is_answer_ok"] is not False
+            if own["is_question_ok"] is False:
+                left_out["question that people marked as not in order"] += 1
+                return
+            if answer and not right:
+                left_out["reference answer that people marked as not in order (its question stays)"] += 1
+        made = {
+            "id": own["id"] or named_by("q", asked, own["chunk_id"] or ""),
+            "text": asked,
+            "reference": answer if right else None,
+            "references": sample.references if right else (),
+            "relevant": wanted,
+            "relevant_urls": own["relevant_urls"],
+            "cluster": own["cluster"] or own["url"] or own["chunk_id"],
+            "source": own["source"],
+            **{part: fields[part] for part in ("answerable", "spans") if part in fields},
+        }
+        if not self._made.put(made["id"], {**made, "kinds": [own["category"], own["question_source"]]}, place):
+            if own["id"] and (self._made.get(own["id"]) or made)["text"] != asked:  # ids there are made of questions
+                raise _stands_there(self._made, own["id"], place)
+            left_out[f"item that repeats a question {'under its id' if own['id'] else 'about the same chunk'}"] += 1
+            return
+        self._by_category = self._by_category or bool(own["category"])
+        if (past := own["question_answer_id"]) is not None:
+            about = {"id": past, "question": asked, "answer": answer, "url": own["url"], "score": own["user_score"]}
+            if not self._history.put(past, checked(PastQuestion, about, place)):
+                left_out["past question that stands there twice"] += 1
+
+    def finish(self) -> Brought:
+        """The questions, now that all chunks are known."""
+        brought, kept = self.brought, Shelf(QuestionRecord)
+        if self._by_category:
+            brought.notes.append("the kind of a question, by which results are sliced, is its category")
+        for place, made in self._made.placed():
+            with passing_over(self._left_out, place):
+                category, source = made.pop("kinds")
+                made["kind"] = category if self._by_category else source
+                wanted = made["relevant"]
+                made["relevant"] = {
+                    chunk: grade for chunk, grade in wanted.items() if chunk in self._base or self._chunks.has(chunk)
+                }
+                labels = {**made["relevant"], **made["relevant_urls"]}
+                if lost := [chunk for chunk in wanted if chunk not in made["relevant"]]:
+                    if self._left_out is None:
+                        raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there")
+                    brought.left_out[LABEL_WITHOUT_TEXT if labels else NO_LABEL_LEFT] += len(lost) if labels else 1
+                    if not labels:
+                        continue
+                made.setdefault("answerable", True if labels else None)
+                kept.put(made["id"], checked(QuestionRecord, made, place, self._names_of(RECORD)))
+        for chunk in self._base.values():
+            self._chunks.put(chunk.id, chunk)
+        brought.chunks, brought.questions, brought.history = self._chunks, kept, self._history
+        return brought
+
+    def _names_of(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """What the table calls the fields of a record."""
+        return {own: self._known.read.get(field, own) for own, field in fields.items()}
+
+    def _labels(self, own: Mapping[str, Any], fields: Mapping[str, Any], place: str) -> dict[str, float]:
+        """What is relevant to a question, by ids, with its grade; the passages of its row are put there."""
+        first, written = own["chunk_id"], own["chunk_text"]
+        chunks = [] if written is None else [Chunk(first, written) if first else Chunk.nameless(written)]
+        passages, others = self._passages(fields, place)
+        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own["url"])], 1.0)
+        for chunk, grade in own["reference_context_ids"].items():
+            labels.setdefault(chunk if chunk in self._base else self._called.get(chunk, chunk), grade)
+        labels = {**dict.fromkeys(self._named(passages, place), 1.0), **labels}
+        self._named(others, place)
+        for mark, why in (
+            ("is_relevant_chunk_matched", "was found not to match"),
+            ("is_chunk_ok", "people marked as not in order"),
+        ):
+            if labels and own[mark] is False and (self._marked or mark not in MARKS):
+                self.brought.left_out[f"label of a chunk that {why} (its question stays)"] += 1
+                return {}
+        return labels
+
+    def _named(self, passages: Iterable[Chunk], place: str, url: str | None = None) -> Iterable[str]:
+        """The ids of passages among all, of those without one by their texts; those that are not there are put there.
+        Raises DatasetError for a passage that differs from another one of its id."""
+        ids = []
+        for passage in passages:
+            chunk = (self._called.get(passage.text.strip()) if passage.is_nameless else None) or passage.id
+            if passage.text and chunk not in self._base:  # without one it may stand elsewhere with its text
+                if self._left_out is None and self._base:
+                    self.brought.left_out[LABEL_WITHOUT_TEXT] += 1
+                    continue
+                called, about = self._names_of(CHUNK), {"id": chunk, "text": passage.text, "url": url}
+                made = checked(ChunkRecord, about, place, called)
+                if not self._chunks.put(chunk, made, place):
+                    known = self._chunks.get(chunk) or made
+                    differing = [part for part in ("text", "url") if about[part] not in (None, getattr(known, part))]
+                    if differing:
+                        raise DatasetError(
+                            f"{place}: {called[differing[0]]} of the chunk {chunk!r} differs from that of "
+                            f"{self._chunks.place(chunk)}; one text and one page a chunk are expected"
+                        )
+            ids.append(chunk)
+        return ids
+
+    def _passages(self, fields: Mapping[str, Any], place: str) -> tuple[Sequence[Chunk], Sequence[Chunk]]:
+        """The passages that a question was written from, and others that stand there. Raises DatasetError."""
+        passages = contexts_of(fields.get("reference_contexts"), f"{place}, reference_contexts") or ()
+        others: tuple[Chunk, ...] = ()
+        where, ids = f"{place}, contexts", fields.get("context_ids")
+        if "response" in fields:
+            self.notes[ANSWERED] += bool({"contexts", "context_ids"} & fields.keys())
+        elif "chunk_text" not in fields:
+            is_searched = self._known.read.get("contexts", "").casefold().startswith(SEARCHED)
+            parted = None if passages or ids else _supporting(fields, where)
+            if parted is not None:
+                passages, others = (contexts_of(part, where) or () for part in parted)
+            else:
+                others = contexts_of(fields.get("contexts"), where, ids=ids) or ()
+                if not (passages or is_searched):
+                    passages, others = others, ()
+                    self.notes[WRITTEN_FOR] += bool(passages)
+            self.notes[FOUND] += is_searched and bool(others)
+        where, ids = f"{place}, corpus_passages", fields.get("corpus_ids")
+        return passages, (*others, *(contexts_of(fields.get("corpus_passages"), where, ids=ids) or ()))
+
+    def _of_squad(self, fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """The fields of a row of SQuAD, whose paragraph is put there; of a paragraph without a question there are none.
+        Raises DatasetError."""
+        about = taken(PARAGRAPH, row, place, self._known)
+        title, paragraph, answers = about["title"] or "", about["context"], about["answers"]
+        number, own = self._articles.setdefault(title, (len(self._articles), {}))
+        page, chunk = f"squad:{quote(title)}", own.setdefault(str(paragraph), f"{number:04d}-{len(own):03d}")
+        made = {"id": chunk, "text": paragraph, "url": page, "title": title.replace("_", " ")}
+        self._chunks.put(chunk, checked(ChunkRecord, made, place), place)
+        if "user_input" not in fields:
+            return {}
+        asked = {"id": row.get("id"), "user_input": fields["user_input"], "cluster": page, "source": "squad"}
+        if about["is_impossible"] or (not answers and isinstance(opened(row["answers"]), Mapping)):
+            return {**asked, "answerable": False}
+        if not answers:
+            raise DatasetError(f"{place}: answerable question without an answer")
+        answer, start = str(answers[0]["text"]), answers[0].get("answer_start")
+        start = start - len(row["context"]) + len(row["context"].lstrip()) if isinstance(start, int) else -1
+        end = start + len(answer)
+        around = [(first, last) for first, last in segmentation.spans(paragraph) if first < end and start < last]
+        is_there = start >= 0 and paragraph[start:end] == answer
+        labels = {"reference": answers, "reference_context_ids": [chunk]}
+        return {**asked, **labels, "spans": {chunk: around} if is_there and around else {}}
+
+
+def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[Any]] | None:
+    """The passages that the answer rests on, and all others, as they are written; None where nothing tells them."""
+    items, told = items_of(fields.get("contexts"), where) or [], opened(fields.get("supporting"))
+    titles = told.get("title", []) if isinstance(told, Mapping) else [fact[0] for fact in told or ()]
+    marks = [
+        any(item.get(mark) for mark in SUPPORTS) or item.get("title") in titles
+        if isinstance(item, Mapping)
+        else isinstance(item, list) and bool(item) and item[0] in titles
+        for item in items
+    ]
+    if not any(marks):
+        return None
+    own, others = ([item for item, mark in zip(items, marks, strict=True) if mark is side] for side in (True, False))
+    return own, others
+
+
+def decisions(path: Path, *, columns: Given | None = None) -> Brought:
+    """Answers that a production judge should show to the user, or should not; their contexts are passages of their own,
+    and none of the knowledge base.
+
+    A context is a text, a list of texts, or either of them as a cell of a table holds it (`ragbench.data.cells`).
+    An answer that is empty stays (it should not be shown). Items without an id get one made of their texts; an item
+    that repeats question, answer and context, contradicts one before or cannot be used is left out and counted.
+    columns: which column is which field, where the vocabulary does not tell. Raises DatasetError where none is left.
+    """
+    brought, forms = Brought(), Forms()
+    known, made = Columns(columns, ("id", "user_input", "response", "contexts", "shown", "rationale")), Shelf(Decision)
+    for place, row in read_rows(path, held=False, left_out=forms.left_out):
+        with passing_over(forms.left_out, place):
+            fields = known.of(row, place)
+            sample = sample_in(fields, place, forms=forms, called=known.read)
+            more = taken({"id": name, "rationale": text}, fields, place, known)
+            asked, answer = _question(sample.user_input, row, place), text(sample.response) or ""
+            if sample.shown is None:
+                raise DatasetError(f"{place}: ground_truth_show is missing; true or false is expected")
+            passages = {named_by("context", own): own for each in sample.contexts or () if (own := each.text.strip())}
+            identifier = more["id"] or named_by("decision", asked, answer, *passages.values())
+            about = {
+                "id": identifier, "question": asked, "answer": answer, "context": tuple(passages),
+                "show": sample.shown, "rationale": more["rationale"], "passages": passages,
+            }  # fmt: skip
+            if made.put(identifier, checked(Decision, about, place), place):
+                continue
+            if more["id"]:
+                raise _stands_there(made, identifier, place)
+            if made.get(identifier) != Decision(**about):
+                raise DatasetError(
+                    f"{place}: {known.read['shown']} = {sample.shown}: {made.place(identifier)} says "
+                    f"{not sample.shown} of the same texts"
+                )
+            brought.left_out["item that repeats question, answer and context"] += 1
+    brought.left_out += forms.left_out.told
+    if not made:
+        raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
+    brought.decisions = made
+    brought.notes += [*known.notes(), *forms.notes]
+    if without := sum(not decided.passages for decided in made):
+        brought.notes.append(
+            f"{without} of {len(made)} decisions carry no context: the offline judge decides none of them"
+        )
+    return brought
+
+
+DIALOGUE = (
+    "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
+)  # fmt: skip
+
+
+def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
+    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), or two lists
+    of `questions` and `expected_answers`, or a row a turn that names its session.
+
+    Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
+    Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
+    """
+    brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
+    made, sessions = Shelf(Dialogue), dict[str, list[dict[str, Any]]]()
+    for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
+        with passing_over(left_out, place):
+            fields = known.of(row, place)
+            turns = [
+                {"question": _question(said.question, row, f"{place}, turn {n}"), "answer": text(said.answer)}
+                for n, said in enumerate(_said(fields, row, place), 1)
+            ]
+            if "session" in fields and not fields.keys() & {"messages", "questions"}:
+                sessions.setdefault(str(fields["session"]), []).extend(turns)
+                continue
+            own = taken({"id": name}, fields, place, known)["id"]
+            identifier = own or named_by("dialogue", *(str(turn["question"]) for turn in turns))
+            if not made.put(identifier, checked(Dialogue, {"id": identifier, "turns": turns}, place), place):
+                if own:
+                    raise _stands_there(made, identifier, place)
+                brought.left_out["dialogue that stands there twice"] += 1
+    for session, turns in sessions.items():
+        made.put(session, checked(Dialogue, {"id": session, "turns": turns}, path.name))
+    brought.left_out += left_out.told
+    if not made:
+        raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
+    brought.dialogues = made
+    brought.notes += known.notes()
+    if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
+        brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
+    return brought
+
+
+def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> Sequence[Said]:
+    """What was said in the messages of a row, in its two lists, or in the one turn that it is. Raises DatasetError."""
+    if (said := turns_of(fields.get("messages", fields.get("user_input")))) is not None:
+        return said
+    if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
+        if "questions" in fields:
+            why = "a list of at least one question is expected"
+            raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
+        raise DatasetError(
+            f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
+        )
+    samples = [sample_in(turn, place) for turn in turns or [dict(fields)]]
+    return [Said(own.user_input or "", own.reference or own.response) for own in samples]
