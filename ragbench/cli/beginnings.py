@@ -423,7 +423,8 @@ class Beginning:
             place = own_server(url, variable)
             self.tables = own_tables.guess(foreign.tables_there(place, limits))
             if self.tables.chunks is not None:
-                texts = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
+                texts, collections = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
+                self.said += own_tables.of_collection(self.tables.chunks, collections)
                 self.language = language_of(texts) if texts else self.language
         except StoreError as error:
             self.tables = own_tables.Guess(questions={"url": QuestionTable().url})
