@@ -357,7 +357,8 @@ def _collections(cursor: Cursor[Any], table: ChunkTable) -> dict[str, tuple[str,
     if table.table != OF_LANGCHAIN or "collection_id" not in _columns(cursor, table):
         return {}
     names = ChunkTable(table=ITS_COLLECTIONS, in_schema=table.in_schema)
-    name, joined = sql.SQL("NULL"), sql.SQL("")
+    name: Composable = sql.SQL("NULL")
+    joined: Composable = sql.SQL("")
     if {"uuid", "name"} <= _columns(cursor, names).keys():
         name, joined = sql.SQL("c.name"), sql.SQL(" LEFT JOIN {} c ON c.uuid = e.collection_id").format(_place(names))
     query = sql.SQL(
