@@ -321,7 +321,7 @@ def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
         return []
     given = {"user_input": asked, "response": answered, "reference": right}
     lists = {
-        name: [question_of(part) if isinstance(part, Mapping) and role_of(part) is None else part for part in own]
+        name: [question_of(part) if isinstance(part, Mapping) and "questions" in item else part for part in own]
         for name, own in given.items()
         if isinstance(own, list) and own
     }
