@@ -244,7 +244,7 @@ def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, Any] = {
-    "spans of Jaeger: save the `result`": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
+    "spans of Jaeger": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
     "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
     "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
     "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
@@ -453,3 +453,16 @@ def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
     rows = [{"question": "When?", "answer": "At 8"}, {"question": word, "answer": 7}]
     assert len(samples_of(rows, forms=Forms())) == 1
     assert len(samples_of([{"question": word, "answer": "the sum of all"}], forms=Forms())) == 1
+
+
+def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
+    def chunk(name: str, *deltas: dict[str, Any]) -> dict[str, Any]:
+        choices = [{"index": place, "delta": delta} for place, delta in enumerate(deltas)]
+        return {"id": name, "object": "chat.completion.chunk", "model": "small-1", "choices": choices}
+
+    told = [chunk("a", {"role": "assistant", "content": ""}), chunk("a", {"content": "It opens "}),
+            chunk("b", {"content": "Ann"}), chunk("a", {"content": "at 8."}, {"content": "Never."}), chunk("a", {}),
+            chunk("b")]  # fmt: skip
+    write_lines(bare / "stream.jsonl", told)
+    found = [(one.id, one.system, one.response) for one in read_samples(bare / "stream.jsonl")]
+    assert found == [("a", "small-1", "It opens at 8."), ("b", "small-1", "Ann")]
