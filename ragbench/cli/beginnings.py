@@ -30,7 +30,7 @@ from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
@@ -250,9 +250,9 @@ class Beginning:
         looks, texts = dict[Path, _Look](), list[Path]()
         others: dict[str, list[str]] = {}
         for path in files:
-            ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
-            why = "" if path.is_file() else "no file that can be read"
+            unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
             try:
+                ends = {*endings_of(path)}
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):

@@ -6,10 +6,7 @@ import base64
 import hashlib
 import io
 import itertools
-import json
 import re
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought
-from ragbench.data.files import MAX_BYTES, DatasetError, normalise, read_text
+from ragbench.data.files import MAX_BYTES, Apart, DatasetError, head, normalise, read_text
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, DocumentRecord
 from ragbench.data.vocabulary import printed
@@ -83,29 +80,9 @@ class Heading(NamedTuple):
     text: str
 
 
-PDF_BYTES, PDF_SECONDS = 2**31, 300
-"""Of memory and of computing that reading a PDF takes: books take a tenth, and a few bytes may stand for gigabytes."""
-_READS_PDF = """
-import base64, io, json, resource, sys
-from pdfminer.high_level import extract_text
-
-size, seconds, most = map(int, sys.argv[1:])
-resource.setrlimit(resource.RLIMIT_AS, (size, size))
-for line in sys.stdin:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + 1 + seconds, hard))
-    try:
-        text = extract_text(io.BytesIO(base64.b64decode(line)))
-        said = (text, "") if len(text) <= most else (None, f"a text of more than {most:,} characters; split it")
-    except MemoryError:
-        said = None, f"would take more than {size:,} bytes of memory; split it"
-    except Exception as error:
-        said = None, str(error) or type(error).__name__
-    print(json.dumps(said), flush=True)
-"""
-_reader: list[subprocess.Popen[bytes]] = []
-"""The process that reads PDFs, one after the other; it ends with this one, when nothing more can come."""
+PDF_BYTES = 2**31
+"""Of memory that reading a PDF takes: books take a tenth."""
+_reader = Apart(PDF_BYTES)
 MOST_OF_HEAD = 2**15
 """Bytes of a page among which its maker is looked for: those of styles come first."""
 MOST_TAGS = 2**19
@@ -219,8 +196,7 @@ def result_in(path: Path) -> str:
     """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
     if path.suffix.lower() in PACKED or not path.is_file():
         return ""
-    with path.open("rb") as file:
-        return printed(file.read(MOST_OF_HEAD).decode("utf-8", "replace"))
+    return printed(head(path, MOST_OF_HEAD).decode("utf-8", "replace"))
 
 
 def _taken(
@@ -356,26 +332,7 @@ def _of_word(data: bytes) -> tuple[str, str]:
 
 
 def _of_pdf(data: bytes) -> tuple[str, str]:
-    command = [sys.executable, "-P", "-c", _READS_PDF, *map(str, (PDF_BYTES, PDF_SECONDS, MAX_BYTES))]
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    program = _reader[0] if _reader and _reader[0].poll() is None else None
-    if program is None:
-        program = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True)  # noqa: S603
-        _reader[:] = [program]
-    if program.stdin is None or program.stdout is None:
-        raise ValueError("no process to read it in")
-    try:
-        program.stdin.write(base64.b64encode(data) + b"\n")
-        program.stdin.flush()
-        said = program.stdout.readline()
-    except BaseException:  # half of an answer would be taken for the next one's
-        program.kill()
-        raise
-    if not said:
-        raise ValueError(f"takes more than {PDF_SECONDS} seconds to read; split it")
-    text, why = json.loads(said)
-    if why:
-        raise ValueError(why)
+    [text] = _reader.read("pdf", base64.b64encode(data).decode())
     return text.replace("\f", "\n\n").strip(), ""
 
 

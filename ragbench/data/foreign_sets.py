@@ -494,6 +494,9 @@ def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> Sequ
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
+        if isinstance(given := opened(fields.get("messages")), list) and given:
+            why = "none says who asks and who answers; role = user or assistant (type, from) is expected in each"
+            raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )

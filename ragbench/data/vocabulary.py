@@ -461,9 +461,9 @@ class Columns:
             return {}
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
-        for name in columns:
-            system, field_name = _of_one_system(name)
-            if field_name and not (_of_member(name) or _KNOWN.get(key(name))) and _is_text(row[name]):
+        for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
+            is_answer = name.startswith(system) or name in self.read.get("response", "") or _is_text(row[name])
+            if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 

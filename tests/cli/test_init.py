@@ -474,3 +474,13 @@ def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: 
             "ragbench run tier1_retrieval",
         ]
         assert 'dataset = "our-handbook"' in found.text()
+
+
+def test_a_chat_without_roles_is_told_what_its_messages_lack(empty: Path) -> None:
+    chat = {
+        "name": "Chat",
+        "messages": [{"id": 1, "from": "Иван", "text": "Когда?"}, {"id": 2, "from": "B", "text": "8"}],
+    }
+    (empty / "result.json").write_text(json.dumps(chat), encoding="utf-8")
+    said = ragbench("load", "dialogues", "result.json", "--name", "chat").stderr
+    assert "role = user or assistant" in one_line(said)

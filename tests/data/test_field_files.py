@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ragbench as rb
@@ -62,7 +64,7 @@ def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str)
 
 
 FILES: dict[str, tuple[str | bytes, str]] = {
-    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: an archive: unpack it, and name what is in it"),
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: "),
     "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
     "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
     "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),
@@ -81,16 +83,83 @@ def test_a_file_that_cannot_be_read_says_what_it_is(bare: Path, name: str) -> No
     assert str(refused.value).startswith(said)
 
 
-def test_archives_of_one_table_are_not_read_as_one(bare: Path) -> None:
+def test_an_archive_of_tar_is_no_table(bare: Path) -> None:
     """What tar puts before a table would be its first column."""
     (bare / "t.csv").write_text("question,answer\nWhen?,8\n")
     with tarfile.open(bare / "t.csv.tar.gz", "w:gz") as file:
         file.add(bare / "t.csv", "t.csv")
-    with zipfile.ZipFile(bare / "t.csv.zip", "w") as archive:
-        archive.write(bare / "t.csv", "t.csv")
-    for name in ("t.csv.tar.gz", "t.csv.zip"):
-        with pytest.raises(DatasetError, match="an archive"):
-            samples_of(bare / name)
+    with pytest.raises(DatasetError, match="an archive"):
+        samples_of(bare / "t.csv.tar.gz")
+
+
+def test_a_zip_of_one_table_is_a_packing(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["Когда?"], "answer": ["В 8"]})
+    frame.to_csv(bare / "t.csv.zip", index=False)
+    frame.to_json(
+        bare / "j.zip", orient="records", lines=True, compression={"method": "zip", "archive_name": "j.jsonl"}
+    )
+    with zipfile.ZipFile(bare / "mac.zip", "w") as archive:
+        archive.writestr("t/", "")
+        archive.writestr("t/t.csv", "question;answer\r\nКогда?;В 8\r\n".encode("cp1251"))
+        archive.writestr("__MACOSX/t/._t.csv", b"\0")
+    for name in ("t.csv.zip", "j.zip", "mac.zip"):
+        [sample] = read_samples(bare / name)
+        assert (sample.user_input, sample.response) == ("Когда?", "В 8")
+
+
+def test_a_zip_of_anything_else_says_what_is_in_it(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["When?"], "answer": ["8"]})
+    frame.to_parquet(bare / "a.parquet")
+    members = {"two.zip": ["a.csv", "b.csv"], "none.zip": ["a/"], "packed.zip": ["a.parquet"]}
+    for name, inside in members.items():
+        with zipfile.ZipFile(bare / name, "w") as archive:
+            for each in inside:
+                archive.writestr(each, (bare / "a.parquet").read_bytes())
+    said = {
+        "two.zip": "two.zip: a zip of one file is expected, found a.csv, b.csv; unpack it",
+        "none.zip": "none.zip: a zip of one file is expected, found none; unpack it",
+        "packed.zip": "packed.zip: is packed, and of packed files texts alone are read; unpack it",
+    }
+    for name, words in said.items():
+        with pytest.raises(DatasetError) as refused:
+            read_samples(bare / name)
+        assert str(refused.value) == words
+
+
+def test_a_file_that_nobody_lets_us_read_says_so(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refused(path: Path, *args: Any, **options: Any) -> Any:
+        if path.stem.startswith("a"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **options)
+
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        (bare / name).write_bytes(b"question,answer\nWhen?,8\n")
+    monkeypatch.setattr(Path, "open", refused)
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        with pytest.raises(DatasetError) as said:
+            read_samples(bare / name)
+        assert str(said.value) == f"{bare / name}: you may not read it; give yourself the right (chmod u+r), or a copy"
+
+
+def test_a_workbook_with_a_password_says_what_to_do(bare: Path) -> None:
+    """Such a file is a store of Microsoft's own with a part that is called so, whatever is in it."""
+    end, free = 0xFFFFFFFE, 0xFFFFFFFF
+
+    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+        called = name.encode("utf-16-le") + b"\0\0"
+        about = (called, len(called), kind, 1, free, free, child, b"", 0, 0, 0, start, size)
+        return struct.pack("<64sHBBIII16sIQQIQ", *about)
+
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack(
+        "<HHHHH6xIIIIIIIII", 62, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4096, end, 0, end, 0)  # fmt: skip
+    table = struct.pack("<128I", 0xFFFFFFFD, end, *range(3, 10), end, *[free] * 118)
+    parts = entry("Root Entry", 5, 1, end, 0) + entry("EncryptedPackage", 2, free, 2, 4096) + bytes(256)
+    (bare / "a.xlsx").write_bytes(head + struct.pack("<109I", 0, *[free] * 108) + table + parts + bytes(4096))
+    with pytest.raises(DatasetError) as said:
+        read_samples(bare / "a.xlsx")
+    assert str(said.value) == "a.xlsx: cannot be read: a password protects it; save it without one"
 
 
 def test_a_broken_quote_costs_its_own_lines(bare: Path) -> None:

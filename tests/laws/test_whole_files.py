@@ -22,7 +22,6 @@ WITHOUT_A_LIMIT = {
     "arrays._read": "of this user's own database, under a checksum",
     "notebook_pages._plotly": "as the package plotly brings it",
     "cells._table": "beside the code, as the package brings it",
-    "documents._of_pdf": "what a process of ours writes, of a text that has a limit",
     "callables.tell_missing": "what the parent process writes, which is ragbench",
     "encodings.": "beside the code, as the package brings it",
     "folders.text": "bytes that the reader gave",
