@@ -37,10 +37,10 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
     logged: dict[str, Shelf[dict[str, Any]]] = {}
     for place, sample in streamed(path, forms, columns, ratings=True):
         with passing_over(forms.left_out, place):
-            _take(sample, chunks, questions)
+            retrieved = _take(sample, chunks, questions)
             if sample.contexts is None and sample.response is None:
                 continue
-            line: dict[str, Any] = {"id": sample.id, "retrieved": chunks.named(sample.contexts or ())}
+            line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
             line |= {} if sample.response is None else {"answer": sample.response}
             line |= {} if sample.shown is None else {"shown": sample.shown}
             if sample.labels and sample.response is not None:
@@ -76,10 +76,12 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
     return brought, logged
 
 
-def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> None:
-    """Take the question of a sample; what is relevant to it is what any of its rows labels. Raises DatasetError."""
+def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> list[str]:
+    """What was retrieved for a sample, whose question is taken; what is relevant to it is what any of its rows labels.
+    Raises DatasetError."""
     if sample.user_input is None or not sample.user_input.strip():
         raise DatasetError("no question; `ragbench score ANSWERS QUESTIONS` joins those of another file by their ids")
+    retrieved = chunks.named(sample.contexts or ())
     made = {
         "id": sample.id, "text": sample.user_input, "reference": sample.reference,
         "references": sample.references, "cluster": sample.cluster,
@@ -94,6 +96,7 @@ def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> N
         raise DatasetError("a question or a reference that differs from another system's under its id")
     elif known.relevant != relevant:
         questions.change(sample.id, known.model_copy(update=labels))
+    return retrieved
 
 
 class Chunks:

@@ -124,7 +124,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
 QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "note")  # fmt: skip
+            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -237,6 +237,9 @@ class Questions:
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
         asked, answer, right = _question(sample.user_input, row, place), text(sample.reference), True
+        identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")
+        if (self._made.get(identifier) or {"text": asked})["text"] != asked:  # ids there are made of questions
+            raise _stands_there(self._made, identifier, place)
         wanted = self._labels(own, fields, place)
         self.taken += 1
         if self._marked:
@@ -252,7 +255,7 @@ class Questions:
                 left_out[f"label of a chunk that {why} (its question stays)"] += 1
                 wanted, fields = {}, {**fields, "spans": {}}
         made = {
-            "id": own["id"] or named_by("q", asked, own["chunk_id"] or ""),
+            "id": identifier,
             "text": asked,
             "reference": answer if right else None,
             "references": sample.references if right else (),
@@ -263,9 +266,7 @@ class Questions:
             "spans": fields.get("spans", {}),
             "answerable": own["answerable"],
         }
-        if not self._made.put(made["id"], {**made, "kinds": [own["category"], own["question_source"]]}, place):
-            if own["id"] and (self._made.get(own["id"]) or made)["text"] != asked:  # ids there are made of questions
-                raise _stands_there(self._made, own["id"], place)
+        if not self._made.put(identifier, {**made, "kinds": [own["category"], own["question_source"]]}, place):
             left_out[f"item that repeats a question {'under its id' if own['id'] else 'about the same chunk'}"] += 1
             return
         self._by_category = self._by_category or bool(own["category"])
@@ -293,8 +294,9 @@ class Questions:
                         there = f"there are {len(self._base):,}, such as {', '.join(map(repr, list(self._base)[:3]))}"
                         how = there if self._base else "there are no documents: give them as documents="
                         raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there; {how}")
-                    brought.left_out[LABEL_WITHOUT_TEXT if labels else NO_LABEL_LEFT] += len(lost) if labels else 1
-                    if not labels:
+                    stays = bool(labels) or not (self._base or self._chunks)
+                    brought.left_out[LABEL_WITHOUT_TEXT if stays else NO_LABEL_LEFT] += len(lost) if stays else 1
+                    if not stays:
                         continue
                 if made["answerable"] is None and labels:
                     made["answerable"] = True

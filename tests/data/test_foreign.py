@@ -201,6 +201,13 @@ def test_a_table_of_answers_becomes_questions_chunks_and_a_log(tmp_path: Path, r
     assert next(iter(found.questions[1].relevant)) not in lines[1]["retrieved"]
 
 
+def test_a_row_that_is_left_out_leaves_no_question(tmp_path: Path) -> None:
+    rows = [{"id": n, "question": f"{n}?", "contexts": [{"id": "p", "text": n}]} for n in ("old", "new")]
+    found, logged = data.answer_tables.read(written(tmp_path, "a.json", made.as_json(rows)))
+    assert [one.id for one in found.questions] == [line["id"] for line in logged["logged"]] == ["old"]
+    assert [*found.left_out] == ["row with a passage whose id has another text elsewhere (first: a.json, item 2)"]
+
+
 def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:
     corpus = written(
         tmp_path, "corpus.jsonl", made.as_lines([{"_id": "p1", "text": "Дуб."}, {"_id": "p2", "text": "Ель."}])
