@@ -313,7 +313,7 @@ def squad(
     """
     from ragbench import data
 
-    return data.foreign_sets.questions(file), None
+    return data.foreign_sets.questions(file, form=data.foreign_sets.SQUAD), None
 
 
 @brings("beir")

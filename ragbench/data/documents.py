@@ -9,6 +9,7 @@ import itertools
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -91,6 +92,10 @@ DEEPEST_TAG = 300
 """Tags within each other; to read what is deeper takes its square in time."""
 
 
+class _NoTextError(DatasetError):
+    """A document has no text."""
+
+
 def read(
     folder: Path,
     cutting: Cutting,
@@ -122,16 +127,20 @@ def read(
     for path in paths(folder, brought):
         name = path.relative_to(folder).as_posix()
         there.add(name)
-        digest = _digest(path, cutting, url)
-        if name in before and before[name].digest == digest:
-            documents.append(before[name])
-            chunks += cut.get(name, [])
-            reused += 1
+        try:
+            digest = _digest(path, cutting, url)
+            is_known = name in before and before[name].digest == digest
+            taken = (before[name], cut.get(name, [])) if is_known else _taken(path, name, digest, cutting, url)
+        except _NoTextError as error:
+            brought.left_out["document without a text"] += 1
+            brought.notes.append(f"{name} {error}")
+        except (DatasetError, OSError) as error:
+            brought.left_out["document that cannot be read"] += 1
+            brought.notes.append(f"{name} cannot be read: {getattr(error, 'strerror', error)}")
         else:
-            taken = _taken(path, name, digest, cutting, url, brought)
-            if taken is not None:
-                documents.append(taken[0])
-                chunks += taken[1]
+            reused += is_known
+            documents.append(taken[0])
+            chunks += taken[1]
         advance(1)
     gone = [document for document in before.values() if document.id not in there]
     documents += gone
@@ -158,11 +167,14 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
             continue
+        why = ""
+        with suppress(DatasetError):  # who reads it says that it cannot be read
+            why = result_in(path)
         if not path.resolve().is_relative_to(folder.resolve()):
             reason = "link that leads out of the folder"
         elif path.suffix.lower() not in KINDS:
             reason = f"file that is no document ({path.suffix or 'no suffix'})"
-        elif why := result_in(path):
+        elif why:
             reason = f"file that is no document ({why})"
         else:
             made.append(path)
@@ -199,26 +211,17 @@ def result_in(path: Path) -> str:
     return printed(head(path, MOST_OF_HEAD).decode("utf-8", "replace"))
 
 
-def _taken(
-    path: Path, name: str, digest: str, cutting: Cutting, url: str, brought: Brought
-) -> tuple[DocumentRecord, list[ChunkRecord]] | None:
-    """A document, read and cut; None for one that cannot be read, or has no text, which is counted and named."""
-    try:
-        text, about = _text(path)
-    except DatasetError as error:
-        brought.left_out["document that cannot be read"] += 1
-        brought.notes.append(f"{name} cannot be read: {error}")
-        return None
+def _taken(path: Path, name: str, digest: str, cutting: Cutting, url: str) -> tuple[DocumentRecord, list[ChunkRecord]]:
+    """A document, read and cut, with its passages."""
+    text, about = _text(path)
     headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
     title = str(about.get("title") or next((heading.text for heading in headings), "") or path.stem)[:LONGEST_TITLE]
     page = str(about.get("url") or url.replace(PATH, name))
     made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
     if not made:
-        brought.left_out["document without a text"] += 1
-        brought.notes.append(
-            f"{name} holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
+        raise _NoTextError(
+            "holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
         )
-        return None
     return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
 
 
@@ -277,18 +280,13 @@ def _headings(text: str) -> Iterator[Heading]:
 
 def _text(path: Path) -> tuple[str, dict[str, Any]]:
     suffix = path.suffix.lower()
-    if suffix in MARKDOWN:
-        text = read_text(path)
-        front = _FRONT.match(text)
-        return (text[front.end() :], _front_matter(front[1])) if front else (text, {})
-    if suffix in PLAIN:
-        return read_text(path), {}
-    return _converted(path, suffix)
-
-
-def _front_matter(text: str) -> dict[str, Any]:
-    """Its `title` and `url`: two lines do not need all of YAML, nor is a stranger's file trusted with it."""
-    return {key: value.strip().strip("\"'") for key, value in _NAMED.findall(text)}
+    if suffix not in (*MARKDOWN, *PLAIN):
+        return _converted(path, suffix)
+    text = read_text(path)
+    if suffix in PLAIN or (front := _FRONT.match(text)) is None:
+        return text, {}
+    # two lines do not need all of YAML, nor is a stranger's file trusted with it
+    return text[front.end() :], {key: value.strip().strip("\"'") for key, value in _NAMED.findall(front[1])}
 
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:

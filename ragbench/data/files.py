@@ -147,29 +147,25 @@ def read_lines(
                 continue
             item = parse_json(text, place, STRICT if left_out is None else LENIENT)
             if not isinstance(item, dict):
-                raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
+                raise DatasetError(f"{place}: {kind(item)} where an object is expected")
         except DatasetError as error:
             if left_out is None:
                 raise
-            left_out.add(_why(str(error).removeprefix(f"{place}: ")), place)
+            said = str(error).removeprefix(f"{place}: ")
+            told = said if said.endswith("is expected") else f"line with: {said}"
+            left_out.add(next((why for start, why in _WHY.items() if said.startswith(start)), told), place)
         else:
             yield number, item
 
 
-def _why(said: str) -> str:
-    """What is wrong with a line, in words that do not differ from line to line."""
-    for start, reason in (("longer", "line that is too long"), ("nested", "record that is nested too deeply")):
-        if said.startswith(start):
-            return reason
-    parts = said.rpartition("found ")
-    hint = ': name its parts, {"question": …, "answer": …}' if parts[2] == "a list" else ""
-    return (
-        f"{parts[2]} where an object is expected{hint}"
-        if parts[1]
-        else "line that is not JSON"
-        if (said.startswith(("not JSON", "Exceeds")))
-        else f"line with: {said}"
-    )
+_WHY = {
+    "longer": "line that is too long",
+    "nested": "record that is nested too deeply",
+    "not JSON": "line that is not JSON",
+    "Exceeds": "line that is not JSON",
+    "a list": 'a list where an object is expected: name its parts, {"question": …, "answer": …}',
+}
+"""How what is said of a line begins, and the same in words that do not differ from line to line."""
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
@@ -230,9 +226,9 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
             text = rest + (text.removeprefix("\ufeff") if known == len(raw) else text)
             # nothing before the last letter of ASCII is joined to what follows it
             end = next((n for n in range(len(text) - 1, 0, -1) if text[n].isascii()), 0) if raw else len(text)
-            if end:
-                yield unicodedata.normalize("NFC", text[:end])
-            rest = text[end:]
+            text, rest = text[:end], text[end:]
+            if text:
+                yield unicodedata.normalize("NFC", text)
             if not raw:
                 return
 
@@ -338,8 +334,8 @@ def member(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as packed:
             inside = packed.namelist()
-    except zipfile.BadZipFile:
-        return ""
+    except zipfile.BadZipFile as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     names = [name for name in inside if not re.search(r"/$|(^|/)(\.|__MACOSX/)", name)]
     if len(names) != 1 and OF_OFFICE.isdisjoint(names):
         raise DatasetError(

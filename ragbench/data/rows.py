@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -64,6 +64,8 @@ STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
 RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
+CHUNK = "chat.completion.chunk"
+"""What OpenAI calls a line of an answer that comes by and by."""
 DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
@@ -111,7 +113,18 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return _unnested(rows) if spread else rows
+    rows = _unnested(rows) if spread else rows
+    return rows if left_out is None else without_totals(rows, left_out)
+
+
+def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
+    """The rows but those that tell of others, which are counted."""
+    for place, row in rows:
+        word = is_total(row) if isinstance(row, Mapping) else ""
+        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+            left_out.add("row of totals", place)
+        else:
+            yield place, row
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
@@ -192,12 +205,8 @@ def fault(
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
-    if first and first[0][1].keys() == {"spec"}:  # of OpenAI evals: each event tells a part of what became of a sample
-        samples: dict[str, dict[str, Any]] = {}
-        for place, item in itertools.chain(first, lines):
-            if isinstance(told := item.get("data"), dict) and "sample_id" in item:
-                samples.setdefault(str(item["sample_id"]), {"place": place, "id": item["sample_id"]}).update(told)
-        yield from ((sample.pop("place"), sample) for sample in samples.values())
+    if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
+        yield from _joined(itertools.chain(first, lines))
         return
     if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
@@ -206,6 +215,23 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
         rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
             yield place if rows is None else f"{place}, item {number}", row
+
+
+def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
+    """Rows of which each line tells a part: of OpenAI evals an event, of a stream of its chats some words."""
+    rows: dict[str, Placed] = {}
+    for place, item in lines:
+        name, told = item.get("sample_id", item.get("id")), item.get("data")
+        if item.get("object") == CHUNK:
+            told, choices = {"model": item.get("model")}, item.get("choices")
+            for choice in choices if isinstance(choices, list) else ():
+                if isinstance(choice, dict) and isinstance(delta := choice.get("delta"), dict):
+                    said = rows[str(name)][1].get("answer", "") if str(name) in rows else ""
+                    told["answer"] = said + str(delta.get("content") or "")
+                    break  # others are other answers
+        if isinstance(told, dict) and name is not None:
+            rows.setdefault(str(name), (place, {"id": name}))[1].update(told)
+    yield from rows.values()
 
 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
@@ -326,7 +352,7 @@ def _is_of_rows(rows: list[Any]) -> bool:
 
 def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
-    if not isinstance(value, Mapping) or not value:
+    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
         return None
     if (inside := wrapped(value)) is not None:
         return inside

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -217,6 +218,20 @@ def test_a_pdf_of_a_few_bytes_takes_neither_memory_nor_time(
     assert [chunk.text for chunk in brought.chunks] == ["The gate is open."]
     assert said in " ".join(brought.notes)
     reader.close()
+
+
+def test_a_document_that_nobody_lets_us_read_is_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refused(path: Path, *args: Any, **options: Any) -> Any:
+        if path.stem in ("guide", "dormitory"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(Path, "open", refused)
+    found = documents.read(folder, Cutting(80))
+    assert found.left_out == {"document that cannot be read": 2}
+    assert found.notes == [f"{name} cannot be read: Permission denied" for name in ("dormitory.pdf", "guide.md")]
 
 
 def test_a_page_of_tags_keeps_nobody_busy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
