@@ -288,7 +288,9 @@ class Columns:
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
             self._require_one_scale(values["value"], place)
-        if isinstance(system := values.get("system"), str) and (len(system) > 80 or _PROMPT.search(system.strip())):
+        if isinstance(system := values.get("system"), str) and (
+            len(system.split()) > 12 or _PROMPT.search(system.strip())
+        ):
             del values["system"], self.read["system"]
             self._told["system: {} × instructions to a model, which name no system"] += 1
         if choices := choices_of(opened(values.pop("choices", None))):

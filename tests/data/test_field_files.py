@@ -405,7 +405,7 @@ def test_instructions_to_a_model_are_no_system(prompt: str) -> None:
     assert forms.told == ["system: 1 × instructions to a model, which name no system"]
     [one] = samples_of([{"system_prompt": prompt, "question": "When?", "answer": "At 8"}])
     assert one.system is None
-    for name in ("gpt-4.1", "Система 2 (t = 0.7)", "our bot, v. 2"):
+    for name in ("gpt-4.1", "Система 2 (t = 0.7)", "our bot, v. 2", "x" * 199):
         assert samples_of([{"system": name, "question": "When?", "answer": "At 8"}])[0].system == name
 
 
