@@ -30,7 +30,7 @@ from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import NAME
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import TABLES, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
 from ragbench.data.samples import read_samples, turns_of
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
@@ -250,9 +250,9 @@ class Beginning:
         looks, texts = dict[Path, _Look](), list[Path]()
         others: dict[str, list[str]] = {}
         for path in files:
-            ends, unread = {ending.lower() for ending in path.suffixes}, TABLE["unread"].get(path.suffix.lower())
-            why = "" if path.is_file() else "no file that can be read"
+            unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
             try:
+                ends = {*endings_of(path)}
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):
@@ -423,7 +423,8 @@ class Beginning:
             place = own_server(url, variable)
             self.tables = own_tables.guess(foreign.tables_there(place, limits))
             if self.tables.chunks is not None:
-                texts = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
+                texts, collections = foreign.some_texts(place, limits, ChunkTable(**self.tables.chunks))
+                self.said += own_tables.of_collection(self.tables.chunks, collections)
                 self.language = language_of(texts) if texts else self.language
         except StoreError as error:
             self.tables = own_tables.Guess(questions={"url": QuestionTable().url})
@@ -542,9 +543,9 @@ def _looked_at(path: Path) -> _Look:
     rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
-    place, row = rows[0]
-    list(known.answers(row, place))
-    tool = _tool(path)
+    (place, row), tool = rows[0], _tool(path)
+    if tool in ("", DOCUMENTS):  # what is no table may be traces
+        list(known.answers(row, place))
     return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
 
 

@@ -234,7 +234,7 @@ TABLES = (
         Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
 
         Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
-        """, ("add", "chunks_from", "column")),
+        """, ("add", "chunks_from", "column"), {"form": "SQuAD"}),
 )  # fmt: skip
 
 

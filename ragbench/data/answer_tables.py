@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Chunk, Sample
-from ragbench.data.brought import Brought
+from ragbench.data.brought import Brought, passing_over
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord, RatedAnswer
@@ -33,44 +33,35 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
     not grow with its rows. columns: as of `read_samples`. Rows that cannot be used are left out and counted. Raises
     DatasetError where none can be.
     """
-    chunks, labels = Chunks(Shelf()), dict[str, dict[str, float]]()
-    first_pass = _read(path, columns, chunks, labels)
-    ids = chunks.ids()
-    return _read(path, columns, Chunks(ids), labels) if ids or labels else first_pass
-
-
-def _read(
-    path: Path, columns: Given | None, chunks: Chunks, labels: dict[str, dict[str, float]]
-) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
-    """labels: what is relevant to questions that not all of their rows label alike; those that turn up are added."""
-    questions = Shelf(QuestionRecord)
+    chunks, rated, forms, questions = Chunks(), Rated(), Forms(), Shelf(QuestionRecord)
     logged: dict[str, Shelf[dict[str, Any]]] = {}
-    forms = Forms()
-    labelled = False
-    rated = Rated()
     for place, sample in streamed(path, forms, columns, ratings=True):
-        try:
-            question, retrieved = _question(sample, chunks, labels)
-            known = question if questions.put(question.id, question) else questions.get(question.id) or question
-            if any(getattr(known, field) != getattr(question, field) for field in ("text", "reference", "references")):
-                raise DatasetError("a question or a reference that differs from another system's under its id")
-        except DatasetError as error:
-            forms.left_out.fault(error, place)
-            continue
-        if known.relevant != question.relevant:
-            labels[question.id] = {**known.relevant, **question.relevant}
-        labelled = labelled or bool(question.relevant)
-        if sample.contexts is not None or sample.response is not None:
+        with passing_over(forms.left_out, place):
+            retrieved = _take(sample, chunks, questions)
+            if sample.contexts is None and sample.response is None:
+                continue
             line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
-            if sample.response is not None:
-                line["answer"] = sample.response
-            if sample.shown is not None:
-                line["shown"] = sample.shown
+            line |= {} if sample.response is None else {"answer": sample.response}
+            line |= {} if sample.shown is None else {"shown": sample.shown}
             if sample.labels and sample.response is not None:
                 rated.take(sample, chunks)
             logged.setdefault(sample.system or SYSTEM, Shelf()).put(sample.id, line)
     if not questions:
         raise DatasetError(f"{path.name}: no row can be used: {forms.left_out.said}")
+    if given := chunks.ids():
+
+        def of(names: Iterable[str]) -> list[str]:
+            return list(dict.fromkeys(given.get(name) or name for name in names))
+
+        chunks.shelf = chunks.shelf.changed(lambda chunk: None if given.has(chunk.id) else chunk)
+        questions = questions.changed(
+            lambda asked: asked.model_copy(update={"relevant": dict.fromkeys(of(asked.relevant), 1.0)})
+        )
+        rated.shelf = rated.shelf.changed(lambda own: own.model_copy(update={"context": tuple(of(own.context))}))
+        logged = {
+            system: lines.changed(lambda line: {**line, "retrieved": of(line["retrieved"])})
+            for system, lines in logged.items()
+        }
     notes = [*forms.unread, *forms.notes]
     brought = Brought(chunks=chunks.shelf, questions=questions, notes=notes)
     brought.ratings = rated.shelf
@@ -78,50 +69,50 @@ def _read(
     brought.runs += [f"rag_metrics {LOGGED}"] if not chunks.shelf and logged else []
     if rated.shelf:
         brought.runs += [*([] if brought.runs else [""]), f"tier_judge{rated.scale(notes)}"]
-    if not labelled:
+    if not any(question.relevant for question in questions):
         brought.notes.append(UNLABELLED)
     if not chunks.shelf:
         brought.notes.append(NO_PASSAGES)
     return brought, logged
 
 
-def _question(
-    sample: Sample, chunks: Chunks, labels: Mapping[str, dict[str, float]]
-) -> tuple[QuestionRecord, list[str]]:
+def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> list[str]:
+    """What was retrieved for a sample, whose question is taken; what is relevant to it is what any of its rows labels.
+    Raises DatasetError."""
     if sample.user_input is None or not sample.user_input.strip():
         raise DatasetError("no question; `ragbench score ANSWERS QUESTIONS` joins those of another file by their ids")
     retrieved = chunks.named(sample.contexts or ())
-    wanted = chunks.named(sample.reference_contexts or ())
-    relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)
     made = {
         "id": sample.id, "text": sample.user_input, "reference": sample.reference,
         "references": sample.references, "cluster": sample.cluster,
-        "relevant": relevant, "relevant_urls": {}, "answerable": True if relevant else None,
     }  # fmt: skip
-    return checked(QuestionRecord, made, "its question"), retrieved
+    known = questions.get(sample.id)
+    relevant = dict.fromkeys([*(known.relevant if known else ()), *chunks.named(sample.reference_contexts or ())], 1.0)
+    labels = {"relevant": relevant, "answerable": True if relevant else None}
+    question = checked(QuestionRecord, {**made, **labels}, "its question")
+    if known is None:
+        questions.put(sample.id, question)
+    elif any(getattr(known, field) != getattr(question, field) for field in ("text", "reference", "references")):
+        raise DatasetError("a question or a reference that differs from another system's under its id")
+    elif known.relevant != relevant:
+        questions.change(sample.id, known.model_copy(update=labels))
+    return retrieved
 
 
 class Chunks:
-    """The contexts of a table as chunks. shelf: all of them. given: ids by what their texts alone would be named."""
+    """The contexts of a table as chunks. shelf: all of them."""
 
-    def __init__(self, given: Shelf[str]) -> None:
+    def __init__(self) -> None:
         self.shelf = Shelf(ChunkRecord, by_key=True)
-        self._given, self._named = given, Shelf[str]()
+        self._named = Shelf[str]()
         self._recent: dict[str, int] = {}  # id → hash of its text
 
     def named(self, contexts: Sequence[Chunk]) -> list[str]:
         """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
-        identifiers = []
         for context in contexts:
-            identifier = self.id_of(context.id)
-            if self._recent.get(identifier) != hash(context.text):
-                self._take(identifier, context)
-            identifiers.append(identifier)
-        return list(dict.fromkeys(identifiers))
-
-    def id_of(self, name: str) -> str:
-        """The id that the text of a chunk has elsewhere, where this one is made of its text."""
-        return (self._given.get(name) if self._given else None) or name
+            if self._recent.get(context.id) != hash(context.text):
+                self._take(context)
+        return list(dict.fromkeys(context.id for context in contexts))
 
     def ids(self) -> Shelf[str]:
         """Of the texts that came with an id and without one: made of the text → given, the first of several."""
@@ -131,18 +122,18 @@ class Chunks:
                 given_ids.put(name, given)
         return given_ids
 
-    def _take(self, identifier: str, context: Chunk) -> None:
+    def _take(self, context: Chunk) -> None:
         if not context.text:  # named only: it may stand elsewhere with its text
             return
-        made = checked(ChunkRecord, {"id": identifier, "text": context.text}, "its passages")
-        is_new = self.shelf.put(identifier, made)
+        made = checked(ChunkRecord, {"id": context.id, "text": context.text}, "its passages")
+        is_new = self.shelf.put(context.id, made)
         if not context.is_nameless:
-            if not is_new and (self.shelf.get(identifier) or made).text != context.text:
+            if not is_new and (self.shelf.get(context.id) or made).text != context.text:
                 raise DatasetError("a passage whose id has another text elsewhere")
-            self._named.put(Chunk.nameless(context.text).id, identifier)
+            self._named.put(Chunk.nameless(context.text).id, context.id)
         if len(self._recent) >= RECENT:
             self._recent.clear()
-        self._recent[identifier] = hash(context.text)
+        self._recent[context.id] = hash(context.text)
 
 
 class Rated:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.rows import TABLES, checked, read_rows
 from ragbench.data.vocabulary import Columns
 
-JUDGEMENTS = (*TABLES, ".qrels", ".txt")
+JUDGEMENTS = tuple(f"{ending}{packing}" for ending in (*TABLES, ".qrels", ".txt") for packing in PACKINGS)
+"""Endings of files of judgements."""
 
 
 def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None) -> Brought:
@@ -53,13 +53,18 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
             left_out.add(f"question of {elsewhere[identifier]}")
             continue
         grades = judged.get(identifier, {})
-        there = {chunk: grade for chunk, grade in grades.items() if chunk in chunks}
-        if _relevant(grades) and not _relevant(there):
+        relevant = {chunk: grade for chunk, grade in grades.items() if grade > 0 and chunk in chunks}
+        if not relevant and any(grade > 0 for grade in grades.values()):
             left_out.add("question none of whose relevant passages is in the corpus")
             continue
-        if lost := len(grades) - len(there):
+        if lost := sum(chunk not in chunks for chunk in grades):
             left_out.add("judgement of a passage that is not in the corpus (its question stays)", number=lost)
-        questions.append(_question(identifier, text, there, clusters, place))
+        match = clusters.search(identifier) if clusters is not None else None
+        if clusters is not None and (match is None or not match.groups()):
+            raise DatasetError(f"{place}: the pattern {clusters.pattern!r} finds no cluster in the _id {identifier!r}")
+        about = {"id": identifier, "text": text, "relevant": relevant, "answerable": True if relevant else None}
+        more = {"cluster": match.group(1) if match is not None else None, "source": "beir"}
+        questions.append(checked(QuestionRecord, {**about, **more}, place))
     if not questions:
         raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
     return Brought(chunks=list(chunks.values()), questions=questions, left_out=left_out.told)
@@ -106,24 +111,17 @@ def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
     return corpus, queries, folder if split is None else _judgements(folder, split)
 
 
-def is_folder(path: Path) -> bool:
-    """Whether a folder holds a corpus and queries."""
+def is_folder(path: Path, split: str | None = None) -> bool:
+    """Whether a folder holds a corpus and queries, and judgements of that name where one is given."""
     try:
-        files(path, None)
+        return bool(files(path, split))
     except DatasetError:
         return False
-    return True
 
 
 def split_of(path: Path) -> str:
     """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
-    for name in ("test", "dev", "validation", "train"):
-        try:
-            files(path, name)
-        except DatasetError:
-            continue
-        return name
-    return "test"
+    return next((name for name in ("test", "dev", "validation", "train") if is_folder(path, name)), "test")
 
 
 def _table(folder: Path, name: str) -> Path:
@@ -142,8 +140,7 @@ def _judgements(folder: Path, split: str) -> Path:
         path
         for place in (folder / "qrels", folder / "data", folder / "default", folder)
         for path in sorted(place.glob("*"))
-        if path.is_file() and any(f"{ending}{packing}" == "".join(path.suffixes[-1 - bool(packing):]).lower()
-                                  for ending in JUDGEMENTS for packing in PACKINGS)
+        if path.is_file() and path.name.lower().endswith(JUDGEMENTS)
         and (place != folder or re.match(rf"qrels\b|{re.escape(split)}\b", path.name))
     ]  # fmt: skip
     named = [path for path in there if re.match(rf"(qrels[-._])?{re.escape(split)}\b", path.name)]
@@ -155,25 +152,3 @@ def _judgements(folder: Path, split: str) -> Path:
         f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {listing}: --split names "
         "which"
     )
-
-
-def _question(
-    identifier: str, text: str, grades: Mapping[str, float], clusters: re.Pattern[str] | None, place: str
-) -> QuestionRecord:
-    match = clusters.search(identifier) if clusters is not None else None
-    if clusters is not None and (match is None or not match.groups()):
-        raise DatasetError(f"{place}: the pattern {clusters.pattern!r} finds no cluster in the _id {identifier!r}")
-    relevant = _relevant(grades)
-    made = {
-        "id": identifier,
-        "text": text,
-        "relevant": relevant,
-        "answerable": True if relevant else None,
-        "cluster": match.group(1) if match is not None else None,
-        "source": "beir",
-    }
-    return checked(QuestionRecord, made, place)
-
-
-def _relevant(grades: Mapping[str, float]) -> dict[str, float]:
-    return {chunk: grade for chunk, grade in grades.items() if grade > 0}

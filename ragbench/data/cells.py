@@ -1,23 +1,20 @@
-"""What a cell of a table holds as text: lists and mappings, yes and no, formulas; and what workbooks hold."""
+"""What a cell of a table holds as text: lists and mappings, yes and no, formulas."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import json
 import math
 import re
-import subprocess
-import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ragbench.core.settings.secrets import excerpt
-from ragbench.data.files import DatasetError, LeftOut, normalise
+from ragbench.data.files import LeftOut, normalise
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -103,26 +100,11 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
 
 
 @dataclass
-class Counts:
-    """Of the cells written in one form: how many they are, and the fewest, the most and all texts in them."""
-
-    cells: int = 0
-    low: int = sys.maxsize
-    high: int = 0
-    texts: int = 0
-
-    def add(self, other: Counts) -> Counts:
-        """These and others."""
-        return Counts(
-            self.cells + other.cells, min(self.low, other.low), max(self.high, other.high), self.texts + other.texts
-        )
-
-
-@dataclass
 class Forms:
     """How the lists of a table were written, field by field, and what is in none: what was understood."""
 
-    seen: dict[str, dict[Form, Counts]] = field(default_factory=dict)
+    seen: dict[str, dict[Form, Counter[int]]] = field(default_factory=dict)
+    """Field → form → number of texts → how many cells have so many."""
     unread: list[str] = field(default_factory=list)
     """A sentence on what is no field, where there is any."""
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -140,8 +122,7 @@ class Forms:
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""
-        own = self.seen.setdefault(name, {})
-        own[form] = own.get(form, Counts()).add(Counts(1, count, count, count))
+        self.seen.setdefault(name, {}).setdefault(form, Counter())[count] += 1
 
     @property
     def notes(self) -> list[str]:
@@ -152,24 +133,25 @@ class Forms:
         ]
 
 
-def _of_one_writer(forms: Mapping[Form, Counts]) -> dict[Form, Counts]:
+def _of_one_writer(forms: Mapping[Form, Counter[int]]) -> dict[Form, Counter[int]]:
     """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
     `['a']` as Python does."""
     alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
     merged = {form: counts for form, counts in forms.items() if form not in alike}
     if there := [form for form in alike if form in forms]:
-        merged[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
+        merged[there[0]] = sum((forms[form] for form in there), Counter())
     return merged
 
 
-def _told(form: Form, counts: Counts) -> str:
+def _told(form: Form, counts: Counter[int]) -> str:
+    cells, low, high = counts.total(), min(counts), max(counts)
     if form == "text":
-        empty = f"{counts.cells - counts.texts} empty" if counts.cells > counts.texts else ""
-        told = f"{counts.texts} plain text{'s' * (counts.texts != 1)}, each taken as one" if counts.texts else ""
+        texts, empty = cells - counts[0], f"{counts[0]} empty" if counts[0] else ""
+        told = f"{texts} plain text{'s' * (texts != 1)}, each taken as one" if texts else ""
         return ", ".join(filter(None, (told, empty)))
-    many = f"{counts.low}" if counts.low == counts.high else f"{counts.low} to {counts.high}"
+    many = f"{low}" if low == high else f"{low} to {high}"
     what = "mapping" if form == "mapping" else "list"
-    said = f"{counts.cells} {what}{'s' * (counts.cells != 1)} of {many} text{'s' * (counts.high != 1)}"
+    said = f"{cells} {what}{'s' * (cells != 1)} of {many} text{'s' * (high != 1)}"
     origin = {"JSON": "JSON lists", "Python": "Python lists", "numpy": "numpy arrays"}.get(form)
     return f"{said}, read from {origin}" if origin else said
 
@@ -255,53 +237,6 @@ def plain(text: str) -> str:
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 
 
-WORKBOOK_BYTES = 2**30
-"""Of memory that reading a workbook takes."""
-_READS_WORKBOOK = """
-import itertools, json, resource, sys
-import python_calamine
-
-resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
-try:
-    book = python_calamine.load_workbook(sys.argv[1])
-    for name in json.loads(sys.argv[3]) or book.sheet_names:
-        sheet = enumerate(book.get_sheet_by_name(name).to_python(skip_empty_area=False), 1)
-        rows = ((name, number, cells) for number, cells in sheet if any(cell != "" for cell in cells))
-        for row in itertools.islice(rows, int(sys.argv[4]) or None):
-            print(json.dumps(row, default=lambda moment: moment.isoformat()))
-except MemoryError:
-    sys.exit(1)
-except Exception as error:
-    print(json.dumps(str(error)))
-"""
-"""Its rows that are not empty, with their sheets and numbers; or why there are none. In a process of its own: the
-library lays out all cells between the first and the last, and ends the process that has no room."""
-
-
-def of_workbook(path: Path, sheets: Sequence[str] = (), most: int = 0) -> Iterator[tuple[str, int, list[Any]]]:
-    """The rows of a workbook that are not empty, each with its sheet and number. sheets: those wanted, else all; most:
-    rows of each, 0: all of them.
-
-    Dates and times are as ISO 8601 writes them. Raises DatasetError.
-    """
-    limits = [str(WORKBOOK_BYTES), json.dumps([*sheets]), str(most)]
-    command = [sys.executable, "-P", "-c", _READS_WORKBOOK, str(path), *limits]
-    nothing = subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing) as program:  # noqa: S603
-        try:
-            for line in program.stdout or ():
-                said = json.loads(line)
-                if isinstance(said, str):
-                    raise DatasetError(f"{path.name}: cannot be read: {excerpt(said, 300)}")
-                yield said[0], said[1], said[2]
-            if program.wait():
-                raise DatasetError(
-                    f"{path.name}: would take more than {WORKBOOK_BYTES:,} bytes of memory; split it, or save it as CSV"
-                )
-        finally:
-            program.kill()
-
-
 def _spelled(text: str, words: Mapping[str, str]) -> list[str]:
     """The names that one with braces stands for; a word of `words` in braces stands for its own."""
     if (braces := re.search(r"{([^{}]*)}", text)) is None:
@@ -345,7 +280,7 @@ def verdict(value: Any) -> bool | None:
 def mark(value: Any) -> float | None:
     """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of YES and 0 for one of NO;
     None for an empty cell. Raises ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or not str(value).strip():
         return None
     given = decimal(str(value)) if (said := verdict(value)) is None else float(said)
     if not math.isfinite(given):
@@ -355,11 +290,44 @@ def mark(value: Any) -> float | None:
 
 def flag(value: Any) -> Any:
     """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if (said := verdict(value)) is None:
+    if value is not None and str(value).strip() and verdict(value) is None:
         raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
-    return said
+    return None if value is None else verdict(value)
+
+
+NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
+_TOTALS = frozenset(map(_word, TABLE["rows"]["totals"]))
+
+
+def is_total(cells: Mapping[str, Any]) -> str:
+    """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty."""
+    said = {name: str(value).strip() for name, value in cells.items() if value is not None and value == value}
+    words = [name for name, text in said.items() if not NUMBER_OR_VERDICT.fullmatch(text)]
+    return words[0] if len(words) == 1 and _word(said[words[0]]).rstrip(": ") in _TOTALS else ""
+
+
+def choices_of(given: Any) -> dict[str, str]:
+    """Label → text of the choices of a question, which stand in a list, under their labels, or beside a list of these;
+    without labels letters, and places from 0. Empty for anything else."""
+    if isinstance(given, Mapping) and isinstance(texts := given.get("text"), list):
+        given = dict(zip(map(str, given.get("label") or ()), texts, strict=False)) or texts
+    if isinstance(given, list) and all(isinstance(own, Mapping) and {"text", "label"} <= own.keys() for own in given):
+        given = {str(own["label"]): own["text"] for own in given}
+    if isinstance(given, list):
+        given = {named: text for place, text in enumerate(given) for named in (chr(ord("A") + place), str(place))}
+    is_of_texts = isinstance(given, Mapping) and all(isinstance(text, str | int | float) for text in given.values())
+    return {str(label).upper(): str(text) for label, text in given.items()} if is_of_texts else {}
+
+
+def chosen(named: Any, choices: Mapping[str, str]) -> Any:
+    """The text of the choice that a label names; what names none as it is. Raises ValueError for a place behind the
+    last, for places are counted from 1 then."""
+    if not isinstance(named, str | int) or named in choices.values():
+        return named
+    label, count = str(named).strip("(). :\n").upper(), str(len(choices) // 2)
+    if label == count and label not in choices and "0" in choices:
+        raise ValueError(f"{label} of {count} choices: their places are from 0; write letters, A to D, or their texts")
+    return choices.get(label, named)
 
 
 def decimal(text: str) -> float:

@@ -6,12 +6,10 @@ import base64
 import hashlib
 import io
 import itertools
-import json
 import re
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought
-from ragbench.data.files import MAX_BYTES, DatasetError, normalise, read_text
+from ragbench.data.files import MAX_BYTES, Apart, DatasetError, head, normalise, read_text
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, DocumentRecord
 from ragbench.data.vocabulary import printed
@@ -83,35 +81,19 @@ class Heading(NamedTuple):
     text: str
 
 
-PDF_BYTES, PDF_SECONDS = 2**31, 300
-"""Of memory and of computing that reading a PDF takes: books take a tenth, and a few bytes may stand for gigabytes."""
-_READS_PDF = """
-import base64, io, json, resource, sys
-from pdfminer.high_level import extract_text
-
-size, seconds, most = map(int, sys.argv[1:])
-resource.setrlimit(resource.RLIMIT_AS, (size, size))
-for line in sys.stdin:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + 1 + seconds, hard))
-    try:
-        text = extract_text(io.BytesIO(base64.b64decode(line)))
-        said = (text, "") if len(text) <= most else (None, f"a text of more than {most:,} characters; split it")
-    except MemoryError:
-        said = None, f"would take more than {size:,} bytes of memory; split it"
-    except Exception as error:
-        said = None, str(error) or type(error).__name__
-    print(json.dumps(said), flush=True)
-"""
-_reader: list[subprocess.Popen[bytes]] = []
-"""The process that reads PDFs, one after the other; it ends with this one, when nothing more can come."""
+PDF_BYTES = 2**31
+"""Of memory that reading a PDF takes: books take a tenth."""
+_reader = Apart(PDF_BYTES)
 MOST_OF_HEAD = 2**15
 """Bytes of a page among which its maker is looked for: those of styles come first."""
 MOST_TAGS = 2**19
 """Of a page: each takes more than a kilobyte of memory."""
 DEEPEST_TAG = 300
 """Tags within each other; to read what is deeper takes its square in time."""
+
+
+class _NoTextError(DatasetError):
+    """A document has no text."""
 
 
 def read(
@@ -145,16 +127,20 @@ def read(
     for path in paths(folder, brought):
         name = path.relative_to(folder).as_posix()
         there.add(name)
-        digest = _digest(path, cutting, url)
-        if name in before and before[name].digest == digest:
-            documents.append(before[name])
-            chunks += cut.get(name, [])
-            reused += 1
+        try:
+            digest = _digest(path, cutting, url)
+            is_known = name in before and before[name].digest == digest
+            taken = (before[name], cut.get(name, [])) if is_known else _taken(path, name, digest, cutting, url)
+        except _NoTextError as error:
+            brought.left_out["document without a text"] += 1
+            brought.notes.append(f"{name} {error}")
+        except (DatasetError, OSError) as error:
+            brought.left_out["document that cannot be read"] += 1
+            brought.notes.append(f"{name} cannot be read: {getattr(error, 'strerror', error)}")
         else:
-            taken = _taken(path, name, digest, cutting, url, brought)
-            if taken is not None:
-                documents.append(taken[0])
-                chunks += taken[1]
+            reused += is_known
+            documents.append(taken[0])
+            chunks += taken[1]
         advance(1)
     gone = [document for document in before.values() if document.id not in there]
     documents += gone
@@ -181,11 +167,14 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
             continue
+        why = ""
+        with suppress(DatasetError):  # who reads it says that it cannot be read
+            why = result_in(path)
         if not path.resolve().is_relative_to(folder.resolve()):
             reason = "link that leads out of the folder"
         elif path.suffix.lower() not in KINDS:
             reason = f"file that is no document ({path.suffix or 'no suffix'})"
-        elif why := result_in(path):
+        elif why:
             reason = f"file that is no document ({why})"
         else:
             made.append(path)
@@ -219,30 +208,20 @@ def result_in(path: Path) -> str:
     """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
     if path.suffix.lower() in PACKED or not path.is_file():
         return ""
-    with path.open("rb") as file:
-        return printed(file.read(MOST_OF_HEAD).decode("utf-8", "replace"))
+    return printed(head(path, MOST_OF_HEAD).decode("utf-8", "replace"))
 
 
-def _taken(
-    path: Path, name: str, digest: str, cutting: Cutting, url: str, brought: Brought
-) -> tuple[DocumentRecord, list[ChunkRecord]] | None:
-    """A document, read and cut; None for one that cannot be read, or has no text, which is counted and named."""
-    try:
-        text, about = _text(path)
-    except DatasetError as error:
-        brought.left_out["document that cannot be read"] += 1
-        brought.notes.append(f"{name} cannot be read: {error}")
-        return None
+def _taken(path: Path, name: str, digest: str, cutting: Cutting, url: str) -> tuple[DocumentRecord, list[ChunkRecord]]:
+    """A document, read and cut, with its passages."""
+    text, about = _text(path)
     headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
     title = str(about.get("title") or next((heading.text for heading in headings), "") or path.stem)[:LONGEST_TITLE]
     page = str(about.get("url") or url.replace(PATH, name))
     made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
     if not made:
-        brought.left_out["document without a text"] += 1
-        brought.notes.append(
-            f"{name} holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
+        raise _NoTextError(
+            "holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
         )
-        return None
     return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
 
 
@@ -301,18 +280,13 @@ def _headings(text: str) -> Iterator[Heading]:
 
 def _text(path: Path) -> tuple[str, dict[str, Any]]:
     suffix = path.suffix.lower()
-    if suffix in MARKDOWN:
-        text = read_text(path)
-        front = _FRONT.match(text)
-        return (text[front.end() :], _front_matter(front[1])) if front else (text, {})
-    if suffix in PLAIN:
-        return read_text(path), {}
-    return _converted(path, suffix)
-
-
-def _front_matter(text: str) -> dict[str, Any]:
-    """Its `title` and `url`: two lines do not need all of YAML, nor is a stranger's file trusted with it."""
-    return {key: value.strip().strip("\"'") for key, value in _NAMED.findall(text)}
+    if suffix not in (*MARKDOWN, *PLAIN):
+        return _converted(path, suffix)
+    text = read_text(path)
+    if suffix in PLAIN or (front := _FRONT.match(text)) is None:
+        return text, {}
+    # two lines do not need all of YAML, nor is a stranger's file trusted with it
+    return text[front.end() :], {key: value.strip().strip("\"'") for key, value in _NAMED.findall(front[1])}
 
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
@@ -356,26 +330,7 @@ def _of_word(data: bytes) -> tuple[str, str]:
 
 
 def _of_pdf(data: bytes) -> tuple[str, str]:
-    command = [sys.executable, "-P", "-c", _READS_PDF, *map(str, (PDF_BYTES, PDF_SECONDS, MAX_BYTES))]
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    program = _reader[0] if _reader and _reader[0].poll() is None else None
-    if program is None:
-        program = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True)  # noqa: S603
-        _reader[:] = [program]
-    if program.stdin is None or program.stdout is None:
-        raise ValueError("no process to read it in")
-    try:
-        program.stdin.write(base64.b64encode(data) + b"\n")
-        program.stdin.flush()
-        said = program.stdout.readline()
-    except BaseException:  # half of an answer would be taken for the next one's
-        program.kill()
-        raise
-    if not said:
-        raise ValueError(f"takes more than {PDF_SECONDS} seconds to read; split it")
-    text, why = json.loads(said)
-    if why:
-        raise ValueError(why)
+    [text] = _reader.read("pdf", base64.b64encode(data).decode())
     return text.replace("\f", "\n\n").strip(), ""
 
 

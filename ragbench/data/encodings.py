@@ -6,10 +6,12 @@ Of the many that write Cyrillic the one is taken whose letters, order and case w
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 READ_BYTES = 4_000
 """Of different words that are not ASCII; so much tells any two encodings of Russian apart."""
@@ -105,15 +107,11 @@ def _russian(block: bytes) -> str:
     words = dict.fromkeys(word for word in _WORD.findall(block) if _HIGH.search(word))
     sample = b" ".join(words)[:READ_BYTES]
     looks: dict[str, tuple[float, str, Look]] = {}
-    for name, rarity in RUSSIAN.items():
-        try:
+    for name, rarity in RUSSIAN.items():  # equal readings go by their first name
+        with suppress(UnicodeDecodeError):
             text = sample.decode(name)
-        except UnicodeDecodeError:
-            continue
-        looked = look(text)
-        if text not in looks or looks[text][0] > looked.cost + rarity:
-            looks[text] = (looked.cost + rarity, name, looked)
-    ranked = sorted(looks.values(), key=lambda each: each[:2])
+            looks.setdefault(text, (look(text).cost + rarity, name, look(text)))
+    ranked = sorted(looks.values())
     cost, name, looked = ranked[0]
     is_russian = looked.cost <= DEAREST * looked.signs and looked.odd <= HARDLY * looked.signs
     if is_russian and (len(ranked) == 1 or ranked[1][0] - cost >= SURE):
@@ -137,21 +135,22 @@ LETTERS = " абвгдежзийклмнопрстуфхцчшщъыьэюя"
 """The first stands for the edge of a word; ё counts as е."""
 SURPRISE = [line.split()[0] for line in Path(__file__).with_name("russian_letters.txt").read_text("utf-8").splitlines()]
 """-ln of how often a letter (a column) follows another one (a row) in encyclopaedic prose, rounded, 9 at most."""
-_PLACE = {letter: place for place, letter in enumerate(LETTERS)}
-_QUOTES, _DASHES, _SIGNS = frozenset("“„‘‚"), frozenset("…–—’”•"), frozenset("«»№°\xa0")
-_START, _CAPITAL, _CAPITALS, _SMALL = range(4)
-ODD = 12.0
-"""Of a sign that Russian texts do not have, in nats; more than any letter costs."""
+_PLACE = {letter: place for place, letter in enumerate(LETTERS)} | {"ё": LETTERS.index("е")}
+_QUOTES, _DASHES, _SIGNS = "“„‘‚", "…–—’”•", "«»№°\xa0"
+ODD, QUOTE, SIGN = 12.0, 9.0, 5.0
+"""Of a sign that Russian texts do not have, in nats, which is more than any letter costs; of one that few have; of one
+that many have. A dash before a letter is odd."""
 MIXED = 6.0
 """Of Latin and Russian letters side by side in one word."""
+FIRST, SHOUTED, SHOUTED_AGAIN, ENDED, INSIDE = 1.5, 3.0, 0.5, 5.0, 8.0
+"""Of a capital that begins a word; of a second one, and in words after the first such; of small letters behind
+those; of a capital behind a small letter."""
+_RUSSIAN = re.compile(r"([А-ЯЁ]*)([А-Яа-яЁё]*)")
+_SIDES = re.compile(r"[A-Za-z](?=[А-Яа-яЁё])|[А-Яа-яЁё](?=[A-Za-z])")
+_OTHER = re.compile(r"([^\x00-\x7fА-Яа-яЁё])(?=(.?))")
 
 
-_LETTER = re.compile(r"[^\W\d_]")
-_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
-
-
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What a text of Russian letters costs.
 
     cost: in nats, the less the more likely. signs: how many are not ASCII. odd: how many of them no Russian text has.
@@ -164,33 +163,19 @@ class Look:
 
 def look(text: str) -> Look:
     """How Russian a text looks. Words in capitals are fine, capitals inside a word are not."""
-    cost, signs, odd, in_capitals = 0.0, 0, 0, 0
-    before, case, is_latin = 0, _START, False
-    for letter, following in zip(text + " ", text[1:] + "  ", strict=True):
-        small = letter.lower()
-        place = _PLACE["е" if small == "ё" else small] if small == "ё" or small in _PLACE else 0
-        if place:
-            signs += 1
-            cost += int(SURPRISE[before][place]) + MIXED * is_latin
-            if letter == small:
-                cost += 5.0 * (case == _CAPITALS)
-                case = _SMALL
-            elif case == _CAPITAL:
-                cost += 0.5 if in_capitals else 3.0
-                in_capitals += 1
-                case = _CAPITALS
-            else:
-                cost += 8.0 * (case == _SMALL) + 1.5 * (case == _START)
-                case = _CAPITAL if case == _START else case
-            before, is_latin = place, False
-            continue
-        is_latin = letter.isascii() and letter.isalpha()
-        if before:
-            cost += int(SURPRISE[before][0]) + MIXED * is_latin
-        before, case = 0, _START
-        if not letter.isascii():
-            signs += 1
-            is_strange = letter not in _QUOTES | _DASHES | _SIGNS or (letter in _DASHES and following.isalpha())
-            odd += letter not in _QUOTES | _DASHES | _SIGNS
-            cost += ODD if is_strange else 9.0 if letter in _QUOTES else 5.0
+    cost, signs, odd, again = MIXED * len(_SIDES.findall(text)), 0, 0, SHOUTED
+    for capitals, rest in _RUSSIAN.findall(text):
+        if word := capitals + rest:
+            signs += len(word)
+            places = [0, *(_PLACE[letter] for letter in word.lower()), 0]
+            cost += sum(int(SURPRISE[before][place]) for before, place in itertools.pairwise(places))
+            cost += FIRST * bool(capitals) + INSIDE * sum(map(str.isupper, rest))
+            if len(capitals) > 1:
+                cost += again + ENDED * bool(rest)
+                again = SHOUTED_AGAIN
+    for sign, following in _OTHER.findall(text):
+        signs += 1
+        odd += sign not in _QUOTES + _DASHES + _SIGNS
+        is_plain = sign in _SIGNS or (sign in _DASHES and not following.isalpha())
+        cost += SIGN if is_plain else QUOTE if sign in _QUOTES else ODD
     return Look(cost, signs, odd)

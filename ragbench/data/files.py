@@ -14,14 +14,17 @@ import itertools
 import json
 import lzma
 import re
+import signal
+import subprocess
 import sys
 import unicodedata
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from ragbench.core import settings
 from ragbench.core.expectations import kind, shown
@@ -61,9 +64,11 @@ LATEST = 253_402_300_800
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 """How a packed file begins."""
-PACKINGS = ("", ".gz", ".bz2", ".xz", ".zst")
+PACKINGS = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
 """Endings of packed files."""
-DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+OF_OFFICE = {"[Content_Types].xml", "mimetype"}
+"""What a zip holds that is a workbook or a document."""
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 class DatasetError(ValueError):
@@ -120,7 +125,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
     more than `limit` bytes, or an encoding that nothing tells for sure.
     """
-    return normalise("".join(text_blocks(path, limit=limit)))
+    return "".join(text_blocks(path, limit=limit))
 
 
 def read_lines(
@@ -142,38 +147,33 @@ def read_lines(
                 continue
             item = parse_json(text, place, STRICT if left_out is None else LENIENT)
             if not isinstance(item, dict):
-                raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
+                raise DatasetError(f"{place}: {kind(item)} where an object is expected")
         except DatasetError as error:
             if left_out is None:
                 raise
-            left_out.add(_why(str(error).removeprefix(f"{place}: ")), place)
+            said = str(error).removeprefix(f"{place}: ")
+            told = said if said.endswith("is expected") else f"line with: {said}"
+            left_out.add(next((why for start, why in _WHY.items() if said.startswith(start)), told), place)
         else:
             yield number, item
 
 
-def _why(said: str) -> str:
-    """What is wrong with a line, in words that do not differ from line to line."""
-    for start, reason in (("longer", "line that is too long"), ("nested", "record that is nested too deeply")):
-        if said.startswith(start):
-            return reason
-    parts = said.rpartition("found ")
-    hint = ': name its parts, {"question": …, "answer": …}' if parts[2] == "a list" else ""
-    return (
-        f"{parts[2]} where an object is expected{hint}"
-        if parts[1]
-        else "line that is not JSON"
-        if (said.startswith(("not JSON", "Exceeds")))
-        else f"line with: {said}"
-    )
+_WHY = {
+    "longer": "line that is too long",
+    "nested": "record that is nested too deeply",
+    "not JSON": "line that is not JSON",
+    "Exceeds": "line that is not JSON",
+    "a list": 'a list where an object is expected: name its parts, {"question": …, "answer": …}',
+}
+"""How what is said of a line begins, and the same in words that do not differ from line to line."""
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """The lines of a plain or packed file with their numbers from 1, without their ends; None for one of more than
     MAX_LINE_BYTES characters, which is passed over. Raises DatasetError for what cannot be read."""
-    ends, rest, is_long = io.IncrementalNewlineDecoder(None, translate=True), "", False
-    numbers = itertools.count(1)
-    for block in itertools.chain(text_blocks(path), [""]):
-        *whole, rest = (rest + ends.decode(block, final=not block)).split("\n")
+    rest, is_long, numbers = "", False, itertools.count(1)
+    for block in text_blocks(path):
+        *whole, rest = (rest + block).split("\n")
         for line in whole:
             if not is_long:
                 yield next(numbers), None if len(line) > MAX_LINE_BYTES else line
@@ -187,7 +187,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
 
 
 def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -> Iterator[str]:
-    """The text of a plain or packed file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark.
+    """The text of a plain or packed file in blocks of about `size` bytes (None: BLOCK_BYTES), without byte-order mark,
+    in NFC, with LF line ends.
 
     Raises DatasetError for what cannot be read, for a byte that is not of the file's encoding, for more than `limit`
     bytes, and for more blanks in a row than a text that is held may have letters: nobody who counts rows would see
@@ -195,7 +196,8 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
     """
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
-    line, known, blanks = 1, 0, 0
+    ends = io.IncrementalNewlineDecoder(decoder, translate=True)
+    line, known, blanks, rest = 1, 0, 0, ""
     with unpacked(path) as stream:
         while True:
             try:
@@ -210,7 +212,7 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
                     "which is read line by line"
                 )
             try:
-                text = decoder.decode(raw, final=not raw)
+                text = ends.decode(raw, final=not raw)
             except UnicodeError as error:  # some encodings know no places
                 start = getattr(error, "start", None)
                 line += getattr(error, "object", b"")[:start].count(b"\n")
@@ -220,43 +222,40 @@ def text_blocks(path: Path, size: int | None = None, limit: int | None = None) -
             blanks = blanks + len(text) if not text or text.isspace() else 0
             if blanks > MAX_BYTES:
                 raise DatasetError(f"{path.name}: more than {MAX_BYTES:,} blanks in a row once unpacked")
-            if text:
-                yield text.removeprefix("\ufeff") if known == len(raw) else text
             line += text.count("\n")
+            text = rest + (text.removeprefix("\ufeff") if known == len(raw) else text)
+            # nothing before the last letter of ASCII is joined to what follows it
+            end = next((n for n in range(len(text) - 1, 0, -1) if text[n].isascii()), 0) if raw else len(text)
+            text, rest = text[:end], text[end:]
+            if text:
+                yield unicodedata.normalize("NFC", text)
             if not raw:
                 return
 
 
-def normalised(blocks: Iterator[str]) -> Iterator[str]:
-    """The text of blocks in NFC with LF, cut where nothing joins what follows: behind a comma."""
-    rest = ""
-    for block in blocks:
-        end = block.rfind(",") + 1
-        if end or len(rest) > MAX_ELEMENT:
-            yield normalise(rest + block[:end])
-            rest = block[end:]
-        else:
-            rest += block
-    yield normalise(rest)
-
-
 @dataclass
 class Load:
-    """How many rows of a file were read, and how much memory they take with who keeps them (held), else letters."""
+    """How many rows of a file were read, and how much memory they take with who keeps them (held), else letters.
+
+    most_bytes: of what was decoded, where that is what is counted.
+    """
 
     path: Path
     rows: str
     held: bool = True
+    most_bytes: int = 0
     number: int = 0
     bytes: int = 0
 
-    def add(self, weighed: int) -> None:
-        """One more row of so many bytes. Raises DatasetError where they are too many, or too much."""
-        self.number += 1
+    def add(self, weighed: int, number: int = 1) -> None:
+        """More rows of so many bytes. Raises DatasetError where they are too many, or too much."""
+        self.number += number
+        self.bytes += weighed
         most = MAX_ROWS if self.held else MAX_STREAMED_ROWS
         if self.number > most:
             raise TooMuchError(f"{self.path.name}: more than {most:,} {self.rows}; split it into smaller data sets")
-        self.bytes += weighed
+        if self.most_bytes and self.bytes > self.most_bytes:
+            raise DatasetError(f"{self.path.name}: more than {self.most_bytes:,} bytes once decoded; split it")
         if self.held and self.bytes > MAX_WEIGHT_OF_ROWS:
             raise TooMuchError(
                 f"{self.path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into "
@@ -266,16 +265,8 @@ class Load:
             raise DatasetError(f"{self.path.name}: more than {MAX_STREAMED_BYTES:,} letters once unpacked; split it")
 
 
-def require_file(path: Path) -> None:
-    """Raises DatasetError for a path where no file is, and says so where a folder is."""
-    if path.is_dir():
-        raise DatasetError(f"{path}: this is a folder; a file is expected")
-    if not path.is_file():
-        raise DatasetError(f"{path}: there is no such file")
-
-
 def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """The JSON value of `text`, its strings in NFC; by STRICT, which refuses NaN, infinities and repeated keys."""
+    """The JSON value of `text`; by STRICT, which refuses NaN, infinities and repeated keys."""
     if not text.strip():
         raise DatasetError(f"{place}: an empty file; JSON is expected")
     if len(text) > MAX_WEIGHT // OBJECT_BYTES and weight(text) > MAX_WEIGHT:
@@ -283,7 +274,7 @@ def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -
             f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
         )
     try:
-        value = (decoder or STRICT).decode(normalise(text))
+        value = (decoder or STRICT).decode(text)
         if "\\u" in text and _ESCAPED_HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -306,11 +297,11 @@ def weight(text: str) -> int:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a plain or packed file with LF, in NFC. Raises DatasetError as `text_lines`, and for a long line."""
+    """The lines of a plain or packed file with LF. Raises DatasetError as `text_lines`, and for a long line."""
     for number, line in text_lines(path):
         if line is None:
             raise DatasetError(f"{path.name}, line {number}: longer than {MAX_LINE_BYTES:,} characters")
-        yield f"{unicodedata.normalize('NFC', line)}\n"
+        yield f"{line}\n"
 
 
 def normalise(text: str) -> str:
@@ -318,21 +309,56 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def head(path: Path, most: int) -> bytes:
+    """The first bytes of a file, as they are. Raises DatasetError where no file is, or nobody may read it."""
+    try:
+        if path.is_dir():
+            raise DatasetError(f"{path}: this is a folder; a file is expected")
+        if not path.is_file():
+            raise DatasetError(f"{path}: there is no such file")
+        with path.open("rb") as file:
+            return file.read(most)
+    except PermissionError:
+        raise DatasetError(f"{path}: you may not read it; give yourself the right (chmod u+r), or a copy") from None
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def member(path: Path) -> str:
+    """The name of the only file that a zip holds; empty where the file is none, or a workbook or a document.
+
+    Raises DatasetError for a zip with several files, naming them, or without any.
+    """
+    if head(path, 4) != b"PK\x03\x04":
+        return ""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            inside = packed.namelist()
+    except zipfile.BadZipFile as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    names = [name for name in inside if not re.search(r"/$|(^|/)(\.|__MACOSX/)", name)]
+    if len(names) != 1 and OF_OFFICE.isdisjoint(names):
+        raise DatasetError(
+            f"{path.name}: a zip of one file is expected, found {cut_list(names) if names else 'none'}; unpack it"
+        )
+    return "" if OF_OFFICE.intersection(names) else names[0]
+
+
 def unpacked(path: Path) -> io.BufferedIOBase:
     """The bytes of a plain or packed file. Raises DatasetError where no file is, or nobody may read it."""
-    require_file(path)
+    start, inner = head(path, 6), member(path)
+    packing = "zip" if inner else next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
     try:
-        with path.open("rb") as probe:
-            start = probe.read(6)
-        packing = next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
+        if packing == "zip":
+            return cast(io.BufferedIOBase, zipfile.ZipFile(path).open(inner))
         if packing == "zstd":
             import pyarrow
 
             return io.BufferedReader(cast(io.RawIOBase, pyarrow.CompressedInputStream(str(path), "zstd")))
         opened: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
         return cast(io.BufferedIOBase, opened[packing](path, "rb") if packing else path.open("rb"))
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from None
+    except (OSError, RuntimeError) as error:  # the latter of a zip with a password, or of a packing that Python lacks
+        raise DatasetError(f"{path}: cannot be read: {error}; unpack it") from None
 
 
 def _encoding(path: Path) -> str:
@@ -398,42 +424,19 @@ def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
     Raises DatasetError for what cannot be read, and for too much: by what the file says of itself, before anything is
     decoded, and by what was decoded, before it becomes objects.
     """
-    require_file(path)
-    room = _Room(*(MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES))
-    for batch in _batches(path, room):
+    for batch in _batches(path, Load(path, "rows", held, MAX_DECODED_BYTES if held else MAX_STREAMED_BYTES)):
         yield from batch.to_pylist()
 
 
-def look_at_parquet(paths: Sequence[Path], max_rows: int, max_bytes: int) -> None:
+def look_at_parquet(paths: Sequence[Path], most_bytes: int) -> None:
     """Raises DatasetError for files that cannot be read, or that hold too much together; nothing of them is held."""
-    room = _Room(max_rows, max_bytes)
+    load = Load(Path("its tables"), "rows", False, most_bytes)
     for path in paths:
-        for _ in _batches(path, room):
+        for _ in _batches(path, load):
             pass
 
 
-@dataclass
-class _Room:
-    """What may be decoded: rows, and bytes in memory; and how much has been."""
-
-    most_rows: int
-    most_bytes: int
-    rows: int = 0
-    bytes: int = 0
-
-    def check(self, rows: int, size: int) -> None:
-        """Raises ValueError where so many more are too many."""
-        if self.rows + rows > self.most_rows:
-            raise ValueError(f"more than {self.most_rows:,} rows; split it")
-        if self.bytes + size > self.most_bytes:
-            raise ValueError(f"more than {self.most_bytes:,} bytes once decoded; split it")
-
-    def take(self, rows: int, size: int) -> None:
-        self.check(rows, size)
-        self.rows, self.bytes = self.rows + rows, self.bytes + size
-
-
-def _batches(path: Path, room: _Room) -> Iterator[Any]:
+def _batches(path: Path, load: Load) -> Iterator[Any]:
     """The file's rows, a few at a time: a text that is kept once may stand a million times for a few bits."""
     import pyarrow.parquet as pq
 
@@ -443,16 +446,15 @@ def _batches(path: Path, room: _Room) -> Iterator[Any]:
             groups = [about.row_group(n) for n in range(about.num_row_groups)]
             chunks = [group.column(n) for group in groups for n in range(group.num_columns)]
             sizes = [VALUE_BYTES * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks]
-            room.check(about.num_rows, sum(sizes))
-            at_once = max(
-                1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(chunk.total_uncompressed_size for chunk in chunks)]))
-            )
-            for batch in file.iter_batches(at_once, use_threads=False):
-                room.take(batch.num_rows, sum(map(_weight, batch.columns)))
+            replace(load).add(sum(sizes), about.num_rows)
+            longest = max([1, *(chunk.total_uncompressed_size for chunk in chunks)])
+            for batch in file.iter_batches(max(1, min(BATCH_ROWS, BATCH_BYTES // longest)), use_threads=False):
+                load.add(sum(map(_weight, batch.columns)), batch.num_rows)
                 yield batch
+    except DatasetError:
+        raise
     except Exception as error:  # of several libraries, each with its own
-        said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
-        raise DatasetError(f"{path.name}: {excerpt(said, 300)}") from None
+        raise DatasetError(f"{path.name}: cannot be read: {excerpt(error, 300)}") from None
 
 
 def _weight(column: Any) -> int:
@@ -460,18 +462,96 @@ def _weight(column: Any) -> int:
     import pyarrow as pa
     from pyarrow import compute
 
-    kind = column.type
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-        kind = column.type
-    own = VALUE_BYTES * len(column)
-    if pa.types.is_map(kind):
-        return own + _weight(column.keys) + _weight(column.items)
-    if pa.types.is_nested(kind) and not pa.types.is_struct(kind):
-        return own + _weight(column.flatten())
-    if pa.types.is_struct(kind):
-        return own + sum(map(_weight, column.flatten()))
+    kind, own = column.type, VALUE_BYTES * len(column)
+    if pa.types.is_nested(kind):
+        return own + sum(map(_weight, column.flatten() if pa.types.is_struct(kind) else [column.flatten()]))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         letters, size = (int(compute.sum(f(column)).as_py() or 0) for f in (compute.utf8_length, compute.binary_length))
         return own + (size if letters == size else 4 * letters)
     return own + int(column.nbytes)
+
+
+SECONDS = 300
+"""Of computing that a reader in a process of its own takes for one file."""
+_APART = """
+import base64, functools, io, itertools, json, resource, sys
+
+def pdf(content):
+    from pdfminer.high_level import extract_text
+    yield extract_text(io.BytesIO(base64.b64decode(content)))
+
+@functools.cache
+def sheets(path):
+    import python_calamine
+    book = python_calamine.load_workbook(path)
+    return {name: book.get_sheet_by_name(name) for name in book.sheet_names}
+
+def workbook(path, names, most):
+    for name in names or sheets(path):
+        rows = ((name, *row) for row in enumerate(sheets(path)[name].iter_rows(), 1) if any(c != "" for c in row[1]))
+        yield from itertools.islice(rows, most or None)
+
+size, seconds, most = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_AS, (size, size))
+for line in sys.stdin:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + 1 + seconds, hard))
+    reader, *given = json.loads(line)
+    why = ""
+    try:
+        for row in globals()[reader](*given):
+            if len(row) > most:
+                raise ValueError(f"a text of more than {most:,} characters; split it")
+            print(json.dumps([row], default=lambda moment: moment.isoformat()))
+    except MemoryError:
+        sys.exit(1)
+    except Exception as error:
+        why = str(error) or type(error).__name__
+        why = "a password protects it; save it without one" if "Password" in type(error).__name__ else why
+    print(json.dumps(why), flush=True)
+"""
+
+
+class Apart:
+    """Reads files in a process of its own, one after the other, within SECONDS and so many bytes of memory: a few bytes
+    of a file may stand for gigabytes, and a library that has no room ends the process that it is in.
+
+    The process ends with this one, when nothing more can come, or by `close`.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._program: subprocess.Popen[bytes] | None = None
+
+    def read(self, reader: str, *given: Any) -> Iterator[Any]:
+        """What `pdf` (its text) or `workbook` (rows: sheet, number from 1, cells) gives. Raises ValueError."""
+        if self._program is None or self._program.poll() is not None:
+            command = [sys.executable, "-P", "-c", _APART, *map(str, (self.size, SECONDS, MAX_BYTES))]
+            pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+            self._program = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True)  # noqa: S603
+        asked, said = cast(IO[bytes], self._program.stdin), cast(IO[bytes], self._program.stdout)
+        try:
+            asked.write(json.dumps([reader, *given]).encode() + b"\n")
+            asked.flush()
+            for line in said:
+                if isinstance(answer := json.loads(line), str):
+                    break
+                yield answer[0]
+            else:
+                is_slow = self._program.wait() == -signal.SIGXCPU
+                too_much = f"{SECONDS} seconds to read" if is_slow else f"{self.size:,} bytes of memory"
+                answer = f"would take more than {too_much}; split it"
+        except BaseException:  # half of an answer would be taken for the next one's
+            self.close()
+            raise
+        if answer:
+            raise ValueError(answer)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._program is not None:
+            self._program.kill()
+            self._program.communicate()

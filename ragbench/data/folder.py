@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -174,16 +174,7 @@ def of_records(
     records: Records, name: str, language: str, title: str, licence: str, left_out: Mapping[str, int]
 ) -> Dataset:
     """The data set of these tables, each sorted by id. Raises DatasetError for what one names and another lacks."""
-    known = {
-        "chunk": {record.id for record in records.chunks}.__contains__,
-        "question": {record.id for record in records.questions}.__contains__,
-    }
-    lengths = {record.id: len(record.text) for record in records.chunks}
-    for table in MODELS:
-        for record in getattr(records, table):
-            _check_references(table, language, record, known)
-            _check_spans(table, language, record, lengths.get)
-    hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
+    content_hash, _ = _hashes(language, {t.name: getattr(records, t.name) for t in fields(records)}, _Lengths())
     others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
     return Dataset(
         name=name,
@@ -193,7 +184,7 @@ def of_records(
         chunks=tuple(Chunk(**vars(record)) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         **others,
-        content_hash=_digest(language, hashed),
+        content_hash=content_hash,
         left_out=left_out,
     )
 
@@ -206,10 +197,7 @@ def check(name: str, folder: Path) -> Written:
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    there: dict[str, Shelf[int]] = {"chunks": Shelf(), "questions": Shelf()}  # how long their texts are
-    known = {"chunk": there["chunks"].has, "question": there["questions"].has}
-    counts: Counter[str] = Counter()
-    has_ratings = (place / f"ratings.{language}.jsonl").is_file()
+    counts = Counter[str]()
 
     def records(table: str) -> Iterator[Record]:
         last = ""
@@ -217,16 +205,10 @@ def check(name: str, folder: Path) -> Written:
             if record.id <= last:
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
             last = record.id
-            if isinstance(record, ChunkRecord) or (isinstance(record, QuestionRecord) and has_ratings):
-                there[table].put(record.id, len(record.text))  # nothing else names a question
-            _check_references(table, language, record, known)
-            _check_spans(table, language, record, there["chunks"].get)
             counts[table] += 1
             yield record
 
-    tables = [table.name for table in fields(Records)]
-    content_hash = _digest(language, {table: records(table) for table in tables if table not in ADDED})
-    whole_hash = _digest(content_hash, {table: records(table) for table in ADDED})
+    content_hash, whole_hash = _hashes(language, {t.name: records(t.name) for t in fields(Records)}, Shelf[int]())
     _require(place, language, counts)
     return Written(content_hash, whole_hash if any(counts[table] for table in ADDED) else content_hash, counts)
 
@@ -332,28 +314,44 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
         raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
 
 
-def _check_references(table: str, language: str, record: Record, known: Mapping[str, Callable[[str], bool]]) -> None:
-    for what, names in _references(record):
-        for missing in sorted(name for name in names if not known[what](name)):
-            raise DatasetError(
-                f"{table}.{language}.jsonl, {record.id}: names the {what} {missing!r}, which is not there"
-            )
+class _Lengths(dict[str, int]):
+    """Those of texts, in characters, in memory; a Shelf has them on the disk."""
+
+    put = dict.setdefault
 
 
-def _check_spans(table: str, language: str, record: Record, length: Callable[[str], int | None]) -> None:
-    """Refuse spans that do not stand in the text of a relevant chunk. length: of a chunk's text, in characters."""
-    if not isinstance(record, QuestionRecord):
-        return
+def _hashes(language: str, tables: Mapping[str, Iterable[Record]], texts: _Lengths | Shelf[int]) -> tuple[str, str]:
+    """The hash without and with ADDED. Raises DatasetError for a record that names what no earlier table has."""
+    checked = {table: _checked(table, language, records, texts) for table, records in tables.items()}
+    content_hash = _digest(language, {table: records for table, records in checked.items() if table not in ADDED})
+    return content_hash, _digest(content_hash, {table: checked[table] for table in ADDED})
+
+
+def _checked(table: str, language: str, records: Iterable[Record], texts: _Lengths | Shelf[int]) -> Iterator[Record]:
+    for record in records:
+        place = f"{table}.{language}.jsonl, {record.id}"
+        if isinstance(record, ChunkRecord | QuestionRecord):
+            texts.put(f"{table[:-1]} {record.id}", len(record.text))
+        for what, names in _references(record):
+            for missing in sorted(name for name in names if texts.get(f"{what} {name}") is None):
+                raise DatasetError(f"{place}: names the {what} {missing!r}, which is not there")
+        if isinstance(record, QuestionRecord):
+            _check_spans(record, place, texts)
+        yield record
+
+
+def _check_spans(record: QuestionRecord, place: str, texts: _Lengths | Shelf[int]) -> None:
+    """Refuse spans that do not stand in the text of a relevant chunk."""
     for name, spans in record.spans.items():
-        place = f"{table}.{language}.jsonl, {record.id}: spans of {name!r}"
         if name not in record.relevant:
-            raise DatasetError(f"{place}: it is not relevant; `relevant` has {', '.join(record.relevant) or 'nothing'}")
-        for start, end in spans:
-            if not start < end <= (length(name) or 0):
-                raise DatasetError(
-                    f"{place}: [{start}, {end}] is no part of its text; a start below its end is expected, in "
-                    f"characters from 0 to {length(name)}"
-                )
+            legal = ", ".join(record.relevant) or "nothing"
+            raise DatasetError(f"{place}: spans of {name!r}: it is not relevant; `relevant` has {legal}")
+        whole = texts.get(f"chunk {name}") or 0
+        if wrong := next(((start, end) for start, end in spans if not start < end <= whole), None):
+            raise DatasetError(
+                f"{place}: spans of {name!r}: {[*wrong]} is no part of its text; a start below its end is expected, in "
+                f"characters from 0 to {whole}"
+            )
 
 
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:

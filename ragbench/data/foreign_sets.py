@@ -14,6 +14,7 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
+from ragbench.data.payloads import number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
 from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
 from ragbench.data.samples import Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
@@ -48,9 +49,9 @@ def grades(value: Any) -> dict[str, float]:
     """What is relevant, each by its name with its grade: 1 where a list has none; what has no grade above 0 is not."""
     if not isinstance(given := opened(value), Mapping):
         return dict.fromkeys(names(value), 1.0)
-    if any(isinstance(grade, bool) or not isinstance(grade, int | float | None) for grade in given.values()):
-        raise ValueError("a list, or names with a number each, is expected")
-    return {str(named): float(grade) for named, grade in given.items() if grade and grade > 0}
+    if any(isinstance(grade, bool) or number(grade) is None for grade in given.values() if grade is not None):
+        raise ValueError("a list, or names with a finite number each, is expected")
+    return {str(named): float(grade) for named, grade in given.items() if grade and float(grade) > 0}
 
 
 def sort(value: Any) -> str | None:
@@ -118,11 +119,12 @@ MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "id": name, "chunk_id": name, "chunk_text": text, "url": name, "reference_context_ids": grades,
     "relevant_urls": grades, "cluster": name, "source": sort, "category": sort, "question_source": sort,
-    "question_answer_id": name, "user_score": score, **dict.fromkeys(("is_relevant_chunk_matched", *MARKS), flag),
+    "question_answer_id": name, "user_score": score,
+    **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
 QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "note")  # fmt: skip
+            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -131,6 +133,8 @@ SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извле�
 """How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
+NO_LABEL = {"is_relevant_chunk_matched": "was found not to match", "is_chunk_ok": "people marked as not in order"}
+"""Marks of a chunk that take its label away, and why."""
 SQUAD = "SQuAD"
 PARAGRAPH = {"title": text, "context": text, "is_impossible": flag, "answers": answers}
 UNMARKED = "{} of {} items carry no mark yet; they are kept as they are"
@@ -148,6 +152,7 @@ def questions(
     base: Mapping[str, ChunkRecord] | None = None,
     marked: bool = False,
     columns: Given | None = None,
+    form: str = "",
 ) -> Brought:
     """The questions of a table, and the passages that it carries.
 
@@ -160,7 +165,7 @@ def questions(
     an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
     Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
     label of a chunk without a text is dropped, and a question that has no other label with it. columns: which column is
-    which field, where the vocabulary does not tell.
+    which field, where the vocabulary does not tell. form: the known format that it is expected to have.
 
     Of SQuAD a paragraph is a chunk, an article a page, and a question's only relevant chunk its own paragraph; one
     marked impossible, or in a table one without an answer, has none and is unanswerable. The sentence in which the
@@ -174,6 +179,8 @@ def questions(
     for place, row in read_rows(path, held=False, left_out=left_out):
         with passing_over(left_out, place):
             reading.take(known.of(row, place), row, place)
+    if form != known.format and form:
+        raise DatasetError(f"{path.name}: holds no rows of {form}; ragbench load questions reads any others")
     if not reading.taken:
         guesses = "; ".join(("", *known.guesses(known.unread)))
         raise DatasetError(f"{path.name}: holds no questions: {left_out.said or 'at least one is expected'}{guesses}")
@@ -230,6 +237,9 @@ class Questions:
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
         asked, answer, right = _question(sample.user_input, row, place), text(sample.reference), True
+        identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")
+        if (self._made.get(identifier) or {"text": asked})["text"] != asked:  # ids there are made of questions
+            raise _stands_there(self._made, identifier, place)
         wanted = self._labels(own, fields, place)
         self.taken += 1
         if self._marked:
@@ -240,8 +250,12 @@ class Questions:
                 return
             if answer and not right:
                 left_out["reference answer that people marked as not in order (its question stays)"] += 1
+        for mark, why in NO_LABEL.items():
+            if wanted and own[mark] is False and (self._marked or mark not in MARKS):
+                left_out[f"label of a chunk that {why} (its question stays)"] += 1
+                wanted, fields = {}, {**fields, "spans": {}}
         made = {
-            "id": own["id"] or named_by("q", asked, own["chunk_id"] or ""),
+            "id": identifier,
             "text": asked,
             "reference": answer if right else None,
             "references": sample.references if right else (),
@@ -249,11 +263,10 @@ class Questions:
             "relevant_urls": own["relevant_urls"],
             "cluster": own["cluster"] or own["url"] or own["chunk_id"],
             "source": own["source"],
-            **{part: fields[part] for part in ("answerable", "spans") if part in fields},
+            "spans": fields.get("spans", {}),
+            "answerable": own["answerable"],
         }
-        if not self._made.put(made["id"], {**made, "kinds": [own["category"], own["question_source"]]}, place):
-            if own["id"] and (self._made.get(own["id"]) or made)["text"] != asked:  # ids there are made of questions
-                raise _stands_there(self._made, own["id"], place)
+        if not self._made.put(identifier, {**made, "kinds": [own["category"], own["question_source"]]}, place):
             left_out[f"item that repeats a question {'under its id' if own['id'] else 'about the same chunk'}"] += 1
             return
         self._by_category = self._by_category or bool(own["category"])
@@ -278,11 +291,15 @@ class Questions:
                 labels = {**made["relevant"], **made["relevant_urls"]}
                 if lost := [chunk for chunk in wanted if chunk not in made["relevant"]]:
                     if self._left_out is None:
-                        raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there")
-                    brought.left_out[LABEL_WITHOUT_TEXT if labels else NO_LABEL_LEFT] += len(lost) if labels else 1
-                    if not labels:
+                        there = f"there are {len(self._base):,}, such as {', '.join(map(repr, list(self._base)[:3]))}"
+                        how = there if self._base else "there are no documents: give them as documents="
+                        raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there; {how}")
+                    stays = bool(labels) or not (self._base or self._chunks)
+                    brought.left_out[LABEL_WITHOUT_TEXT if stays else NO_LABEL_LEFT] += len(lost) if stays else 1
+                    if not stays:
                         continue
-                made.setdefault("answerable", True if labels else None)
+                if made["answerable"] is None and labels:
+                    made["answerable"] = True
                 kept.put(made["id"], checked(QuestionRecord, made, place, self._names_of(RECORD)))
         for chunk in self._base.values():
             self._chunks.put(chunk.id, chunk)
@@ -298,23 +315,17 @@ class Questions:
         first, written = own["chunk_id"], own["chunk_text"]
         chunks = [] if written is None else [Chunk(first, written) if first else Chunk.nameless(written)]
         passages, others = self._passages(fields, place)
-        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own["url"])], 1.0)
+        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own)], 1.0)
         for chunk, grade in own["reference_context_ids"].items():
             labels.setdefault(chunk if chunk in self._base else self._called.get(chunk, chunk), grade)
         labels = {**dict.fromkeys(self._named(passages, place), 1.0), **labels}
         self._named(others, place)
-        for mark, why in (
-            ("is_relevant_chunk_matched", "was found not to match"),
-            ("is_chunk_ok", "people marked as not in order"),
-        ):
-            if labels and own[mark] is False and (self._marked or mark not in MARKS):
-                self.brought.left_out[f"label of a chunk that {why} (its question stays)"] += 1
-                return {}
         return labels
 
-    def _named(self, passages: Iterable[Chunk], place: str, url: str | None = None) -> Iterable[str]:
+    def _named(self, passages: Iterable[Chunk], place: str, own: Mapping[str, Any] | None = None) -> Iterable[str]:
         """The ids of passages among all, of those without one by their texts; those that are not there are put there.
-        Raises DatasetError for a passage that differs from another one of its id."""
+        own: of the chunk that a question was written for, its row; raises DatasetError where it differs from another
+        of its id. Of other passages the first of an id stays."""
         ids = []
         for passage in passages:
             chunk = (self._called.get(passage.text.strip()) if passage.is_nameless else None) or passage.id
@@ -322,12 +333,15 @@ class Questions:
                 if self._left_out is None and self._base:
                     self.brought.left_out[LABEL_WITHOUT_TEXT] += 1
                     continue
-                called, about = self._names_of(CHUNK), {"id": chunk, "text": passage.text, "url": url}
+                about = {"id": chunk, "text": passage.text, "url": own["url"] if own else None}
+                called = self._names_of(CHUNK) if own else {}
                 made = checked(ChunkRecord, about, place, called)
                 if not self._chunks.put(chunk, made, place):
                     known = self._chunks.get(chunk) or made
                     differing = [part for part in ("text", "url") if about[part] not in (None, getattr(known, part))]
-                    if differing:
+                    if differing and not own:
+                        self.brought.left_out["passage whose id stands there with another text"] += 1
+                    elif differing:
                         raise DatasetError(
                             f"{place}: {called[differing[0]]} of the chunk {chunk!r} differs from that of "
                             f"{self._chunks.place(chunk)}; one text and one page a chunk are expected"
@@ -415,7 +429,8 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
             more = taken({"id": name, "rationale": text}, fields, place, known)
             asked, answer = _question(sample.user_input, row, place), text(sample.response) or ""
             if sample.shown is None:
-                raise DatasetError(f"{place}: ground_truth_show is missing; true or false is expected")
+                called, has = known.read.get("shown", "ground_truth_show"), cut_list(row)
+                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}")
             passages = {named_by("context", own): own for each in sample.contexts or () if (own := each.text.strip())}
             identifier = more["id"] or named_by("decision", asked, answer, *passages.values())
             about = {
@@ -494,6 +509,9 @@ def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> Sequ
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
+        if isinstance(given := opened(fields.get("messages")), list) and given:
+            why = "none says who asks and who answers; role = user or assistant (type, from) is expected in each"
+            raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
-from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought
-from ragbench.data.cells import flag, held, native, several
+from ragbench.data.cells import fields_of, native, opened
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
+from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of
-from ragbench.data.records import ChunkRecord, QuestionRecord, Record
+from ragbench.data.records import ChunkRecord, Record
 from ragbench.data.rows import checked, rows_of
-from ragbench.data.samples import references_in, turns_of
+from ragbench.data.samples import turns_of
 from ragbench.data.vocabulary import Columns, missing
 
 NAME = "given"
@@ -55,8 +55,11 @@ def dataset(tables: Mapping[str, Any]) -> Dataset:
     brought = Brought()
     named = tables.get("documents")
     chunks = {chunk.id: chunk for chunk in _documents(named)} if named is not None else {}
-    questions = list(_questions(tables.get("questions"), chunks, brought.left_out, labelled_alone=named is None))
-    brought.chunks, brought.questions = _sorted(chunks.values()), _sorted(questions)
+    brought.chunks = _sorted(chunks.values())
+    if (asked := tables.get("questions")) is not None:
+        found = _questions(asked, chunks, brought.left_out)
+        brought.chunks, brought.questions = [*found.chunks], _sorted(found.questions)
+        brought.left_out += found.left_out
     for name in ("history", "dialogues", "decisions", "ratings"):
         setattr(brought, name, _sorted(_others(name, tables.get(name), brought.left_out)))
     if not any(len(getattr(brought, name)) for name in MODELS):
@@ -65,7 +68,7 @@ def dataset(tables: Mapping[str, Any]) -> Dataset:
     if language not in LANGUAGES:
         raise DatasetError(f"dataset: language = {language!r}: one of {', '.join(LANGUAGES)} is expected")
     name = about.get("name", NAME)
-    title = about.get("title") or (LABELLED_ALONE if named is None and chunks else name)
+    title = about.get("title") or (LABELLED_ALONE if named is None and brought.chunks else name)
     known = {table.name: getattr(brought, table.name) for table in fields(Records)}
     return of_records(
         Records(**known), name, language, title, about.get("licence", "not stated"), dict(brought.left_out)
@@ -91,11 +94,10 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
         where = f"{place}, row {number + 1}"
         if isinstance(entry, str) and text:
             entry = {text: entry}
-        elif is_dataclass(entry) and not isinstance(entry, type):
-            entry = {each.name: getattr(entry, each.name) for each in fields(entry)}
-        if not isinstance(entry, Mapping):
+        own = entry if isinstance(entry, Mapping) else fields_of(entry)
+        if own is None:
             raise DatasetError(f"{where}: {cut(entry)}: a mapping is expected")
-        row = {str(key): plain(value) for key, value in entry.items() if not missing(value)}
+        row = {str(key): plain(value) for key, value in own.items() if not missing(value)}
         yield where, str(index[number] if index else number), row
 
 
@@ -125,74 +127,26 @@ def _documents(given: Any) -> Iterator[ChunkRecord]:
         yield checked(ChunkRecord, made, where)
 
 
-def _questions(
-    given: Any, chunks: dict[str, ChunkRecord], left_out: Counter[str], *, labelled_alone: bool
-) -> Iterator[QuestionRecord]:
-    """labelled_alone: passages that questions name by their texts are the base, and are added to `chunks`."""
-    if given is None:
-        return
-    by_text = {chunk.text.strip(): chunk.id for chunk in chunks.values()}
-    places = {} if any(map(str.isdigit, chunks)) else {str(place): name for place, name in enumerate(chunks)}
+def _questions(given: Any, documents: Mapping[str, ChunkRecord], left_out: Counter[str]) -> Brought:
+    """The questions, and the base: the documents, or where there are none the passages that questions name by texts."""
+    places = {} if any(map(str.isdigit, documents)) else {str(place): name for place, name in enumerate(documents)}
     known = Columns(only=QUESTIONS, takes=OF_A_QUESTION)
+    reading = Questions(known, documents, None, also=places)
     plainly = ("answerable", "spans", "language")
     for where, index, row in rows(given, "questions", "text"):
-        own = known.of({name: value for name, value in row.items() if name not in plainly}, where)
-        if "user_input" not in own:
-            raise DatasetError(f"{where}: it has no question: question, query or text; it has {cut_list(row)}")
-        relevant = _relevant(own.get(RELEVANT), where)
-        for text in [*_listed(own.get("reference_contexts"), where), *_listed(own.get("chunk_text"), where)]:
-            name = by_text.get(str(text).strip())
-            if name is None and labelled_alone:
-                made = Chunk.nameless(str(text))
-                name = by_text[str(text).strip()] = made.id
-                chunks[name] = checked(ChunkRecord, {"id": name, "text": made.text}, where)
-            if name is not None:
-                relevant.setdefault(name, 1.0)
-        known_by = {name: by_text.get(name.strip(), places.get(name, name)) for name in relevant if name not in chunks}
-        relevant = {known_by.get(name, name): grade for name, grade in relevant.items()}
-        if lacking := [name for name in relevant if name not in chunks]:
-            there = "there are no documents: give them as documents=" if labelled_alone else _such_as(chunks)
-            raise DatasetError(f"{where}: names the passage {cut(lacking[0])}, which is not there; {there}")
-        answerable = row.get("answerable")
-        urls: Any = own.get("relevant_urls") or {}
-        references = references_in(own.get("reference"), f"{where}, reference")
+        fields = {"id": index, **known.of({name: value for name, value in row.items() if name not in plainly}, where)}
+        fields |= {name: _labels(fields[name]) for name in (RELEVANT, "relevant_urls") if name in fields}
+        reading.take({**fields, **{name: row[name] for name in ("answerable", "spans") if name in row}}, row, where)
         left_out.update(f"field {name}, which means nothing here" for name in row if name in known.unread)
-        made_of: dict[str, Any] = {
-            "id": str(own.get("id", index)),
-            "text": own["user_input"],
-            "reference": next(iter(references), None),
-            "references": several(references),
-            "relevant": relevant,
-            "answerable": flag(answerable) if answerable is not None else True if relevant else None,
-            "kind": own.get("category"),
-            **{name: own[name] for name in ("cluster", "source") if name in own},
-            **{name: row[name] for name in ("spans",) if name in row},
-            "relevant_urls": urls if isinstance(urls, Mapping) else dict.fromkeys(_listed(urls, where), 1.0),
-        }
-        yield checked(QuestionRecord, made_of, where)
+    return reading.finish()
 
 
-def _such_as(chunks: Mapping[str, ChunkRecord]) -> str:
-    return f"there are {len(chunks):,}, such as {', '.join(map(repr, list(chunks)[:3]))}"
-
-
-def _relevant(given: Any, where: str) -> dict[str, float]:
-    values = _listed(given, where)
-    if len(values) == 1 and isinstance(values[0], Mapping):
-        return {str(plain(name)): float(grade) for name, grade in values[0].items() if grade and grade > 0}
-    return dict.fromkeys(map(str, values), 1.0)
-
-
-def _listed(given: Any, where: str) -> list[Any]:
-    """A list of names or texts; one by itself is a list of one, and a cell may hold a list as a text."""
-    if given is None:
-        return []
-    try:
-        read = held(given) if isinstance(given, str) else None
-    except ValueError as error:
-        raise DatasetError(f"{where}: {error}") from None
-    values = given if read is None else read[0]
-    return list(map(plain, values)) if isinstance(values, list | tuple | set) else [values]
+def _labels(given: Any) -> Any:
+    """Names with their grades, or a list of names or texts, also in a cell; one by itself is a list of one."""
+    given = opened(given)
+    if isinstance(given, Mapping):
+        return {plain(name): plain(grade) for name, grade in given.items()}
+    return list(map(plain, given if isinstance(given, list | tuple | set) else [given]))
 
 
 def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:

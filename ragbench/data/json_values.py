@@ -40,17 +40,14 @@ class Values:
     def items(self, closing: str) -> Iterator[None]:
         """Stops before each item up to the closing sign."""
         self._at += 1
-        if self.next() != closing:
-            while True:
-                yield
-                sign = self.next()
-                if sign != ",":
-                    break
+        sign = self.next()
+        while sign != closing:
+            yield
+            if (sign := self.next()) == ",":
                 self._at += 1
-            if sign != closing:
-                raise self.fault(
-                    f"not JSON: a comma or {closing} is expected" if sign else "the file ends within a list"
-                )
+            elif sign != closing:
+                wanted = f"not JSON: a comma or {closing} is expected"
+                raise self.fault(wanted if sign else "the file ends within a list")
         self._at += 1
 
     def next(self) -> str:

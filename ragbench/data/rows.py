@@ -8,7 +8,8 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -16,28 +17,31 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind
-from ragbench.data.cells import TABLE, fields_of, held, of_workbook
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
     MAX_LINE_BYTES,
     OBJECT_BYTES,
+    PACKED,
     PACKINGS,
     STRICT,
+    Apart,
     DatasetError,
     LeftOut,
     Load,
     cut,
     cut_list,
     empty_table,
+    head,
     lines_of,
+    member,
     normalise,
-    normalised,
     parquet_rows,
     parse_json,
     read_lines,
     read_text,
-    require_file,
     require_narrow,
     text_blocks,
     text_lines,
@@ -60,6 +64,8 @@ STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
 RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
+CHUNK = "chat.completion.chunk"
+"""What OpenAI calls a line of an answer that comes by and by."""
 DEEPEST = 4
 """Objects within each other among which a table is looked for."""
 TITLES = 10
@@ -81,7 +87,7 @@ def read_rows(
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
     separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
     (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel see `_excel`.
-    All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows
+    All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz, zstd or zip. held: who reads them
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
     left_out: rows that cannot be read are counted there; without it one of them is an error.
@@ -91,25 +97,34 @@ def read_rows(
         raise DatasetError(
             f"{path.resolve().name}: a folder; name a table in it, or see what is there by ragbench init"
         )
-    *_, ending = "", *(ending.lower() for ending in path.suffixes if ending.lower() not in PACKINGS)
-    if why := TABLE["unread"].get(ending):
+    endings = endings_of(path)
+    if why := TABLE["unread"].get(endings[-1] if endings else ""):
         raise DatasetError(f"{path.name}: {why[0]}")
-    endings = {ending.lower() for ending in path.suffixes}
-    if content := _content(path, endings):  # whatever the file is called
-        endings = {content}
-    if endings & LINES:
+    ends = _content(path, {*endings})
+    if ends & LINES:
         rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
-    elif ".json" in endings:
+    elif ".json" in ends:
         rows = _json(path, held, left_out, spread)
-    elif endings & {".csv", ".tsv"} or tabbed(path):
+    elif ends & {".csv", ".tsv"} or tabbed(path):
         rows = _csv(path, keep_empty, held, left_out)
-    elif ".parquet" in endings:
+    elif ".parquet" in ends:
         rows = _parquet(path, held)
-    elif endings & EXCEL:
+    elif ends & EXCEL:
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return _unnested(rows) if spread else rows
+    rows = _unnested(rows) if spread else rows
+    return rows if left_out is None else without_totals(rows, left_out)
+
+
+def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
+    """The rows but those that tell of others, which are counted."""
+    for place, row in rows:
+        word = is_total(row) if isinstance(row, Mapping) else ""
+        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+            left_out.add("row of totals", place)
+        else:
+            yield place, row
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
@@ -126,31 +141,37 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
                 yield place, {**about, **asked}
 
 
-def _content(path: Path, endings: Collection[str]) -> str:
-    """The ending of files that begin as this one does; empty where nothing tells. Raises DatasetError for a PDF."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        start = file.read(2**12)
+def endings_of(path: Path) -> list[str]:
+    """What a file's name, or that of the only file in a zip, ends in, but for its packing; in small letters."""
+    endings = Path(member(path) or path).suffixes if path.is_file() else path.suffixes
+    return [ending.lower() for ending in endings if ending.lower() not in PACKINGS]
+
+
+def _content(path: Path, endings: set[str]) -> set[str]:
+    """The endings, or that of files that begin as this one does, whatever it is called. Raises DatasetError for a PDF,
+    for what is read unpacked alone, and for an empty file."""
+    start = head(path, 2**12)
     if not start:
         raise empty_table(path)
-    ending = BEGINS.get(start[:4], "")
+    is_packed = bool(member(path)) or start.startswith((*PACKED,))
+    if is_packed and endings & {*EXCEL, ".parquet"}:
+        raise DatasetError(f"{path.name}: is packed, and of packed files texts alone are read; unpack it")
+    ending = "" if is_packed else BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
-    is_text = bool({*endings} & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
-    return ".csv" if is_text else ending  # what many programs call a workbook is one for Excel alone
+    is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
+    return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
 
 
 def tabbed(path: Path) -> bool:
     """Whether a .txt is a table: its first two lines have as many tabs, one at least, and every column has a name."""
     if path.suffix.lower() != ".txt":
         return False
-    with path.open("rb") as file:
-        head, *rows = file.read(2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
+    first, *rows = head(path, 2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
     return (
-        "\t" in head
-        and all(map(str.strip, head.split("\t")))
-        and any(row.count("\t") == head.count("\t") for row in rows)
+        "\t" in first
+        and all(map(str.strip, first.split("\t")))
+        and any(row.count("\t") == first.count("\t") for row in rows)
     )
 
 
@@ -184,12 +205,8 @@ def fault(
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
-    if first and first[0][1].keys() == {"spec"}:  # of OpenAI evals: each event tells a part of what became of a sample
-        samples: dict[str, dict[str, Any]] = {}
-        for place, item in itertools.chain(first, lines):
-            if isinstance(told := item.get("data"), dict) and "sample_id" in item:
-                samples.setdefault(str(item["sample_id"]), {"place": place, "id": item["sample_id"]}).update(told)
-        yield from ((sample.pop("place"), sample) for sample in samples.values())
+    if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
+        yield from _joined(itertools.chain(first, lines))
         return
     if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
@@ -200,13 +217,30 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
             yield place if rows is None else f"{place}, item {number}", row
 
 
+def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
+    """Rows of which each line tells a part: of OpenAI evals an event, of a stream of its chats some words."""
+    rows: dict[str, Placed] = {}
+    for place, item in lines:
+        name, told = item.get("sample_id", item.get("id")), item.get("data")
+        if item.get("object") == CHUNK:
+            told, choices = {"model": item.get("model")}, item.get("choices")
+            for choice in choices if isinstance(choices, list) else ():
+                if isinstance(choice, dict) and isinstance(delta := choice.get("delta"), dict):
+                    said = rows[str(name)][1].get("answer", "") if str(name) in rows else ""
+                    told["answer"] = said + str(delta.get("content") or "")
+                    break  # others are other answers
+        if isinstance(told, dict) and name is not None:
+            rows.setdefault(str(name), (place, {"id": name}))[1].update(told)
+    yield from rows.values()
+
+
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     if _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
     elif held and left_out is None and _start(path) == "[":
         yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
-        values = Values(path, normalised(text_blocks(path)), STRICT if left_out is None else LENIENT)
+        values = Values(path, text_blocks(path), STRICT if left_out is None else LENIENT)
         yield from _placed(path, _streamed(values, spread), held, left_out, values)
 
 
@@ -318,7 +352,7 @@ def _is_of_rows(rows: list[Any]) -> bool:
 
 def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
-    if not isinstance(value, Mapping) or not value:
+    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
         return None
     if (inside := wrapped(value)) is not None:
         return inside
@@ -349,6 +383,7 @@ def rows_in(value: Any) -> list[Any] | None:
         and len({len(column) for column in inner}) == 1
         and any(map(is_content, value))
         and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
+        and not any(isinstance(cell, Mapping) and "role" in cell for column in inner for cell in column)
     ):
         return columns_to_rows(value)
     if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
@@ -463,28 +498,42 @@ def _header(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
+WORKBOOK_BYTES = 2**30
+"""Of memory that reading a workbook takes: all cells between the first and the last are laid out."""
+
+
 def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
     that have the same columns: each is a system's, called as it is."""
-    require_file(path)
     load = Load(path, "rows", held=held)
     heads: dict[str, tuple[int, list[str]]] = {}
-    for sheet, placed in itertools.groupby(of_workbook(path, most=TITLES), lambda row: row[0]):
-        rows = [(number, [normalise(str(cell)).strip() for cell in cells]) for _, number, cells in placed]
-        if len(rows) > 1:
-            heads[sheet] = rows[_header([cells for _, cells in rows])]
-    if not heads:
-        raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-    names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
-    sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
-    _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
-    for sheet, number, cells in of_workbook(path, sheets):
-        load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
-        row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
-        if number > heads[sheet][0]:
-            place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
-            own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
-            yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+    with closing(Apart(WORKBOOK_BYTES)) as book:
+        for sheet, placed in itertools.groupby(_of_workbook(book, path, (), TITLES), lambda row: row[0]):
+            rows = [(number, [normalise(str(cell)).strip() for cell in cells]) for _, number, cells in placed]
+            if len(rows) > 1:
+                heads[sheet] = rows[_header([cells for _, cells in rows])]
+        if not heads:
+            raise DatasetError(f"{path.name}: no sheet holds a header and a row")
+        names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
+        sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
+        _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        for sheet, number, cells in _of_workbook(book, path, sheets, 0):
+            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
+            row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
+            if number > heads[sheet][0]:
+                place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+                own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
+                yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+
+
+def _of_workbook(book: Apart, path: Path, sheets: Sequence[str], most: int) -> Iterator[tuple[str, int, list[Any]]]:
+    """The rows of a workbook that are not empty: sheet, number, cells. sheets: those wanted, else all; most: rows of
+    each, 0: all of them."""
+    try:
+        yield from book.read("workbook", str(path), sheets, most)
+    except ValueError as error:
+        said = excerpt(error, 300).replace("; split it", "; split it, or save it as CSV")
+        raise DatasetError(f"{path.name}: cannot be read: {said}") from None
 
 
 def _require_distinct(names: Sequence[str], place: str) -> None:

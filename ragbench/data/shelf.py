@@ -6,8 +6,8 @@ import json
 import operator
 import sqlite3
 import tempfile
-from collections.abc import Container, Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -74,6 +74,14 @@ class Shelf(Sequence[R], Generic[R]):
         """(key, record) of each."""
         return ((key, self._read(line)) for key, line in self._rows("key, line"))
 
+    def changed(self, change: Callable[[R], R | None]) -> Shelf[R]:
+        """A shelf with what becomes of each record under its key; without those of which nothing does."""
+        made = Shelf(self._model, by_key=self._order == "key")
+        for key, record in self.items():
+            if (other := change(record)) is not None:
+                made.put(key, other)
+        return made
+
     def part(self, keys: Container[str]) -> Shelf[R]:
         """A shelf with the records under these keys alone."""
         made = Shelf(self._model, by_key=self._order == "key")
@@ -96,11 +104,7 @@ class Shelf(Sequence[R], Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return map(self._read, self.lines())
 
-    @overload
-    def __getitem__(self, place: int) -> R: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Sequence[R]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(self._count))]
         number = range(self._count)[place]

@@ -9,7 +9,7 @@ resiliparse) were tried: of short pages they drop lists, or keep the navigation 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,34 +49,29 @@ _IMPRINT = re.compile(
 LONGEST_IMPRINT = 40  # words
 
 
-def keep_content(soup: BeautifulSoup) -> int:
-    """Takes out of a page what is not its content; how many of its words went."""
-    for tag in soup(UNSEEN):
-        tag.decompose()
-    before = _words(soup)
-    for tag in list(_permalinks(soup)):
-        _take_out(tag)
+def keep_content(soup: BeautifulSoup) -> None:
+    """Takes out of a page what is not its content."""
+    _take_out(soup(UNSEEN))
+    _take_out(_permalinks(soup))
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
         for tag in list(find(soup)):
             own = 0 if tag.decomposed else _words(tag)
             if own <= MOST * whole or (own < whole and _is_of_links(tag)):
-                _take_out(tag)
+                _take_out([tag])
                 whole -= own
     _only_main(soup)
-    for find in (_leading_links, _imprints):
-        for tag in list(find(soup)):
-            _take_out(tag)
-    for tag in soup(CONTROLS):
-        _take_out(tag)
+    _take_out(_leading_links(soup))
+    _take_out(_imprints(soup))
+    _take_out(soup(CONTROLS))
     if len(soup("a")) >= INDEX and _is_of_links(soup):
         soup.clear()
-    return before - _words(soup)
 
 
-def _take_out(tag: Tag) -> None:
-    if not tag.decomposed:
-        tag.decompose()
+def _take_out(tags: Iterable[Tag]) -> None:
+    for tag in [*tags]:
+        if not tag.decomposed:
+            tag.decompose()
 
 
 def _words(tag: Tag) -> int:
@@ -137,8 +132,8 @@ def _is_of_links(tag: Tag) -> bool:
 
 
 def _only_main(soup: BeautifulSoup) -> None:
-    mains = [*soup("main"), *(tag for tag in soup.find_all(True) if tag.get("role") == "main" and tag.name != "main")]
-    mains = [main for main in mains if not any(other in main.parents for other in mains)]
+    found = soup.select("main, [role=main]")
+    mains = [main for main in found if not any(other in main.parents for other in found)]
     if not mains or sum(map(_words, mains)) < MAIN * _words(soup):
         return
     kept = [main.extract() for main in mains]

@@ -18,6 +18,7 @@ from annotated_types import Ge, Gt, Le
 from rapidfuzz.distance import Hamming, Levenshtein
 
 from ragbench.core.metric import Peer, metric
+from ragbench.core.segmentation import apart, is_unspaced
 from ragbench.core.types import Sample, Score, Status
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -327,10 +328,11 @@ def is_russian(sample: Sample) -> bool:
 
 def normalized(text: str, *, russian: bool) -> str:
     """A text as SQuAD's script compares it: lower case, without ASCII punctuation and English articles, white space
-    folded. russian: without any punctuation, ё as е, and articles, of which Russian has none, stay words.
+    folded. russian: without any punctuation, ё as е, and articles, of which Russian has none, stay words. Of a text in
+    a script without blanks between words all punctuation goes, too, as in MLQA's script (Lewis et al. 2020).
     """
     lowered = unicodedata.normalize("NFC", text).lower()
-    if russian:
+    if russian or is_unspaced(lowered):
         kept = (sign for sign in lowered.translate(_SMALL_YO) if unicodedata.category(sign)[0] != "P")
         return " ".join("".join(kept).translate(_PUNCTUATION).split())
     return " ".join(_ARTICLES.sub(" ", lowered.translate(_PUNCTUATION)).split())
@@ -345,7 +347,8 @@ def normalized(text: str, *, russian: bool) -> str:
     edges="A reference without words is unmeasured; an answer without words, or an empty one, shares nothing and "
     "gets 0.",
     differs="In SQuAD's normalization: no punctuation, no English articles. Russian texts lose all punctuation and no "
-    "articles, and ё is е. ROUGE-1 keeps articles and parts words at hyphens. SQuAD's script gives 0 where nothing of "
+    "articles, and ё is е. Of scripts without blanks between words each character is one, as MLQA's script has it for "
+    "Chinese. ROUGE-1 keeps articles and parts words at hyphens. SQuAD's script gives 0 where nothing of "
     "a reference is left.",
     when=("Short answers with right wordings, compared with published numbers of SQuAD and its like.",),
 )
@@ -355,7 +358,8 @@ async def token_f1(sample: Sample) -> Score:
     """F1 of the words that answer and reference share, 0 to 1, as SQuAD's script counts it."""
     inquiry = Inquiry(sample, None, *SQUAD_FIELDS, empty=0.0)
     russian = is_russian(sample)
-    answer, other = (normalized(text or "", russian=russian).split() for text in (sample.response, sample.reference))
+    given = (sample.response, sample.reference)
+    answer, other = (apart(normalized(text or "", russian=russian)).split() for text in given)
     if not other:
         raise inquiry.unmeasured(Status.EMPTY_INPUT, sentence("the reference has no word"))
     shared = (Counter(answer) & Counter(other)).total()

@@ -7,6 +7,7 @@ the vectors, or comparing all of them.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +71,7 @@ class Source:
         with told_plainly(f"reading the catalogue of the database {self.name}"), self.engine.connect() as connection:
             driver: Any = connection.connection.driver_connection
             with driver.transaction(), driver.cursor() as cursor:
-                chunks = self._existing(cursor, tables.chunks)
+                chunks = self._of_collection(cursor, self._existing(cursor, tables.chunks))
                 questions = tables.questions and self._existing(cursor, tables.questions)
         if "questions" not in tables.model_fields_set and questions is not None and not self._has(questions):
             questions = None
@@ -92,6 +93,19 @@ class Source:
         if kind is not None and not holds_vectors(kind):
             raise StoreError(f"databases.{self.name}: {no_vectors(table.table, existing.embedding or '', kind)}")
         return existing
+
+    def _of_collection(self, cursor: Cursor[Any], table: ChunkTable) -> ChunkTable:
+        """The table with the id of its collection for the name. Raises StoreError where it holds several and none is
+        named, and where there is none of that name."""
+        there = _collections(cursor, table)
+        if (table.collection is None and len(there) < 2) or table.collection in there:
+            return table.model_copy(update={"collection": there[table.collection][0] if table.collection else None})
+        listed = ", ".join(f"{name or 'without a name'} ({count:,} rows)" for name, (_, count) in there.items())
+        raise StoreError(
+            f"databases.{self.name}: {table.table} holds {listed or 'no collections'}"
+            + (f", and no collection {table.collection!r}" if table.collection else "")
+            + f"; name one under [databases.{self.name}.chunks]: collection = {json.dumps(next(iter(there), 'NAME'))}"
+        )
 
     def _has(self, table: QuestionTable) -> bool:
         return bool(self._there[table.in_schema, table.table])
@@ -294,42 +308,64 @@ def tables_there(url: URL, limits: DatabaseSettings) -> dict[tuple[str, str], di
 
     Raises StoreError for a server that cannot be reached, in a sentence without the address's password.
     """
-    engine = connect(url, limits)
     there: dict[tuple[str, str], dict[str, str]] = {}
-    try:
-        with told_plainly("looking at the tables of the database"), engine.connect() as connection:
-            driver: Any = connection.connection.driver_connection
-            with driver.transaction(), driver.cursor() as cursor:
-                cursor.execute("SET TRANSACTION READ ONLY")
-                rows = cursor.execute(
-                    "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
-                    "JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-                    "WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND a.attnum > 0 AND NOT a.attisdropped "
-                    "AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', %s) "
-                    "ORDER BY n.nspname <> 'public', 1, 2, a.attnum",
-                    (SCHEMA,),
-                ).fetchall()
-    finally:
-        engine.dispose()
+    with _looking(url, limits, "looking at the tables of the database") as cursor:
+        rows = cursor.execute(
+            "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+            "JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND a.attnum > 0 AND NOT a.attisdropped "
+            "AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', %s) "
+            "ORDER BY n.nspname <> 'public', 1, 2, a.attnum",
+            (SCHEMA,),
+        ).fetchall()
     for schema, table, column, kind in rows:
         there.setdefault((schema, table), {})[column] = kind
     return there
 
 
-def some_texts(url: URL, limits: DatabaseSettings, table: ChunkTable) -> list[str]:
-    """The first texts of a table of chunks, to tell their language by. Raises StoreError."""
+def some_texts(url: URL, limits: DatabaseSettings, table: ChunkTable) -> tuple[list[str], list[str]]:
+    """The first texts of a table of chunks, to tell their language by, and the names of its collections, the largest
+    first; none where it holds one alone. Raises StoreError."""
+    with _looking(url, limits, f"reading {table.table}") as cursor:
+        there = _collections(cursor, table)
+        query = sql.SQL("SELECT {c} FROM {t} WHERE {c} IS NOT NULL LIMIT 50").format(
+            c=sql.Identifier(table.text), t=_place(table)
+        )
+        return [str(text) for (text,) in cursor.execute(query).fetchall()], [*there] if len(there) > 1 else []
+
+
+@contextmanager
+def _looking(url: URL, limits: DatabaseSettings, what: str) -> Iterator[Cursor[Any]]:
     engine = connect(url, limits)
     try:
-        with told_plainly(f"reading {table.table}"), engine.connect() as connection:
+        with told_plainly(what), engine.connect() as connection:
             driver: Any = connection.connection.driver_connection
             with driver.transaction(), driver.cursor() as cursor:
                 cursor.execute("SET TRANSACTION READ ONLY")
-                query = sql.SQL("SELECT {c} FROM {t} WHERE {c} IS NOT NULL LIMIT 50").format(
-                    c=sql.Identifier(table.text), t=_place(table)
-                )
-                return [str(text) for (text,) in cursor.execute(query).fetchall()]
+                yield cursor
     finally:
         engine.dispose()
+
+
+OF_LANGCHAIN, ITS_COLLECTIONS = "langchain_pg_embedding", "langchain_pg_collection"
+"""Where LangChain keeps the passages of all of its collections, and their names."""
+
+
+def _collections(cursor: Cursor[Any], table: ChunkTable) -> dict[str, tuple[str, int]]:
+    """Of a table of LangChain's the name of each collection that has passages → its id and how many, the largest
+    first; nothing of any other. One without a name goes by its id."""
+    if table.table != OF_LANGCHAIN or "collection_id" not in _columns(cursor, table):
+        return {}
+    names = ChunkTable(table=ITS_COLLECTIONS, in_schema=table.in_schema)
+    name: Composable = sql.SQL("NULL")
+    joined: Composable = sql.SQL("")
+    if {"uuid", "name"} <= _columns(cursor, names).keys():
+        name, joined = sql.SQL("c.name"), sql.SQL(" LEFT JOIN {} c ON c.uuid = e.collection_id").format(_place(names))
+    query = sql.SQL(
+        "SELECT coalesce({}, e.collection_id::text, ''), coalesce(e.collection_id::text, ''), count(*) FROM {} e{} "
+        "GROUP BY 1, 2 ORDER BY 3 DESC, 1"
+    ).format(name, _place(table.model_copy(update={"collection": None})), joined)
+    return {name: (identifier, count) for name, identifier, count in cursor.execute(query).fetchall()}
 
 
 def found_apart(
@@ -370,7 +406,11 @@ def _columns(cursor: Cursor[Any], table: ChunkTable | QuestionTable) -> dict[str
 
 
 def _place(table: ChunkTable | QuestionTable) -> Composed:
-    return sql.SQL("{}.{}").format(sql.Identifier(table.in_schema), sql.Identifier(table.table))
+    place = sql.SQL("{}.{}").format(sql.Identifier(table.in_schema), sql.Identifier(table.table))
+    if (collection := getattr(table, "collection", None)) is None:
+        return place
+    rows = "(SELECT * FROM {} WHERE coalesce(collection_id::text, '') = {}) AS rows_of_one"
+    return sql.SQL(rows).format(place, sql.Literal(collection))
 
 
 def _streamed(cursor: Cursor[Any], query: Composed) -> Iterator[tuple[Any, ...]]:

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import psycopg
 import pytest
 
 from ragbench.cli.beginnings import Beginning
 from ragbench.core import settings
-from ragbench.core.settings import Settings, schema
-from ragbench.store import server
+from ragbench.core.settings import Settings, SourceSettings, schema
+from ragbench.store import Source, StoreError, server
 from ragbench.store.database_tables import written
 from ragbench.tiers.basics import session
 from tests.cli.command_line import one_line, ragbench
@@ -276,7 +277,8 @@ def own_database(known: Settings, *statements: str) -> Iterator[str]:
             yield url
         finally:
             connection.execute(
-                "DROP TABLE IF EXISTS public.chunk, question_answer, langchain_pg_embedding, app_users; "
+                "DROP TABLE IF EXISTS public.chunk, question_answer, langchain_pg_embedding, "
+                "langchain_pg_collection, app_users; "
                 "DROP SCHEMA IF EXISTS kb CASCADE"
             )
 
@@ -293,6 +295,13 @@ LANGCHAIN = (
     "INSERT INTO langchain_pg_embedding VALUES ('d0', NULL, '[1,0,0]', 'The library opens at 8:00.', '{}'), "
     "('d1', NULL, '[0,1,0]', 'Parking is behind the hall.', '{}')",
     "CREATE TABLE app_users (id int, name text)",
+)
+DOCS, FAQ = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
+COLLECTIONS = (
+    "CREATE TABLE langchain_pg_collection (uuid uuid PRIMARY KEY, name varchar UNIQUE NOT NULL, cmetadata json)",
+    f"INSERT INTO langchain_pg_collection VALUES ('{DOCS}', 'docs', NULL), ('{FAQ}', 'faq', NULL)",
+    f"UPDATE langchain_pg_embedding SET collection_id = '{DOCS}'",
+    f"INSERT INTO langchain_pg_embedding VALUES ('f0', '{FAQ}', '[1,0,0]', 'How do I return a book?', '{{}}')",
 )
 OTHER_NAMES = (
     "CREATE SCHEMA kb",
@@ -312,7 +321,14 @@ def test_the_database_of_the_environment_is_looked_at(empty: Path, database_sett
         assert "1 passage on 1 page" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
 
 
-def test_tables_under_other_names_are_written_with_their_columns(empty: Path, database_settings: Settings) -> None:
+def _of_collection(own: SourceSettings, name: str | None) -> Settings:
+    tables = own.model_copy(update={"chunks": own.chunks.model_copy(update={"collection": name})})
+    return settings.load().model_copy(update={"databases": {"own": tables}})
+
+
+def test_tables_under_other_names_are_written_with_their_columns(
+    empty: Path, database_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with own_database(database_settings, *LANGCHAIN) as url:
         write_lines(empty / "q.jsonl", [{"question": "When does it open?", "relevant_ids": ["d0"]}])
         export, look, load, measure = begun(empty, url, "q.jsonl")
@@ -326,6 +342,27 @@ def test_tables_under_other_names_are_written_with_their_columns(empty: Path, da
         assert load == "ragbench load questions q.jsonl --name q --chunks-from db:own"
         assert "2 passages, 1 question (0 without a relevant passage)" in ran(load, OWN_DATABASE_URL=url).stdout
         assert measure == "ragbench run tier1_retrieval"
+    with own_database(database_settings, *LANGCHAIN, *COLLECTIONS) as url:
+        done = ragbench("init", url, "--force")
+        assert "of the collections in langchain_pg_embedding docs, the largest; there are also faq" in one_line(
+            done.stdout
+        )
+        settings.load.cache_clear()
+        own = settings.load().databases["own"]
+        assert own.chunks.collection == "docs"
+        assert "2 passages" in ran("ragbench load database own --dry-run", OWN_DATABASE_URL=url).stdout
+        monkeypatch.setenv("OWN_DATABASE_URL", url)
+        for name, number in (("docs", 2), ("faq", 1)):
+            with Source.open("own", _of_collection(own, name)) as source:
+                assert len(list(source.chunks())) == number == source.counts(source.tables.chunks)[0]
+                assert len(source.vectors(source.tables.chunks, "document")[0]) == number
+                found = source.nearest(np.eye(3, dtype=np.float32)[:1], 5, None)[0]
+                assert [len(ids) for ids in found] == [number]
+        for name in (None, "all"):
+            with pytest.raises(StoreError) as refused:
+                Source.open("own", _of_collection(own, name))
+            assert "langchain_pg_embedding holds docs (2 rows), faq (1 rows)" in str(refused.value)
+            assert 'under [databases.own.chunks]: collection = "docs"' in str(refused.value)
     with own_database(database_settings, *OTHER_NAMES) as url:
         done = ragbench("init", url, "--force")
         assert "table passages: passages (id = passage_id, text = body, url = source_url)" in done.stdout
@@ -474,3 +511,13 @@ def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: 
             "ragbench run tier1_retrieval",
         ]
         assert 'dataset = "our-handbook"' in found.text()
+
+
+def test_a_chat_without_roles_is_told_what_its_messages_lack(empty: Path) -> None:
+    chat = {
+        "name": "Chat",
+        "messages": [{"id": 1, "from": "Иван", "text": "Когда?"}, {"id": 2, "from": "B", "text": "8"}],
+    }
+    (empty / "result.json").write_text(json.dumps(chat), encoding="utf-8")
+    said = ragbench("load", "dialogues", "result.json", "--name", "chat").stderr
+    assert "role = user or assistant" in one_line(said)

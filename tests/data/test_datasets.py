@@ -111,7 +111,7 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
         ("questions", '{"id": "q3", "text": "Где?", "relevant": {"a-1": NaN}}', "NaN is not a JSON number"),
         ("questions", '{"id": "q3", "id": "q4", "text": "Где?"}', "the key 'id' stands twice"),
         ("questions", '{"id": "q3", "text": "Где?"', "line 3: not JSON"),
-        ("questions", "[1, 2]", "a JSON object is expected, found a list"),
+        ("questions", "[1, 2]", "a list where an object is expected"),
         ("questions", "[" * 100_000, "nested too deeply"),
         (
             "questions",
@@ -279,6 +279,9 @@ def test_squad_as_a_table_is_the_same_set(tmp_path: Path) -> None:
     ]
     pd.DataFrame(rows).to_csv(path.with_suffix(".csv"))
     assert [*datasets.foreign_sets.questions(path.with_suffix(".csv")).questions] == [*brought.questions]
+    path.write_text('{"question": "When?", "answer": "At 8", "context": "It opens at 8."}')
+    with pytest.raises(DatasetError, match="holds no rows of SQuAD; ragbench load questions reads any others"):
+        datasets.foreign_sets.questions(path, form="SQuAD")
 
 
 def test_sessions_that_hold_the_answer_are_labels_and_the_others_the_base(tmp_path: Path) -> None:

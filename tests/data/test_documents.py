@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import data
-from ragbench.data import documents
+from ragbench.data import documents, files
 from ragbench.data.documents import Cutting
 from ragbench.data.files import DatasetError
 from ragbench.tiers.data.copies import near_copies
@@ -194,12 +194,12 @@ def test_a_packed_document_that_unpacks_to_too_much_is_refused(folder: Path, mon
 @pytest.mark.parametrize(
     ("block", "count", "limit", "said"),
     [
-        (b" " * 2**20, 500, {"PDF_BYTES": 2**29}, "would take more than 536,870,912 bytes of memory; split it"),
+        (b" " * 2**20, 500, {}, "would take more than 536,870,912 bytes of memory; split it"),
         pytest.param(
             b"q Q " * 2**18,
             99,
-            {"PDF_SECONDS": 4},
-            "takes more than 4 seconds to read; split it",
+            {"SECONDS": 4},
+            "would take more than 4 seconds to read; split it",
             marks=pytest.mark.slow,  # the other one is read in less, on a loaded machine, too
         ),
     ],
@@ -212,14 +212,26 @@ def test_a_pdf_of_a_few_bytes_takes_neither_memory_nor_time(
     pdf_document(tmp_path / "bomb.pdf", "", packed)
     pdf_document(tmp_path / "other.pdf", "The gate is open.")
     for name, value in limit.items():
-        monkeypatch.setattr(documents, name, value)
-    readers: list[subprocess.Popen[bytes]] = []
-    monkeypatch.setattr(documents, "_reader", readers)
+        monkeypatch.setattr(files, name, value)
+    monkeypatch.setattr(documents, "_reader", reader := files.Apart(2**29))
     brought = documents.read(tmp_path, Cutting())
     assert [chunk.text for chunk in brought.chunks] == ["The gate is open."]
     assert said in " ".join(brought.notes)
-    readers[0].kill()
-    readers[0].communicate()
+    reader.close()
+
+
+def test_a_document_that_nobody_lets_us_read_is_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refused(path: Path, *args: Any, **options: Any) -> Any:
+        if path.stem in ("guide", "dormitory"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(Path, "open", refused)
+    found = documents.read(folder, Cutting(80))
+    assert found.left_out == {"document that cannot be read": 2}
+    assert found.notes == [f"{name} cannot be read: Permission denied" for name in ("dormitory.pdf", "guide.md")]
 
 
 def test_a_page_of_tags_keeps_nobody_busy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

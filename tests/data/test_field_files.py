@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ragbench as rb
 from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
+from ragbench.data.records import ChunkRecord
 from ragbench.data.samples import read_all, read_samples, samples_of
+from ragbench.data.vocabulary import AmbiguousError
 from tests.small_project import write_lines
 
 ASKED = {"question": "When?", "answer": "At 8."}
@@ -62,7 +66,7 @@ def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str)
 
 
 FILES: dict[str, tuple[str | bytes, str]] = {
-    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: an archive: unpack it, and name what is in it"),
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: File is not a zip file"),
     "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
     "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
     "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),
@@ -81,16 +85,83 @@ def test_a_file_that_cannot_be_read_says_what_it_is(bare: Path, name: str) -> No
     assert str(refused.value).startswith(said)
 
 
-def test_archives_of_one_table_are_not_read_as_one(bare: Path) -> None:
+def test_an_archive_of_tar_is_no_table(bare: Path) -> None:
     """What tar puts before a table would be its first column."""
     (bare / "t.csv").write_text("question,answer\nWhen?,8\n")
     with tarfile.open(bare / "t.csv.tar.gz", "w:gz") as file:
         file.add(bare / "t.csv", "t.csv")
-    with zipfile.ZipFile(bare / "t.csv.zip", "w") as archive:
-        archive.write(bare / "t.csv", "t.csv")
-    for name in ("t.csv.tar.gz", "t.csv.zip"):
-        with pytest.raises(DatasetError, match="an archive"):
-            samples_of(bare / name)
+    with pytest.raises(DatasetError, match="an archive"):
+        samples_of(bare / "t.csv.tar.gz")
+
+
+def test_a_zip_of_one_table_is_a_packing(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["Когда?"], "answer": ["В 8"]})
+    frame.to_csv(bare / "t.csv.zip", index=False)
+    frame.to_json(
+        bare / "j.zip", orient="records", lines=True, compression={"method": "zip", "archive_name": "j.jsonl"}
+    )
+    with zipfile.ZipFile(bare / "mac.zip", "w") as archive:
+        archive.writestr("t/", "")
+        archive.writestr("t/t.csv", "question;answer\r\nКогда?;В 8\r\n".encode("cp1251"))
+        archive.writestr("__MACOSX/t/._t.csv", b"\0")
+    for name in ("t.csv.zip", "j.zip", "mac.zip"):
+        [sample] = read_samples(bare / name)
+        assert (sample.user_input, sample.response) == ("Когда?", "В 8")
+
+
+def test_a_zip_of_anything_else_says_what_is_in_it(bare: Path) -> None:
+    frame = pd.DataFrame({"question": ["When?"], "answer": ["8"]})
+    frame.to_parquet(bare / "a.parquet")
+    members = {"two.zip": ["a.csv", "b.csv"], "none.zip": ["a/"], "packed.zip": ["a.parquet"]}
+    for name, inside in members.items():
+        with zipfile.ZipFile(bare / name, "w") as archive:
+            for each in inside:
+                archive.writestr(each, (bare / "a.parquet").read_bytes())
+    said = {
+        "two.zip": "two.zip: a zip of one file is expected, found a.csv, b.csv; unpack it",
+        "none.zip": "none.zip: a zip of one file is expected, found none; unpack it",
+        "packed.zip": "packed.zip: is packed, and of packed files texts alone are read; unpack it",
+    }
+    for name, words in said.items():
+        with pytest.raises(DatasetError) as refused:
+            read_samples(bare / name)
+        assert str(refused.value) == words
+
+
+def test_a_file_that_nobody_lets_us_read_says_so(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refused(path: Path, *args: Any, **options: Any) -> Any:
+        if path.stem.startswith("a"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **options)
+
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        (bare / name).write_bytes(b"question,answer\nWhen?,8\n")
+    monkeypatch.setattr(Path, "open", refused)
+    for name in ("a.csv", "a.jsonl", "a.txt", "a.xlsx", "a.parquet", "a.csv.gz"):
+        with pytest.raises(DatasetError) as said:
+            read_samples(bare / name)
+        assert str(said.value) == f"{bare / name}: you may not read it; give yourself the right (chmod u+r), or a copy"
+
+
+def test_a_workbook_with_a_password_says_what_to_do(bare: Path) -> None:
+    """Such a file is a store of Microsoft's own with a part that is called so, whatever is in it."""
+    end, free = 0xFFFFFFFE, 0xFFFFFFFF
+
+    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+        called = name.encode("utf-16-le") + b"\0\0"
+        about = (called, len(called), kind, 1, free, free, child, b"", 0, 0, 0, start, size)
+        return struct.pack("<64sHBBIII16sIQQIQ", *about)
+
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack(
+        "<HHHHH6xIIIIIIIII", 62, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4096, end, 0, end, 0)  # fmt: skip
+    table = struct.pack("<128I", 0xFFFFFFFD, end, *range(3, 10), end, *[free] * 118)
+    parts = entry("Root Entry", 5, 1, end, 0) + entry("EncryptedPackage", 2, free, 2, 4096) + bytes(256)
+    (bare / "a.xlsx").write_bytes(head + struct.pack("<109I", 0, *[free] * 108) + table + parts + bytes(4096))
+    with pytest.raises(DatasetError) as said:
+        read_samples(bare / "a.xlsx")
+    assert str(said.value) == "a.xlsx: cannot be read: a password protects it; save it without one"
 
 
 def test_a_broken_quote_costs_its_own_lines(bare: Path) -> None:
@@ -173,7 +244,7 @@ def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, Any] = {
-    "spans of Jaeger: save the `result`": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
+    "spans of Jaeger": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
     "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
     "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
     "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
@@ -260,3 +331,138 @@ def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> N
     texts = {chunk.id: chunk.text for chunk in brought.chunks}
     assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
     assert sorted(texts.values()) == ["c1", "c2"]
+
+
+def test_provenance_of_kilt_names_what_an_answer_rests_on(tmp_path: Path) -> None:
+    spans = [{"wikipedia_id": "12", "title": "A"}, {"wikipedia_id": "12"}, {"wikipedia_id": "7"}]
+    row = {"id": "k", "input": "When?", "output": [{"answer": "8", "provenance": spans}, {"answer": "8:00"}],
+           "meta": {}}  # fmt: skip
+    write_lines(tmp_path / "nq-dev-kilt.jsonl", [row])
+    [sample] = read_samples(tmp_path / "nq-dev-kilt.jsonl")
+    assert (sample.references, [chunk.id for chunk in sample.reference_contexts or ()]) == (("8", "8:00"), ["12", "7"])
+    brought = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl")
+    assert [(question.text, question.references) for question in brought.questions] == [("When?", ("8", "8:00"))]
+    base = {"12": ChunkRecord(id="12", text="Opens at 8.")}
+    [question] = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl", base=base).questions
+    assert dict(question.relevant) == {"12": 1.0}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "1", "source_id": "s", "model": "m", "response": "At 8", "quality": "good"},
+        {"id": "1", "query": "When?", "context": "Opens.", "output": "At 8", "model": "m", "quality": "good"},
+    ],
+)
+def test_an_answer_with_spans_that_nothing_supports_is_labelled_a_bad_one(row: dict[str, Any]) -> None:
+    """RAGTruth, as its authors write it, and as a table."""
+    name = "labels" if "source_id" in row else "hallucination_labels"
+    span = {"start": 0, "end": 4, "text": "At 8", "label_type": "Evident Conflict"}
+    found = [samples_of([{**row, name: labels}])[0] for labels in ([], [span], f"[{span}]")]
+    assert [one.labels for one in found] == [{"people": 1.0}, {"people": 0.0}, {"people": 0.0}]
+
+
+RUN: dict[str, Any] = {
+    "bm25": {"documents": [{"id": "x", "content": "No."}]},
+    "ranker": {"documents": [{"id": "d", "content": "Opens at 8."}]},
+    "prompt_builder": {"prompt": "Answer: When?"},
+    "llm": {"replies": ["At 8"], "meta": [{"model": "m"}]},
+}
+CHAT: dict[str, Any] = {"role": "assistant", "meta": {}, "name": None, "content": [{"text": "At 8"}]}
+BUILT = {"data": "At 8", "query": "When?", "documents": [{"id": "d", "content": "Opens at 8."}], "meta": {}}
+
+
+@pytest.mark.parametrize(
+    ("run", "asked"),
+    [
+        (RUN, None),
+        ({"question": "When?", **RUN}, "When?"),
+        ({**RUN, "llm": {"replies": [CHAT]}}, None),
+        ({"answer_builder": {"answers": [BUILT]}}, "When?"),
+    ],
+    ids=["replies", "beside its question", "messages", "answers"],
+)
+def test_what_a_pipeline_gave_is_an_answer_with_its_passages(
+    run: dict[str, Any], asked: str | None, tmp_path: Path
+) -> None:
+    """Of Haystack: each component's name with what it put out."""
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (tmp_path / "runs.json").write_text(json.dumps([run]), encoding="utf-8")
+    forms = Forms()
+    for found in (read_samples(tmp_path / "run.json", forms), read_samples(tmp_path / "runs.json"),
+                  samples_of(run), samples_of([run])):  # fmt: skip
+        assert [
+            (one.user_input, one.response, [(own.id, own.text) for own in one.contexts or ()]) for one in found
+        ] == [(asked, "At 8", [("d", "Opens at 8.")])]
+    assert forms.told == []
+
+
+@pytest.mark.parametrize("prompt", ["You are a helpful assistant.", "Отвечай кратко и по делу.", "Be brief.\nBe kind."])
+def test_instructions_to_a_model_are_no_system(prompt: str) -> None:
+    forms = Forms()
+    found = samples_of([{"system": prompt, "question": "When?", "answer": "At 8"}], forms=forms)
+    assert [one.system for one in found] == [None]
+    assert forms.told == ["system: 1 × instructions to a model, which name no system"]
+    [one] = samples_of([{"system_prompt": prompt, "question": "When?", "answer": "At 8"}])
+    assert one.system is None
+    for name in ("gpt-4.1", "Система 2 (t = 0.7)", "our bot, v. 2"):
+        assert samples_of([{"system": name, "question": "When?", "answer": "At 8"}])[0].system == name
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"choices": ["At 7", "At 8"], "reference": "1"}, (None, "At 8")),
+        ({"choices": ["At 7", "At 8"], "answer": 1, "subject": "s"}, (None, "At 8")),
+        ({"choices": "['At 7', 'At 8']", "answer": "B"}, (None, "At 8")),
+        ({"options": ["At 7", "At 8"], "answer": "B", "prediction": "a)"}, ("At 7", "At 8")),
+        ({"choices": {"text": ["At 7", "At 8"], "label": ["1", "2"]}, "answerKey": "2"}, (None, "At 8")),
+        ({"choices": [{"label": "A", "text": "At 7"}, {"label": "B", "text": "At 8"}], "answer_key": "B"},
+         (None, "At 8")),
+        ({"options": {"A": "At 7", "B": "At 8"}, "answer": "At 8", "answer_idx": "B"}, (None, "At 8")),
+        ({"choices": ["At 7", "At 8"], "reference": "At 8", "answer": "B, I think"}, ("B, I think", "At 8")),
+        ({"choices": ["2", "1"], "reference": "1"}, (None, "1")),
+        ({"options": None, "reference": "1", "answer": "B"}, ("B", "1")),
+    ],
+    ids=["a place", "MMLU", "a cell", "RACE, answered", "ARC", "labelled", "MedQA", "a text", "digits", "none"],
+)  # fmt: skip
+def test_a_choice_that_is_named_is_its_text(row: dict[str, Any], expected: tuple[str | None, str]) -> None:
+    [sample] = samples_of([{"question": "When?", **row}])
+    assert (sample.response, sample.reference) == expected
+
+
+def test_a_set_of_questions_with_choices_has_the_right_ones_text(tmp_path: Path) -> None:
+    write_lines(tmp_path / "mmlu.jsonl", [{"question": "When?", "choices": ["At 7", "At 8"], "answer": 1}])
+    [question] = foreign_sets.questions(tmp_path / "mmlu.jsonl").questions
+    assert question.reference == "At 8"
+
+
+def test_places_among_choices_that_are_counted_from_one_are_refused() -> None:
+    with pytest.raises(AmbiguousError, match=r"row 2: reference: 2 of 2 choices: their places are from 0"):
+        samples_of([{"question": "q", "choices": ["a", "b"], "reference": place} for place in (1, 2)])
+
+
+@pytest.mark.parametrize("word", ["Total", "Итого:", "Average", "Mean", "В среднем"])
+def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"question,answer,reference,score\nWhen?,At 8,8,1\n{word},,,0.95\n{word},12,3,\n", encoding="utf-8")
+    forms = Forms()
+    assert [one.user_input for one in read_samples(path, forms)] == ["When?"]
+    assert dict(forms.left_out.told) == {"row of totals (first: a.csv, line 3)": 2}
+    assert [question.text for question in foreign_sets.questions(path).questions] == ["When?"]
+    rows = [{"question": "When?", "answer": "At 8"}, {"question": word, "answer": 7}]
+    assert len(samples_of(rows, forms=Forms())) == 1
+    assert len(samples_of([{"question": word, "answer": "the sum of all"}], forms=Forms())) == 1
+
+
+def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
+    def chunk(name: str, *deltas: dict[str, Any]) -> dict[str, Any]:
+        choices = [{"index": place, "delta": delta} for place, delta in enumerate(deltas)]
+        return {"id": name, "object": "chat.completion.chunk", "model": "small-1", "choices": choices}
+
+    told = [chunk("a", {"role": "assistant", "content": ""}), chunk("a", {"content": "It opens "}),
+            chunk("b", {"content": "Ann"}), chunk("a", {"content": "at 8."}, {"content": "Never."}), chunk("a", {}),
+            chunk("b")]  # fmt: skip
+    write_lines(bare / "stream.jsonl", told)
+    found = [(one.id, one.system, one.response) for one in read_samples(bare / "stream.jsonl")]
+    assert found == [("a", "small-1", "It opens at 8."), ("b", "small-1", "Ann")]

@@ -124,6 +124,14 @@ def test_a_chunk_is_named_by_its_text_and_labels_may_have_grades(tmp_path: Path)
     assert [*alone.relevant] == [Chunk.nameless("Там.").id]
 
 
+def test_a_passage_whose_id_has_another_text_is_counted_and_its_question_stays(tmp_path: Path) -> None:
+    items = [{"question": f"{n}?", "reference": "a", "contexts": [{"id": "p", "text": n}]} for n in ("one", "two")]
+    found = data.foreign_sets.questions(written(tmp_path, "set.json", made.as_json(items)))
+    assert [chunk.text for chunk in found.chunks] == ["one"]
+    assert [dict(one.relevant) for one in found.questions] == [{"p": 1.0}] * 2
+    assert found.left_out == {"passage whose id stands there with another text": 1}
+
+
 def test_the_category_of_a_question_is_its_kind(tmp_path: Path) -> None:
     items = [{**made.NEW_ITEMS[0], "category": "Приём"}, {**made.NEW_ITEMS[1], "category": "Учёба"}, made.NEW_ITEMS[2]]
     found = data.foreign_sets.questions(written(tmp_path, "set.json", made.as_json(items)))
@@ -191,6 +199,13 @@ def test_a_table_of_answers_becomes_questions_chunks_and_a_log(tmp_path: Path, r
     wanted = next(iter(found.questions[0].relevant))
     assert lines[0]["retrieved"][0] == wanted
     assert next(iter(found.questions[1].relevant)) not in lines[1]["retrieved"]
+
+
+def test_a_row_that_is_left_out_leaves_no_question(tmp_path: Path) -> None:
+    rows = [{"id": n, "question": f"{n}?", "contexts": [{"id": "p", "text": n}]} for n in ("old", "new")]
+    found, logged = data.answer_tables.read(written(tmp_path, "a.json", made.as_json(rows)))
+    assert [one.id for one in found.questions] == [line["id"] for line in logged["logged"]] == ["old"]
+    assert [*found.left_out] == ["row with a passage whose id has another text elsewhere (first: a.json, item 2)"]
 
 
 def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ def test_the_same_id_in_two_systems() -> None:
 
 
 def test_unknown_files(tmp_path: Path) -> None:
+    (tmp_path / "a.doc").write_text("question")
     with pytest.raises(DatasetError, match=r"none of \.json, \.jsonl, \.jsonlines, \.ndjson, \.csv, \.tsv, \.parquet"):
         read_samples(tmp_path / "a.doc")
     with pytest.raises(DatasetError, match="no such file"):

@@ -408,6 +408,20 @@ def test_rows_stand_under_any_name_and_names_in_any_hump(tmp_path: Path, written
     assert (sample.user_input, sample.response, text, sample.system) == (*expected, None)
 
 
+def test_messages_beside_a_list_of_right_answers_are_one_question(tmp_path: Path) -> None:
+    asked = [{"role": "system", "content": "Be short"}, {"role": "user", "content": "When?"}]
+    path = write_lines(tmp_path / "samples.jsonl", [{"input": asked, "ideal": ["8", "8:00"]}] * 1)
+    [question] = datasets.foreign_sets.questions(path).questions
+    assert (question.text, question.references) == ("When?", ("8", "8:00"))
+
+
+def test_a_batch_is_joined_by_the_names_that_were_given_to_its_requests(tmp_path: Path) -> None:
+    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "At 8"}}]}
+    reply = {"id": "batch_req_1", "custom_id": "q1", "response": {"status_code": 200, "body": body}, "error": None}
+    [sample] = read_samples(write_lines(tmp_path / "out.jsonl", [reply]), Forms())
+    assert (sample.id, sample.response) == ("q1", "At 8")
+
+
 def test_aliases_of_an_answer_are_references_too(tmp_path: Path) -> None:
     path = tmp_path / "trivia.json"
     answer = {"Value": "8", "Aliases": ["8:00", "eight"]}
@@ -424,6 +438,31 @@ EXPORTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
                 "retrievalResults": [{"name": "d", "content": {"text": "Opens at 8."}, "metadata": {}}]}},
         }]},
         ("When?", "At 8", "8", ["Opens at 8."], "m"),
+    ),
+    "Bedrock, as a job writes it": (
+        {"conversationTurns": [{
+            "inputRecord": {"prompt": {"content": [{"text": "When?"}]},
+                            "referenceResponses": [{"content": [{"text": "8"}]}]},
+            "output": {"text": "At 8", "retrievedPassages": {
+                "retrievalResults": [{"content": {"text": "Opens at 8."}, "metadata": {"source": "d"}}]}},
+        }]},
+        ("When?", "At 8", "8", ["Opens at 8."], None),
+    ),
+    "Dify": (
+        {"event": "message", "message_id": "m", "conversation_id": "c", "query": "When?", "answer": "At 8",
+         "metadata": {"usage": {"prompt_tokens": 9}, "retriever_resources": [
+             {"position": 1, "document_name": "d", "segment_id": "s", "score": 0.9, "content": "Opens at 8."}]}},
+        ("When?", "At 8", None, ["Opens at 8."], None),
+    ),
+    "Flowise": (
+        {"question": "When?", "text": "At 8", "chatId": "c", "sourceDocuments": [
+            {"pageContent": "Opens at 8.", "metadata": {"source": "d"}}]},
+        ("When?", "At 8", None, ["Opens at 8."], None),
+    ),
+    "RAGFlow": (
+        {"question": "When?", "answer": "At 8", "reference": {"total": 1, "doc_aggs": [], "chunks": [
+            {"chunk_id": "c1", "content_with_weight": "Opens at 8.", "doc_name": "d.pdf", "similarity": 0.8}]}},
+        ("When?", "At 8", None, ["Opens at 8."], None),
     ),
     "Azure AI": (
         {"inputs.query": "When?", "inputs.response": "At 8", "inputs.context": "Opens at 8.",

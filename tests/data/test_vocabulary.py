@@ -274,6 +274,20 @@ class TestSeveralSystems:
             ("alpha", "a", "1"), ("beta", "b", "1"), ("alpha", "a", "2"), ("beta", "b", "2"),
         ]  # fmt: skip
 
+    @pytest.mark.parametrize("first", [{"a_answer": "8", "b_answer": "9"}, {"a_answer": None, "b_answer": "9"}])
+    def test_answers_that_are_numbers_or_missing_are_of_a_wide_table_like_others(self, first: dict[str, Any]) -> None:
+        rows = [
+            {"question": "q", "gold": "8", **first},
+            {"question": "r", "gold": "g", "a_answer": "x", "b_answer": "y"},
+        ]
+        assert [(one.system, one.response) for one in samples_of(rows)] == [
+            ("a", first["a_answer"]), ("b", "9"), ("a", "x"), ("b", "y"),
+        ]  # fmt: skip
+
+    def test_columns_of_marks_are_no_answers(self) -> None:
+        [one] = samples_of([{"question": "q", "gold": "8", "answer_relevancy": 0.5, "answer_correctness": 1}])
+        assert (one.system, one.response) == (None, None)
+
     def test_a_wide_table_may_have_passages_of_each(self) -> None:
         row = {"question": "q", "a_answer": "x", "a_contexts": ["p"], "b_answer": "y", "b_contexts": ["r"]}
         assert [[chunk.text for chunk in one.contexts or ()] for one in samples_of([row])] == [["p"], ["r"]]

@@ -48,7 +48,10 @@ def test_a_cell_far_away_ends_in_a_sentence(tmp_path: Path) -> None:
     """The library would lay out all cells between the first and the last, and end the process that it is in."""
     near, far = f'<row r="2">{cell("A2", "question")}</row>', f'<row r="1048576">{cell("XFD1048576", "What?")}</row>'
     path = workbook(tmp_path / "far.xlsx", near + far)
-    with pytest.raises(DatasetError, match=r"far\.xlsx: would take more than 1,073,741,824 bytes of memory; split it"):
+    with pytest.raises(
+        DatasetError,
+        match=r"far\.xlsx: cannot be read: .* more than 1,073,741,824 bytes of memory; split it, or",
+    ):
         list(read_rows(path))
 
 

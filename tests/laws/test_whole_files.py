@@ -22,13 +22,11 @@ WITHOUT_A_LIMIT = {
     "arrays._read": "of this user's own database, under a checksum",
     "notebook_pages._plotly": "as the package plotly brings it",
     "cells._table": "beside the code, as the package brings it",
-    "documents._of_pdf": "what a process of ours writes, of a text that has a limit",
     "callables.tell_missing": "what the parent process writes, which is ragbench",
     "encodings.": "beside the code, as the package brings it",
     "folders.text": "bytes that the reader gave",
     "formats.": "beside the code, as the package brings it",
     "language.catalogue": "beside the code, as the package brings it",
-    "lines.quick": "bytes that the reader gave",
     "measurement._parquet": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "tier0_embeddings._kept": "this user's own cache",
 }

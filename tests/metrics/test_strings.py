@@ -230,6 +230,22 @@ def test_russian_has_no_articles_and_loses_all_punctuation(
         assert f1(response, reference, language=language) == pytest.approx(overlap, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("response", "reference", "same", "overlap"),
+    [
+        ("图书馆八点开门。", "图书馆九点开门", 0.0, 6 / 7),
+        ("八点。", "八点", 1.0, 1.0),
+        ("ห้องสมุด", "ห้องเรียน", 0.0, 6 / 13),  # three of six, and of seven, signs with their marks
+        ("在 GitHub 上", "GitHub", 0.0, 0.5),  # words of other alphabets stay whole
+    ],
+)
+def test_scripts_without_blanks_are_compared_by_characters(
+    response: str, reference: str, same: float, overlap: float
+) -> None:
+    assert exact(response, reference) == same
+    assert f1(response, reference) == pytest.approx(overlap, abs=1e-12)
+
+
 def test_what_has_no_words_is_unmeasured() -> None:
     for reference in ("the", "…", ""):
         found = score(token_f1(Sample("s", response="the", reference=reference, language="en")))

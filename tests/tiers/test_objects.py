@@ -235,7 +235,7 @@ def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: P
             r"row 1: names the passage '7', .* 1, such",
         ),
         ({"questions": [{"question": "?", "relevant": 7}]}, "there are no documents: give them as documents="),
-        ({"questions": [{"title": "?"}]}, "row 1: it has no question: question, query or text; it has title"),
+        ({"questions": [{"title": "?"}]}, "row 1: question is missing; .* it has title"),
         (
             {"questions": [{"answer": "a", "prompt": "b", "instruction": "c"}]},
             "prompt and instruction differ, and either",

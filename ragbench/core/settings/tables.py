@@ -144,6 +144,9 @@ class ChunkTable(Table):
     url: str | None = Field(default="confluence_url", description="column of its page's address")
     title: str | None = Field(default=None, description="column of its title; not set: there is none")
     embedding: str | None = Field(default="embedding", description="column of its vector")
+    collection: str | None = Field(
+        default=None, description="of a table of LangChain's that holds several collections, the name of the one"
+    )
 
 
 class QuestionTable(Table):

@@ -148,7 +148,7 @@ def _measured(
     clusters = labels if len(set(labels.values())) < len(labels) else None
     estimates, _ = findings.find(scored, metrics, [name], clusters, sureness)
     table = design.questions(
-        replace(question, cluster=clusters and clusters[question.id], relevant=gains)
+        replace(question, cluster=None if clusters is None else clusters[question.id], relevant=gains)
         for (_, question), gains in zip(kept, asked, strict=True)
     )
     return Measurement(

@@ -41,7 +41,7 @@ DOCUMENTS = "LangChain documents"
 KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items() for name in names.split()}  # type: ignore[misc]
 NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
-FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")  # OpenTelemetry's StatusCode.ERROR is 2
+FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")  # OpenTelemetry's StatusCode.ERROR is 2
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
 GRADED = ("expectations", "reference_outputs")
@@ -49,12 +49,15 @@ REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
 ONLY_PASSAGES = tuple({name} for name in ("documents", "docs", "nodes", "chunks", "passages", "contexts"))
 """What a step gives that only retrieves, whatever its kind is called."""
-STEP = {"run_type", "span_id", "context", "context.span_id"}
-"""What a record has, any of it, that is a step and no trace as a whole."""
+STEP = [{name} for name in ("run_type", "span_id", "context", "context.span_id", "op_name")]
+STEP += [{"type", "start_time"}, {"trace_id", "duration"}]
+"""What a record has, all of any of these, that is a step and no trace as a whole."""
+ABOUT = ("data", "info", "attributes", "meta", "tags", "request_metadata", "trace_metadata")
+"""Members of a record whose own members are what it says, too."""
 FOUND = "db.query.result"
 """The event that tells of one passage that was found."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
-_HUMP = re.compile(r"(?<=[a-z])[A-Z]")
+_HUMP = re.compile(r"(?<=[a-z])[A-Z]+")
 _LISTED = re.compile(r"(.+?)\.(\d{1,6})\.(.+)")
 """A field of an item of a list that is written one attribute a field: `retrieval.documents.3.document.id`."""
 R = TypeVar("R")
@@ -62,7 +65,8 @@ R = TypeVar("R")
 
 def format_of(record: Mapping[str, Any]) -> str:
     """The format whose marks the record has, else a table's; empty where it is neither."""
-    names = record.keys()
+    only = next(iter(record.values())) if len(record) == 1 else None  # {"result": {"resourceSpans": […]}}
+    names = {*record, *(only if isinstance(only, Mapping) else ())}
     if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
     known = next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), "")
@@ -115,10 +119,14 @@ def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
 
 def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Iterator[Span]:
     """The spans of a record and of those within it. above: the trace that it stands within, if it does."""
-    for member in ("data", "info", "tags", "request_metadata", "trace_metadata"):
-        if isinstance(about := opened(given.get(member)), Mapping):
+    if len(given) == 1 and isinstance(only := next(iter(given.values())), Mapping):
+        given = _snake(only)
+    for member in ABOUT:
+        if isinstance(about := opened(given.get(member)), Mapping) and (
+            member != "attributes" or about.keys() & {"trace_id", "spans"}  # Datadog's are the span
+        ):
             given = {**about, **given}
-    is_step = bool(above or given.keys() & STEP or {"type", "start_time"} <= given.keys())
+    is_step = bool(above) or any(given.keys() >= marks for marks in STEP)
     order = label(given.get("dotted_order")) or ""
     trace = above or order.split(".")[0].rpartition("Z")[2] or label(_first(given, "trace"))
     span = label(_first(given, "span")) or ("" if is_step else trace)
@@ -137,8 +145,8 @@ def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Itera
 def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     """What a record says of a step, or of its trace as a whole."""
     written = {key.removeprefix("attributes."): v for key, v in given.items() if key.startswith("attributes.")}
-    attributes = {key: quoted(value) if key.startswith("mlflow.") else value
-                  for key, value in (flat(given.get("attributes")) | flat(written)).items()}  # fmt: skip
+    said = flat(given.get("tags")) | flat(given.get("attributes")) | flat(written)
+    attributes = {key: quoted(value) if key.startswith("mlflow.") else value for key, value in said.items()}
     given = {**_events(given), **_grouped(attributes), **given}
     if "run_type" in given:  # what LangSmith calls its session is the project
         given = {**given, "session_id": None}
@@ -151,9 +159,14 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     if documents is not None and kind in ("other", "embed", "tool"):
         kind = "retrieve"
     gives = kind in ("retrieve", "rerank")
-    scores, means = _objects(_first(given, "scores")), opened(given.get("feedback_stats"))
-    for score, about in means.items() if isinstance(means, Mapping) else ():  # nothing says who gave them
-        scores.append({"name": score, "value": about.get("avg") if isinstance(about, Mapping) else None})
+    scores = _objects(_first(given, "scores"))
+    for named in map(opened, (given.get("feedback_stats"), given.get("scores"))):  # nothing says who gave them
+        for score, about in named.items() if isinstance(named, Mapping) else ():
+            scores.append({"name": score, "value": about.get("avg") if isinstance(about, Mapping) else about})
+    above = [*_listed(given, "references", "span_id"), *_listed(given, "span_parents")]
+    start, end, took = moment(_first(given, "start")), moment(_first(given, "end")), number(given.get("duration"))
+    if end is None and start is not None and took is not None:
+        end = start + took / (1e9 if "start_ns" in given else 1e6)
     milliseconds = _number(given, "milliseconds", number)
     tokens = [_number(given, f"{side}_tokens", count) for side in ("input", "output")]
     tokens = tokens if any(tokens) else [None, None]  # a step without a model has zeros
@@ -161,13 +174,13 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     return Span(
         trace,
         name,
-        label(_first(given, "parent")),
+        next(iter(above), label(_first(given, "parent"))),
         kind,
-        moment(_first(given, "start")),
-        moment(_first(given, "end")),
+        start,
+        end,
         (_number(given, "seconds", number) if milliseconds is None else milliseconds / 1000) or None,
         _read(given, "input", question_of),
-        None if gives or kind == "embed" or label(given.get("error")) else _read(given, "output", answer_of),
+        None if gives or kind == "embed" or label(_first(given, "error")) else _read(given, "output", answer_of),
         _read(given, "output", passages_of) if documents is None and gives else documents,
         label(_first(given, "model")),
         tokens[0],
@@ -176,7 +189,7 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
         _error(given),
         calls,
         result,
-        next(filter(None, map(_expected, scores)), None),
+        next(filter(None, map(_expected, scores)), _read(given, "reference", answer_of)),
         session=label(_first(given, "session")),
         user=label(_first(given, "user")),
         ratings=_ratings(scores),
@@ -186,9 +199,10 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
 def _events(given: Mapping[str, Any]) -> dict[str, Any]:
     """What the events of a step tell, by their names; of those that were found one after the other all."""
     told: dict[str, Any] = {}
-    for event in _objects(given.get("events")):
-        name = str(event.get("name"))
-        about = {key.removeprefix(f"{name}."): value for key, value in flat(event.get("attributes")).items()}
+    for event in (*_objects(given.get("events")), *_objects(given.get("logs"))):
+        about = flat(event.get("attributes")) | flat(event.get("fields"))
+        name = str(event.get("name", about.get("event")))
+        about = {key.removeprefix(f"{name}."): value for key, value in about.items()}
         if name == FOUND:
             told.setdefault(FOUND, []).append({**about, "text": about.get("document")})
         else:
@@ -198,7 +212,7 @@ def _events(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _error(given: Mapping[str, Any]) -> str | None:
     """Why a step failed; an exception in one that did not was caught."""
-    if (ended := label(given.get("error"))) is not None:
+    if (ended := label(_first(given, "error"))) is not None:
         return ended.partition(TRACEBACK)[0]
     if _first(given, "status") not in FAILED:
         return None
@@ -278,6 +292,14 @@ def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
             for name, value in record.items()}  # fmt: skip
 
 
+def _listed(given: Mapping[str, Any], name: str, member: str = "") -> list[str]:
+    """The names in a list of such, or of objects that hold them."""
+    listed = opened(given.get(name))
+    if member:
+        listed = [own.get(member) for own in _objects(listed)]
+    return [*filter(None, map(label, listed))] if isinstance(listed, list) else []
+
+
 def _objects(value: Any) -> list[dict[str, Any]]:
     members = opened(value)
     return [_snake(member) for member in members if isinstance(member, Mapping)] if isinstance(members, list) else []
@@ -286,7 +308,8 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 def flat(attributes: Any) -> dict[str, Any]:
     """Attributes by name, out of a list of OTLP's keys and values, or out of an object, nested or not."""
     if isinstance(attributes, list):
-        return {str(pair.get("key")): _value(pair.get("value"), 0) for pair in attributes if isinstance(pair, dict)}
+        return {str(pair["key"]): _value(pair.get("value"), 0) for pair in attributes
+                if isinstance(pair, dict) and "key" in pair}  # fmt: skip
     return dict(_flat(attributes, "", 0)) if isinstance(attributes, dict) else {}
 
 
@@ -299,9 +322,9 @@ def _flat(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tu
 
 
 def _value(given: Any, depth: int) -> Any:
-    """What one of OTLP's values holds."""
+    """What one of OTLP's values holds; a plain one, as Jaeger has them, is itself."""
     if not isinstance(given, dict) or depth > MAX_DEPTH:
-        return None
+        return given if depth == 0 else None
     for name, value in _snake(given).items():
         inner = value.get("values") if isinstance(value, dict) else None
         if name == "int_value":

@@ -25,7 +25,7 @@ from ragbench.core.settings import secrets
 from ragbench.core.types.reason import Reason, read
 from ragbench.data import files as reading
 from ragbench.data.files import LATEST as LATEST_MOMENT
-from ragbench.data.files import MAX_ROWS, look_at_parquet
+from ragbench.data.files import look_at_parquet
 from ragbench.metrics import published
 from ragbench.report.pages.notebook_pages import Measurements
 from ragbench.tiers.basics.session import versions
@@ -375,7 +375,7 @@ def check(folder: Path) -> None:
     for path in sorted(path for path in folder.rglob("*") if path.suffix in TEXTS and path.is_file()):
         text(path)
     try:
-        look_at_parquet(sorted(folder.rglob("*.parquet")), MAX_ROWS * 10, MOST_IN_TABLES)
+        look_at_parquet(sorted(folder.rglob("*.parquet")), MOST_IN_TABLES)
     except reading.DatasetError as error:
         raise ValueError(f"a table of the run is too large, or none: {error}") from None
 

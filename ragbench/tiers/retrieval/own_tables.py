@@ -188,6 +188,15 @@ def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
     return Guess(chunks, questions, tuple(said), tuple(unused))
 
 
+def of_collection(chunks: dict[str, Any], collections: Sequence[str]) -> list[str]:
+    """Take the first collection of several for the passages, and say so."""
+    if not collections:
+        return []
+    chunks["collection"] = collections[0]
+    others = cut_list(collections[1:])
+    return [f"of the collections in {chunks['table']} {collections[0]}, the largest; there are also {others}"]
+
+
 _ID = ("id", "uuid", *vocabulary.PARTS.ids)
 _VECTORS = {"embedding", "vector", "vec", "emb"}
 _HELD: dict[str, tuple[Sequence[str], Sequence[str]]] = {

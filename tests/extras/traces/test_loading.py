@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from ragbench import data, tiers
@@ -13,6 +14,7 @@ from tests.cli.command_line import ragbench as command
 from tests.cli.test_init import begun, ran
 from tests.cli.test_init import empty as empty
 from tests.cli.test_load import ragbench, state
+from tests.extras.traces.test_vendors import datadog, jaeger
 from tests.small_project import write_lines
 
 TRACES = Path(__file__).parents[2] / "data" / "trace_files"
@@ -60,6 +62,9 @@ def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
 def test_a_file_of_spans_is_told_by_what_it_holds(empty: Path) -> None:
     write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
     assert begun(empty, "prod.jsonl") == ["ragbench load traces prod.jsonl --name prod"]
+    for made in (datadog, jaeger):  # which `score` refuses
+        (empty / "prod.json").write_text(json.dumps(made()), encoding="utf-8")
+        assert begun(empty, "prod.json", "--force") == ["ragbench load traces prod.json --name prod"]
 
 
 def test_documents_of_langchain_stand_beside_spans_and_are_no_beginning_alone(empty: Path) -> None:
