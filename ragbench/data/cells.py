@@ -295,6 +295,41 @@ def flag(value: Any) -> Any:
     return None if value is None else verdict(value)
 
 
+NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
+_TOTALS = frozenset(map(_word, TABLE["rows"]["totals"]))
+
+
+def is_total(cells: Mapping[str, Any]) -> str:
+    """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty."""
+    said = {name: str(value).strip() for name, value in cells.items() if value is not None and value == value}
+    words = [name for name, text in said.items() if not NUMBER_OR_VERDICT.fullmatch(text)]
+    return words[0] if len(words) == 1 and _word(said[words[0]]).rstrip(": ") in _TOTALS else ""
+
+
+def choices_of(given: Any) -> dict[str, str]:
+    """Label → text of the choices of a question, which stand in a list, under their labels, or beside a list of these;
+    without labels letters, and places from 0. Empty for anything else."""
+    if isinstance(given, Mapping) and isinstance(texts := given.get("text"), list):
+        given = dict(zip(map(str, given.get("label") or ()), texts, strict=False)) or texts
+    if isinstance(given, list) and all(isinstance(own, Mapping) and {"text", "label"} <= own.keys() for own in given):
+        given = {str(own["label"]): own["text"] for own in given}
+    if isinstance(given, list):
+        given = {named: text for place, text in enumerate(given) for named in (chr(ord("A") + place), str(place))}
+    is_of_texts = isinstance(given, Mapping) and all(isinstance(text, str | int | float) for text in given.values())
+    return {str(label).upper(): str(text) for label, text in given.items()} if is_of_texts else {}
+
+
+def chosen(named: Any, choices: Mapping[str, str]) -> Any:
+    """The text of the choice that a label names; what names none as it is. Raises ValueError for a place behind the
+    last, for places are counted from 1 then."""
+    if not isinstance(named, str | int) or named in choices.values():
+        return named
+    label, count = str(named).strip("(). :\n").upper(), str(len(choices) // 2)
+    if label == count and label not in choices and "0" in choices:
+        raise ValueError(f"{label} of {count} choices: their places are from 0; write letters, A to D, or their texts")
+    return choices.get(label, named)
+
+
 def decimal(text: str) -> float:
     """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
     return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)

@@ -124,7 +124,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
 QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "note")  # fmt: skip
+            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -294,8 +294,9 @@ class Questions:
                         there = f"there are {len(self._base):,}, such as {', '.join(map(repr, list(self._base)[:3]))}"
                         how = there if self._base else "there are no documents: give them as documents="
                         raise DatasetError(f"{place}: names the passage {cut(lost[0])}, which is not there; {how}")
-                    brought.left_out[LABEL_WITHOUT_TEXT if labels else NO_LABEL_LEFT] += len(lost) if labels else 1
-                    if not labels:
+                    stays = bool(labels) or not (self._base or self._chunks)
+                    brought.left_out[LABEL_WITHOUT_TEXT if stays else NO_LABEL_LEFT] += len(lost) if stays else 1
+                    if not stays:
                         continue
                 if made["answerable"] is None and labels:
                     made["answerable"] = True

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ragbench.core.types import Citation, Message, ToolCall
-from ragbench.data.cells import fields_of, opened
-from ragbench.data.files import LATEST, cut
+from ragbench.data.cells import fields_of, held, opened
+from ragbench.data.files import LATEST, cut, parse_json
 from ragbench.data.vocabulary import PARTS, key
 
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
@@ -374,3 +374,34 @@ def _lines(value: Any) -> Any:
     """The value that a cell holds; its lines where it holds none, None where it is blank."""
     value = opened(value)
     return [line for line in value.splitlines() if line.strip()] or None if isinstance(value, str) else value
+
+
+def rubric_of(value: Any) -> dict[int, str] | None:
+    """The criteria by level. What is no rubric is kept under the texts that it has for levels, so that the metric says
+    of its row what is wrong, and the others are read."""
+    if isinstance(value, str) and value.strip():
+        try:
+            parsed = held(value)
+            value = parsed[0] if parsed is not None else parse_json(value, "rubric")
+        except ValueError:
+            value = {value: ""}
+    if not value:
+        return None
+    if not isinstance(value, Mapping):
+        return {str(value): ""}  # type: ignore[dict-item]
+    given = {key: str(criteria) for key, criteria in value.items() if criteria is not None}
+    try:
+        return {_level(key): criteria for key, criteria in given.items()}
+    except ValueError:
+        return {str(key): criteria for key, criteria in given.items()}  # type: ignore[misc]
+
+
+def _level(key: Any) -> int:
+    return int(str(key).removeprefix("score").removesuffix("_description"))
+
+
+OF_PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "rubric": rubric_of, "nuggets": nuggets_of, "citations": citations_of, "trajectory": messages_of,
+    "reference_tool_calls": calls_of, "reference_topics": topics_of,
+}  # fmt: skip
+"""Fields of a sample that are read part by part."""

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -113,7 +113,18 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return _unnested(rows) if spread else rows
+    rows = _unnested(rows) if spread else rows
+    return rows if left_out is None else without_totals(rows, left_out)
+
+
+def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
+    """The rows but those that tell of others, which are counted."""
+    for place, row in rows:
+        word = is_total(row) if isinstance(row, Mapping) else ""
+        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+            left_out.add("row of totals", place)
+        else:
+            yield place, row
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
@@ -341,7 +352,7 @@ def _is_of_rows(rows: list[Any]) -> bool:
 
 def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
-    if not isinstance(value, Mapping) or not value:
+    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
         return None
     if (inside := wrapped(value)) is not None:
         return inside

@@ -15,10 +15,10 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
-from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, parse_json
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of
+from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
@@ -28,12 +28,24 @@ if TYPE_CHECKING:
 
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
+    "reference_context_ids", "choices", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
     "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
     "system", "shown", "rater", "value",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {"id", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value"}
+SAID = frozenset(READ) - {
+    "id",
+    "choices",
+    "repeat",
+    "cost",
+    "language",
+    "cluster",
+    "session",
+    "system",
+    "shown",
+    "rater",
+    "value",
+}
 """Of these, fields without any of which a row says nothing."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
@@ -141,9 +153,8 @@ def streamed(
                 f"by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
             )
     if not count:
-        is_lost = left_out is not None and left_out.counts
-        why = f"no row can be used: {left_out.said}" if left_out is not None and is_lost else _nothing(known)
-        raise DatasetError(f"{path.name}: {why}")
+        lost = left_out.said if left_out is not None else ""
+        raise DatasetError(f"{path.name}: {f'no row can be used: {lost}' if lost else _nothing(known)}")
     if left_out is not None:
         left_out.join(bare)
 
@@ -228,6 +239,8 @@ def samples_of(
                 "{'question': …, 'answer': …}"
             )
     known = Columns(columns, READ)
+    if forms is not None:
+        placed = [*without_totals(placed, forms.left_out)]
     items = [*_fields(placed, known, system)]
     if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
         if known.unread:
@@ -409,12 +422,7 @@ def sample_in(
         reference_contexts=contexts_of(
             item.get("reference_contexts"), at("reference_contexts"), forms, item.get("reference_context_ids")
         ),
-        rubric=_rubric(item.get("rubric")),
-        nuggets=payloads.nuggets_of(item.get("nuggets")),
-        citations=payloads.citations_of(item.get("citations")),
-        trajectory=payloads.messages_of(item.get("trajectory")),
-        reference_tool_calls=payloads.calls_of(item.get("reference_tool_calls")),
-        reference_topics=payloads.topics_of(item.get("reference_topics")),
+        **{field: read(item.get(field)) for field, read in payloads.OF_PARTS.items()},
         cost=cost,
         language=name_of("language"),
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
@@ -571,27 +579,3 @@ def _is_of_lists(value: Mapping[str, Any]) -> bool:
     """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
     parts = [part for part in value.values() if isinstance(part, list)]
     return len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & OF_PASSAGES)
-
-
-def _rubric(value: Any) -> dict[int, str] | None:
-    """The criteria by level. What is no rubric is kept under the texts that it has for levels, so that the metric says
-    of its row what is wrong, and the others are read."""
-    if isinstance(value, str) and value.strip():
-        try:
-            parsed = held(value)
-            value = parsed[0] if parsed is not None else parse_json(value, "rubric")
-        except ValueError:
-            value = {value: ""}
-    if not value:
-        return None
-    if not isinstance(value, Mapping):
-        return {str(value): ""}  # type: ignore[dict-item]
-    given = {key: str(criteria) for key, criteria in value.items() if criteria is not None}
-    try:
-        return {_level(key): criteria for key, criteria in given.items()}
-    except ValueError:
-        return {str(key): criteria for key, criteria in given.items()}  # type: ignore[misc]
-
-
-def _level(key: Any) -> int:
-    return int(str(key).removeprefix("score").removesuffix("_description"))

@@ -7,7 +7,8 @@ import math
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from typing import Any
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.data.cells import TABLE, fields_of, mark, native, opened
+from ragbench.data.cells import NUMBER_OR_VERDICT, TABLE, choices_of, chosen, fields_of, mark, native, opened
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
@@ -60,10 +61,10 @@ _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
-    marks: sets of columns, any of which tells it. when: a path of JMESPath that finds something in a row of it alone.
-    takes: column → field; "" is read by nobody. holds: column → the path to what it would hold. opens: columns with
-    objects whose members are columns, too. parted: what stands between the passages of a cell. instead: of one that
-    cannot be read, what can.
+    marks: sets of columns, any of which tells it; of one without any the row holds objects. when: a path of JMESPath
+    that finds something in a row of it alone. takes: column → field; "" is read by nobody. holds: column → the path to
+    what it would hold. opens: columns with objects whose members are columns, too. parted: what stands between the
+    passages of a cell. instead: of one that cannot be read, what can.
     """
 
     name: str
@@ -75,10 +76,15 @@ class Format:
     when: str = ""
     holds: Mapping[str, str] = field(default_factory=dict)
 
+    def place(self, column: str) -> str:
+        """Where a row has what a column would hold: its own name for any that is there."""
+        path = re.match(r"[\w.]+", self.holds.get(column, ""))
+        return path[0] if path else column
+
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What stands at the paths of a row, as columns."""
         found = {name: at(path, row) for name, path in self.holds.items()}
-        return {name: value for name, value in found.items() if value is not None and value != []}
+        return {name: _distinct(value) for name, value in found.items() if value is not None and value != []}
 
 
 FORMATS = tuple(
@@ -98,16 +104,16 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
-@lru_cache(maxsize=256)
-def _compiled(path: str) -> Any:
-    import jmespath
-
-    return jmespath.compile(path)
-
-
 def at(path: str, row: Mapping[str, Any]) -> Any:
     """What stands at a path of JMESPath in a row, whose cells may hold JSON; None where nothing does."""
-    return _compiled(path).search({name: opened(value) for name, value in row.items()})
+    import jmespath
+
+    return jmespath.search(path, {name: opened(value) if name in path else value for name, value in row.items()})
+
+
+def _distinct(value: Any) -> Any:
+    is_of_names = isinstance(value, list) and all(isinstance(part, str | int) for part in value)
+    return [*dict.fromkeys(value)] if is_of_names else value
 
 
 @lru_cache(maxsize=1024)
@@ -118,8 +124,11 @@ def _formats(columns: tuple[str, ...]) -> tuple[Format, ...]:
 
 def format_of(row: Mapping[str, Any]) -> Format | None:
     """The known layout that a row is of; None for any other."""
-    known = _formats(tuple(map(str, row)))
-    return next((layout for layout in known if not layout.when or at(layout.when, row)), None)
+    for layout in _formats(tuple(map(str, row))):
+        may_be = layout.marks[0] or any(isinstance(value, Mapping) for value in row.values())
+        if not layout.when or (may_be and at(layout.when, row)):
+            return layout
+    return None
 
 
 def _of_member(name: str) -> str:
@@ -186,7 +195,7 @@ class _Plan:
 
     format: Format | None
     fields: Mapping[str, Sequence[str]]
-    joined: frozenset[str]
+    joined: Set[str]
     opened: Sequence[str]
     unread: Sequence[str]
     rare: Mapping[str, Sequence[str]]
@@ -214,7 +223,7 @@ class Columns:
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
-        self._nulls: dict[str, int] = {}
+        self._told = Counter[str]()
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -231,15 +240,14 @@ class Columns:
             row = {**row, **told.held(row)}
         plan = self._plan(row, place, told)
         for name in plan.opened:
-            inner = _opened(row[name])
-            if inner is None:
+            if (inner := _opened(row[name])) is None:
                 continue
             members = {str(own): value for own, value in inner.items() if own not in row}
-            takes = plan.format.takes if plan.format and key(name) in plan.format.opens else {}
-            inside = {takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)}
-            inside &= self._only
-            if plan.format is None or key(name) not in plan.format.opens:
-                inside &= {*CONTENT}
+            is_told = told is not None and key(name) in told.opens
+            takes, legal = (told.takes, self._only) if told and is_told else ({}, self._only & {*CONTENT})
+            inside = {
+                takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)
+            } & legal
             if inside:  # an object in which nothing is called an answer may be one, as a whole
                 is_spent = field_of(name) in {"", *inside} or all(field_of(own) in inside for own in inner)
                 row = {**members, **{own: value for own, value in row.items() if own != name or not is_spent}}
@@ -253,7 +261,9 @@ class Columns:
             if nulls and field_name in PARTED[:2]:
                 there = [name for name in there if name not in nulls]
             elif nulls and field_name in CONTENT:
-                self._nulls[there[0]] = self._nulls.get(there[0], 0) + 1
+                self._told[
+                    f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
+                ] += 1
             there = [name for name in there if not _blank(row[name])] or there
             if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
@@ -261,6 +271,7 @@ class Columns:
                 self.unread.update(dict.fromkeys(there))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
+                there = [told.place(name) if told else name for name in there]
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
         self.unread.update(dict.fromkeys(plan.unread))
         if (
@@ -277,6 +288,15 @@ class Columns:
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
             self._require_one_scale(values["value"], place)
+        if isinstance(system := values.get("system"), str) and (len(system) > 80 or _PROMPT.search(system.strip())):
+            del values["system"], self.read["system"]
+            self._told["system: {} × instructions to a model, which name no system"] += 1
+        if choices := choices_of(opened(values.pop("choices", None))):
+            for field_name in {"reference", "response"} & values.keys():
+                try:
+                    values[field_name] = chosen(values[field_name], choices)
+                except ValueError as error:
+                    raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -326,11 +346,8 @@ class Columns:
             for field_name, name in self._lacking.items()
             if field_name in self._only and field_name not in self.read
         )
-        nulls = (
-            f"{name}: {count} × None or NULL is taken for a text; leave a cell empty where nothing was given"
-            for name, count in self._nulls.items()
-        )
-        return [*([said] if unread else []), *lacking, *nulls]
+        told = (sentence.format(count) for sentence, count in self._told.items())
+        return [*([said] if unread else []), *lacking, *told]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
@@ -352,44 +369,34 @@ class Columns:
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
-        if (known := self._plans.get(at)) is None:
-            if len(self._plans) > 1000:
-                self._plans.clear()
-            known = self._plans[at] = self._planned(at[0], row, place, told)
-        return known
-
-    def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
-        keys = {name: key(name) for name in columns}
-        there = set(keys.values())
-        named = self._named(columns, place)
-        if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, columns)}):
+        if at in self._plans:
+            return self._plans[at]
+        keys = {name: key(name) for name in row if name}
+        named = self._named(at[0], place)
+        if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, row)}):
             raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
-        taken = {name for own in named.values() for name in own}
-        fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items()
-                                       if len(own) == 1 or given_field == "value"}  # fmt: skip
+        fields = {own: columns for own, columns in named.items() if len(columns) == 1 or own == "value"}
         rare: dict[str, list[str]] = {}
-        joined: dict[str, int] = {}
-        unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
-        for name in columns:
-            part = _part(name)
-            plainly = _KNOWN.get(keys[name]) or part or _of_member(name)
-            field_name = takes.get(keys[name], plainly)
-            if keys[name] == "result" and field_name == "response" and isinstance(opened(row[name]), list):
-                field_name = "contexts"  # of a search
-            seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
-            if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
+        joined = Counter[str]()
+        unsigned = "contexts" in self._only and "rater" not in map(_KNOWN.get, keys.values())
+        whole = told if told and "" in told.takes else None
+        objects = {name for name in keys if whole and name not in whole.holds and isinstance(row[name], Mapping)}
+        given, wanted = objects.union(*named.values()), self._only - named.keys()
+        for name, plain in keys.items():
+            if name in given or (plain in UNSIGNED and unsigned):
                 continue
-            if (
-                keys[name] in takes
-                or (part and field_name == part)
-                or (field_name == "value" and unsigned and keys[name] not in _NOBODYS)
-            ):
-                joined[field_name] = joined.get(field_name, 0) + 1
-            if field_name in self._only and field_name not in named:
+            part = _part(name)
+            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name))
+            if plain == "result" and field_name == "response" and isinstance(opened(row[name]), list):
+                field_name = "contexts"  # of a search
+            is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
+            joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
+            seldom = "" if plain in takes else _RARE.get(plain, "")
+            if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
-            elif seldom in self._only and seldom not in named:
+            elif seldom in wanted:
                 rare.setdefault(seldom, []).append(name)
         if "value" not in fields:
             fields.pop("rater", None)  # nobody can have given nothing
@@ -401,15 +408,15 @@ class Columns:
         for field_name, own in fields.items():
             own.sort(key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0])))
         self.format = self.format or (told.name if told else "")
-        inside = [name for name in columns if (told and keys[name] in told.opens)]
+        inside = [name for name in keys if told and keys[name] in told.opens]
         inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
-        read = {name for own in fields.values() for name in own} | {name for own in named.values() for name in own}
-        skipped = {name for name in columns if takes.get(keys[name]) == ""}
-        unread = [name for name in columns if name and name not in read | skipped and name not in inside]
-        unread = [name for name in unread if not keys[name].startswith("unnamed")]
-        several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
-        several |= {"value"} if len(named.get("value", ())) > 1 else set()
-        return _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare)
+        spent = given.union(inside, *fields.values(), (name for name in keys if takes.get(keys[name]) == ""))
+        unread = [name for name, plain in keys.items() if name not in spent and not plain.startswith("unnamed")]
+        several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
+        if len(self._plans) > 1000:
+            self._plans.clear()
+        plan = self._plans[at] = _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare)
+        return plan
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
@@ -438,8 +445,11 @@ class Columns:
         if joined:
             parts = [native(opened(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
-        if field_name == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
-            return [native(first), *(value for value in _several(row[whole]) if value != first)]
+        if field_name == "reference":  # a list that has what all other columns hold contradicts none
+            lists = {name: own for name in there if isinstance(own := native(opened(row[name])), list | tuple)}
+            for name, own in lists.items():
+                if all(row[other] in own for other in there if other != name):
+                    return [native(first), *(value for value in own if value != first)]
         if key(there[0]) == key(FIELDS[field_name][0]):
             self.unread.update(dict.fromkeys(there[1:]))
             return native(first)
@@ -490,7 +500,9 @@ _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 _HINTS: dict[str, tuple[str, ...]] = TABLE["hints"]
-_NO_TEXT, _ASKED = (re.compile("|".join(_HINTS[name]), re.IGNORECASE) for name in ("no_text", "asked"))
+_NO_TEXT = re.compile("|".join(_HINTS["no_text"]), re.IGNORECASE)
+_ASKED = re.compile("|".join(_HINTS["asked"]), re.IGNORECASE)
+_PROMPT = re.compile("|".join(_HINTS["prompt"]), re.IGNORECASE)
 
 
 def _guess(name: str, left: Sequence[str]) -> str:
@@ -549,12 +561,9 @@ def _blank(value: Any) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-_NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
-
-
 def _is_text(value: Any) -> bool:
     if isinstance(value, str):
-        return not _NUMBER_OR_VERDICT.fullmatch(value.strip())
+        return not NUMBER_OR_VERDICT.fullmatch(value.strip())
     return isinstance(value, list | tuple)
 
 
@@ -575,17 +584,6 @@ def _is_right(given: Any) -> bool:
     if isinstance(given, Mapping):
         return any(key(name) == "aliase" for name in given)
     return isinstance(given, bool) or (isinstance(given, list) and all(isinstance(text, str) for text in given))
-
-
-def _several(value: Any) -> list[Any]:
-    """The answers of a list of right ones, or of a text that holds it; of anything else none."""
-    answers = native(opened(value))
-    return list(answers) if isinstance(answers, list | tuple) else []
-
-
-def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:
-    """Whether the answers of a column are those of all the others, and more: then nothing contradicts anything."""
-    return all(row[other] in _several(row[name]) for other in there if other != name)
 
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"

@@ -16,7 +16,9 @@ import ragbench as rb
 from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
+from ragbench.data.records import ChunkRecord
 from ragbench.data.samples import read_all, read_samples, samples_of
+from ragbench.data.vocabulary import AmbiguousError
 from tests.small_project import write_lines
 
 ASKED = {"question": "When?", "answer": "At 8."}
@@ -64,7 +66,7 @@ def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str)
 
 
 FILES: dict[str, tuple[str | bytes, str]] = {
-    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: "),
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: File is not a zip file"),
     "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
     "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
     "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),
@@ -329,6 +331,128 @@ def test_triplets_are_questions_with_their_passages(bare: Path, names: str) -> N
     texts = {chunk.id: chunk.text for chunk in brought.chunks}
     assert [(each.text, [texts[name] for name in each.relevant]) for each in brought.questions] == [("When?", ["c1"])]
     assert sorted(texts.values()) == ["c1", "c2"]
+
+
+def test_provenance_of_kilt_names_what_an_answer_rests_on(tmp_path: Path) -> None:
+    spans = [{"wikipedia_id": "12", "title": "A"}, {"wikipedia_id": "12"}, {"wikipedia_id": "7"}]
+    row = {"id": "k", "input": "When?", "output": [{"answer": "8", "provenance": spans}, {"answer": "8:00"}],
+           "meta": {}}  # fmt: skip
+    write_lines(tmp_path / "nq-dev-kilt.jsonl", [row])
+    [sample] = read_samples(tmp_path / "nq-dev-kilt.jsonl")
+    assert (sample.references, [chunk.id for chunk in sample.reference_contexts or ()]) == (("8", "8:00"), ["12", "7"])
+    brought = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl")
+    assert [(question.text, question.references) for question in brought.questions] == [("When?", ("8", "8:00"))]
+    base = {"12": ChunkRecord(id="12", text="Opens at 8.")}
+    [question] = foreign_sets.questions(tmp_path / "nq-dev-kilt.jsonl", base=base).questions
+    assert dict(question.relevant) == {"12": 1.0}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "1", "source_id": "s", "model": "m", "response": "At 8", "quality": "good"},
+        {"id": "1", "query": "When?", "context": "Opens.", "output": "At 8", "model": "m", "quality": "good"},
+    ],
+)
+def test_an_answer_with_spans_that_nothing_supports_is_labelled_a_bad_one(row: dict[str, Any]) -> None:
+    """RAGTruth, as its authors write it, and as a table."""
+    name = "labels" if "source_id" in row else "hallucination_labels"
+    span = {"start": 0, "end": 4, "text": "At 8", "label_type": "Evident Conflict"}
+    found = [samples_of([{**row, name: labels}])[0] for labels in ([], [span], f"[{span}]")]
+    assert [one.labels for one in found] == [{"people": 1.0}, {"people": 0.0}, {"people": 0.0}]
+
+
+RUN: dict[str, Any] = {
+    "bm25": {"documents": [{"id": "x", "content": "No."}]},
+    "ranker": {"documents": [{"id": "d", "content": "Opens at 8."}]},
+    "prompt_builder": {"prompt": "Answer: When?"},
+    "llm": {"replies": ["At 8"], "meta": [{"model": "m"}]},
+}
+CHAT: dict[str, Any] = {"role": "assistant", "meta": {}, "name": None, "content": [{"text": "At 8"}]}
+BUILT = {"data": "At 8", "query": "When?", "documents": [{"id": "d", "content": "Opens at 8."}], "meta": {}}
+
+
+@pytest.mark.parametrize(
+    ("run", "asked"),
+    [
+        (RUN, None),
+        ({"question": "When?", **RUN}, "When?"),
+        ({**RUN, "llm": {"replies": [CHAT]}}, None),
+        ({"answer_builder": {"answers": [BUILT]}}, "When?"),
+    ],
+    ids=["replies", "beside its question", "messages", "answers"],
+)
+def test_what_a_pipeline_gave_is_an_answer_with_its_passages(
+    run: dict[str, Any], asked: str | None, tmp_path: Path
+) -> None:
+    """Of Haystack: each component's name with what it put out."""
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (tmp_path / "runs.json").write_text(json.dumps([run]), encoding="utf-8")
+    forms = Forms()
+    for found in (read_samples(tmp_path / "run.json", forms), read_samples(tmp_path / "runs.json"),
+                  samples_of(run), samples_of([run])):  # fmt: skip
+        assert [
+            (one.user_input, one.response, [(own.id, own.text) for own in one.contexts or ()]) for one in found
+        ] == [(asked, "At 8", [("d", "Opens at 8.")])]
+    assert forms.told == []
+
+
+@pytest.mark.parametrize("prompt", ["You are a helpful assistant.", "Отвечай кратко и по делу.", "Be brief.\nBe kind."])
+def test_instructions_to_a_model_are_no_system(prompt: str) -> None:
+    forms = Forms()
+    found = samples_of([{"system": prompt, "question": "When?", "answer": "At 8"}], forms=forms)
+    assert [one.system for one in found] == [None]
+    assert forms.told == ["system: 1 × instructions to a model, which name no system"]
+    [one] = samples_of([{"system_prompt": prompt, "question": "When?", "answer": "At 8"}])
+    assert one.system is None
+    for name in ("gpt-4.1", "Система 2 (t = 0.7)", "our bot, v. 2"):
+        assert samples_of([{"system": name, "question": "When?", "answer": "At 8"}])[0].system == name
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"choices": ["At 7", "At 8"], "reference": "1"}, (None, "At 8")),
+        ({"choices": ["At 7", "At 8"], "answer": 1, "subject": "s"}, (None, "At 8")),
+        ({"choices": "['At 7', 'At 8']", "answer": "B"}, (None, "At 8")),
+        ({"options": ["At 7", "At 8"], "answer": "B", "prediction": "a)"}, ("At 7", "At 8")),
+        ({"choices": {"text": ["At 7", "At 8"], "label": ["1", "2"]}, "answerKey": "2"}, (None, "At 8")),
+        ({"choices": [{"label": "A", "text": "At 7"}, {"label": "B", "text": "At 8"}], "answer_key": "B"},
+         (None, "At 8")),
+        ({"options": {"A": "At 7", "B": "At 8"}, "answer": "At 8", "answer_idx": "B"}, (None, "At 8")),
+        ({"choices": ["At 7", "At 8"], "reference": "At 8", "answer": "B, I think"}, ("B, I think", "At 8")),
+        ({"choices": ["2", "1"], "reference": "1"}, (None, "1")),
+        ({"options": None, "reference": "1", "answer": "B"}, ("B", "1")),
+    ],
+    ids=["a place", "MMLU", "a cell", "RACE, answered", "ARC", "labelled", "MedQA", "a text", "digits", "none"],
+)  # fmt: skip
+def test_a_choice_that_is_named_is_its_text(row: dict[str, Any], expected: tuple[str | None, str]) -> None:
+    [sample] = samples_of([{"question": "When?", **row}])
+    assert (sample.response, sample.reference) == expected
+
+
+def test_a_set_of_questions_with_choices_has_the_right_ones_text(tmp_path: Path) -> None:
+    write_lines(tmp_path / "mmlu.jsonl", [{"question": "When?", "choices": ["At 7", "At 8"], "answer": 1}])
+    [question] = foreign_sets.questions(tmp_path / "mmlu.jsonl").questions
+    assert question.reference == "At 8"
+
+
+def test_places_among_choices_that_are_counted_from_one_are_refused() -> None:
+    with pytest.raises(AmbiguousError, match=r"row 2: reference: 2 of 2 choices: their places are from 0"):
+        samples_of([{"question": "q", "choices": ["a", "b"], "reference": place} for place in (1, 2)])
+
+
+@pytest.mark.parametrize("word", ["Total", "Итого:", "Average", "Mean", "В среднем"])
+def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"question,answer,reference,score\nWhen?,At 8,8,1\n{word},,,0.95\n{word},12,3,\n", encoding="utf-8")
+    forms = Forms()
+    assert [one.user_input for one in read_samples(path, forms)] == ["When?"]
+    assert dict(forms.left_out.told) == {"row of totals (first: a.csv, line 3)": 2}
+    assert [question.text for question in foreign_sets.questions(path).questions] == ["When?"]
+    rows = [{"question": "When?", "answer": "At 8"}, {"question": word, "answer": 7}]
+    assert len(samples_of(rows, forms=Forms())) == 1
+    assert len(samples_of([{"question": word, "answer": "the sum of all"}], forms=Forms())) == 1
 
 
 def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
