@@ -334,8 +334,8 @@ def member(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as packed:
             inside = packed.namelist()
-    except zipfile.BadZipFile:
-        return ""
+    except zipfile.BadZipFile as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     names = [name for name in inside if not re.search(r"/$|(^|/)(\.|__MACOSX/)", name)]
     if len(names) != 1 and OF_OFFICE.isdisjoint(names):
         raise DatasetError(

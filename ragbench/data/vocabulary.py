@@ -61,10 +61,10 @@ _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
-    marks: sets of columns, any of which tells it. when: a path of JMESPath that finds something in a row of it alone.
-    takes: column → field; "" is read by nobody. holds: column → the path to what it would hold. opens: columns with
-    objects whose members are columns, too. parted: what stands between the passages of a cell. instead: of one that
-    cannot be read, what can.
+    marks: sets of columns, any of which tells it; of one without any the row holds objects. when: a path of JMESPath
+    that finds something in a row of it alone. takes: column → field; "" is read by nobody. holds: column → the path to
+    what it would hold. opens: columns with objects whose members are columns, too. parted: what stands between the
+    passages of a cell. instead: of one that cannot be read, what can.
     """
 
     name: str
@@ -76,10 +76,6 @@ class Format:
     when: str = ""
     holds: Mapping[str, str] = field(default_factory=dict)
 
-    def is_object(self, name: str, value: Any) -> bool:
-        """Whether a column is one of the objects that nobody reads but by the paths to what they hold."""
-        return "" in self.takes and name not in self.holds and isinstance(value, Mapping)
-
     def place(self, column: str) -> str:
         """Where a row has what a column would hold: its own name for any that is there."""
         path = re.match(r"[\w.]+", self.holds.get(column, ""))
@@ -88,8 +84,7 @@ class Format:
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What stands at the paths of a row, as columns."""
         found = {name: at(path, row) for name, path in self.holds.items()}
-        found = {name: _distinct(value) for name, value in found.items()}
-        return {name: value for name, value in found.items() if value is not None and value != []}
+        return {name: _distinct(value) for name, value in found.items() if value is not None and value != []}
 
 
 FORMATS = tuple(
@@ -129,8 +124,11 @@ def _formats(columns: tuple[str, ...]) -> tuple[Format, ...]:
 
 def format_of(row: Mapping[str, Any]) -> Format | None:
     """The known layout that a row is of; None for any other."""
-    known = _formats(tuple(map(str, row)))
-    return next((layout for layout in known if not layout.when or at(layout.when, row)), None)
+    for layout in _formats(tuple(map(str, row))):
+        may_be = layout.marks[0] or any(isinstance(value, Mapping) for value in row.values())
+        if not layout.when or (may_be and at(layout.when, row)):
+            return layout
+    return None
 
 
 def _of_member(name: str) -> str:
@@ -383,7 +381,8 @@ class Columns:
         rare: dict[str, list[str]] = {}
         joined = Counter[str]()
         unsigned = "contexts" in self._only and "rater" not in map(_KNOWN.get, keys.values())
-        objects = {name for name in keys if told and told.is_object(name, row[name])}
+        whole = told if told and "" in told.takes else None
+        objects = {name for name in keys if whole and name not in whole.holds and isinstance(row[name], Mapping)}
         given, wanted = objects.union(*named.values()), self._only - named.keys()
         for name, plain in keys.items():
             if name in given or (plain in UNSIGNED and unsigned):
@@ -411,9 +410,8 @@ class Columns:
         self.format = self.format or (told.name if told else "")
         inside = [name for name in keys if told and keys[name] in told.opens]
         inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
-        spent = given.union(inside, *fields.values())
-        unread = [name for name, plain in keys.items() if not (name in spent or takes.get(plain) == "")]
-        unread = [name for name in unread if not keys[name].startswith("unnamed")]
+        spent = given.union(inside, *fields.values(), (name for name in keys if takes.get(keys[name]) == ""))
+        unread = [name for name, plain in keys.items() if name not in spent and not plain.startswith("unnamed")]
         several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
         if len(self._plans) > 1000:
             self._plans.clear()

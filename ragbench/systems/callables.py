@@ -186,7 +186,7 @@ def named(given: Any) -> str:
     return f"{getattr(own, '__module__', None) or 'builtins'}:{own.__qualname__}"
 
 
-ADAPTED = {OF_A_SYSTEM: asked, OF_A_WRITER: adapted_writer}
+ADAPTED: dict[str, Callable[[Any], Any]] = {OF_A_SYSTEM: asked, OF_A_WRITER: adapted_writer}
 """What makes a function of what is found, by what it is called with."""
 
 

@@ -124,7 +124,7 @@ FROM_RIGHT = "מי כתב את האמנה?"
 
 def test_a_text_from_the_right_runs_from_the_right_wherever_it_stands() -> None:
     """Its own element says so, and a sentence of ours around it stays as it is."""
-    table = Table([Column("question"), Column("answer")], [[FROM_RIGHT, FROM_RIGHT]])
+    table = Table([Column(FROM_RIGHT), Column("answer")], [[FROM_RIGHT, FROM_RIGHT]])
     parts = [
         Text(FROM_RIGHT), Text(Link(FROM_RIGHT, "#a")), Text((bold(FROM_RIGHT), " ends it.")), Text(small(FROM_RIGHT)),
         Entries([FROM_RIGHT]), Entries([Entry("a", FROM_RIGHT, None, [Text(FROM_RIGHT)])]), table,

@@ -66,7 +66,7 @@ def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str)
 
 
 FILES: dict[str, tuple[str | bytes, str]] = {
-    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: "),
+    "a.csv.zip": (b"PK\x03\x04", "a.csv.zip: cannot be read: File is not a zip file"),
     "a.csv.tar.gz": (b"\x1f\x8b", "a.csv.tar.gz: an archive: unpack it, and name what is in it"),
     "a.pkl": (b"\x80\x04", "a.pkl: a pickle, which is a program, too: write it by to_parquet or to_json"),
     "a.html": ("<table>", "a.html: a page, no table: `ragbench load documents FOLDER` reads pages"),

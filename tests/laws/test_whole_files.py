@@ -27,7 +27,6 @@ WITHOUT_A_LIMIT = {
     "folders.text": "bytes that the reader gave",
     "formats.": "beside the code, as the package brings it",
     "language.catalogue": "beside the code, as the package brings it",
-    "lines.quick": "bytes that the reader gave",
     "measurement._parquet": "a run's tables; those of runs from elsewhere are measured first, by `received`",
     "tier0_embeddings._kept": "this user's own cache",
 }

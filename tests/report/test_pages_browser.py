@@ -56,6 +56,35 @@ def test_pages_open_from_disk(browser: Any, request: pytest.FixtureRequest, kind
             visit.assert_whole()
 
 
+ASTRAY = r"""(() => {
+  const found = [], all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (all.nextNode()) {
+    const held = all.currentNode.parentElement;
+    if (!/[\u0590-\u08ff]/.test(all.currentNode.data) || ["SCRIPT", "STYLE"].includes(held.tagName)) continue;
+    if (!held.closest("[dir=auto], [unicode-bidi=plaintext]")) found.push(`${held.tagName}: ${all.currentNode.data}`);
+  }
+  return found;
+})()"""
+"""Texts that are written from the right, where nothing says so."""
+
+
+def test_texts_from_the_right_run_so_in_charts_too(browser: Any, tmp_path: Path) -> None:
+    texts = {"question": "מי כתב את האמנה {i}?", "chunk": "كتبها المحامي {i}."}
+    folder = build(tmp_path, measurement(("חיפוש (א)", "بحث ٢", "hnsw"), **texts))
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    chart = re.search(r'<div class="rb-plot".*?</script></div>', page, re.DOTALL)
+    assert chart is not None
+    results.write(folder / "page.html", page.replace(chart[0], chart[0].replace("hit_rate@10", "פגיעות (א)")))
+    with Visit(browser, folder / "page.html", hash_="#q-q3") as visit:
+        visit.see_all()
+        visit.until(DRAWN)
+        assert visit.run(ASTRAY) == []
+        row = "[...document.querySelectorAll('.rb-chart text')].find((one) => one.textContent.includes('('))"
+        first, opened = (visit.run(f"{row}.getExtentOfChar({place}).x") for place in (0, "פגיעות (א)".index("(")))
+        assert opened < first, "what follows stands to the left of the first letter"
+        visit.assert_quiet(folder)
+
+
 def test_the_table_fits_a_desktop(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "page.html", 1100) as visit:
         over = "(() => { const e = document.querySelector('.rb-scroll'); return e.scrollWidth - e.clientWidth })()"

@@ -117,6 +117,26 @@ def test_a_service_that_takes_contexts_is_asked_with_the_ideal_ones(server: Serv
     assert len(server.asked) == 10, "all of it is kept"
 
 
+def test_one_perfect_part_is_tried_on_a_service_that_takes_contexts(project: Path) -> None:
+    def answer(asked: Asked) -> Any:
+        given = asked.body["contexts"]
+        return {"answer": (given or [answer_project.CHUNKS["lunch"]])[0], "hits": [{"id": "lunch"}]}
+
+    body = """body = '{"question": "{question}", "k": {k}, "contexts": {contexts}}'"""
+    with ServiceServer(answer).running() as server:
+        add(project, SERVICE.format(url=server.url, more=body))
+        found = tiers.tier3_end_to_end(systems="prod, alone", metrics=FEW, repeats=1)
+    perfect = found.extra["blame_counterfactuals"].query("system == 'prod' and part == 'retrieval'")
+    # of q1 and q5 lunch is all there is to show; q2, q3 and q4 are answered anew
+    assert perfect["changed"].tolist() == [3, 3]
+    gained = {one.metric: one.comparison.difference for one in found.comparisons_by("perfect")
+              if one.where["perfect"] == "retrieval" and one.comparison.challenger == "prod"}  # fmt: skip
+    assert all(gain > 0 for gain in gained.values())
+    assert [asked.body["contexts"] for asked in server.asked].count(None) == 5
+    alone = found.extra["blame_counterfactuals"].query("system == 'alone' and part == 'retrieval'")
+    assert set(alone["reason"]) == {"answers by itself"}
+
+
 def test_a_function_that_takes_contexts_is_asked_with_the_ideal_ones(project: Path) -> None:
     (project / "with_contexts.py").write_text(
         "def ask(question, k=10, contexts=None):\n"

@@ -37,6 +37,12 @@ def elements(figure: dict[str, Any], tag: str) -> list[dict[str, str]]:
     return [dict(one.attrib) for one in root.iter(SVG + tag)]
 
 
+def test_a_label_from_the_right_runs_so_and_others_are_as_they_were() -> None:
+    bars = {"type": "bar", "orientation": "h", "x": [1, 2], "y": ["חיפוש (א)", "bm25"]}
+    said = elements({"data": [bars], "layout": {"height": 240}}, "text")
+    assert [one["unicode-bidi"] for one in said if "unicode-bidi" in one] == ["plaintext"]
+
+
 def test_marks_lines_and_intervals_stand_where_their_numbers_are() -> None:
     trace = {
         "type": "scatter", "mode": "markers+lines", "x": [0, 0.5, 1], "y": [0, 5, 10], "marker": {"color": "#111111"},

@@ -35,7 +35,7 @@ BODY = '{"question": "{question}", "k": {k}}'
 SLOTS = ("question", "k")
 CONTEXTS = "contexts"
 """The slot of a body, and of no address, that takes passages to answer from."""
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
+_STRING = re.compile(r'("(?:[^"\\]|\\[\s\S]?)*(?:"|\Z))')  # an open one ends with the text: one look at each letter
 
 
 class SystemSettings(IndexSettings, Patience):

@@ -26,8 +26,10 @@ const ragbenchChart = (() => {
     pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(text).width;
   };
+  const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
   const write = (text, x, y, { size = 12, fill = "@muted", anchor = "middle", halo, angle, kind } = {}) => {
-    const made = node("text", { x, y, class: kind, "text-anchor": anchor, transform: angle && `rotate(${angle} ${x} ${y})` },
+    const way = FROM_RIGHT.test(text) ? "plaintext" : undefined; // as dir="auto", which no SVG has
+    const made = node("text", { x, y, class: kind, "text-anchor": anchor, "unicode-bidi": way, transform: angle && `rotate(${angle} ${x} ${y})` },
       { "font-size": `${size}px`, fill, stroke: halo, "stroke-width": halo && "4px", "paint-order": halo && "stroke" });
     rich(text).forEach((line, place) => {
       const row = node("tspan", { x, dy: place ? LINE : 0 });
@@ -457,6 +459,7 @@ const ragbenchChart = (() => {
       this.tip.hidden = false;
       this.tip.replaceChildren(...rich(best.text).map((line) => {
         const row = document.createElement("div");
+        row.dir = "auto";
         for (const [part, bold] of line) {
           const piece = document.createElement(bold ? "b" : "span");
           piece.textContent = part;

@@ -2,7 +2,8 @@
 // is written as text.
 const ragbenchQuestion = (() => {
   "use strict";
-  const make = (tag, properties = {}, ...children) => {
+  const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+  const make = (tag, properties = {}, ...children) => { // what holds a text that is written from the right runs so
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(properties)) {
       if (value === undefined || value === null) continue;
@@ -11,6 +12,7 @@ const ragbenchQuestion = (() => {
       else made.setAttribute(key, value);
     }
     made.append(...children.filter((child) => child !== null && child !== undefined));
+    if (children.some((child) => typeof child === "string" && FROM_RIGHT.test(child))) made.dir ||= "auto";
     return made;
   };
 

@@ -259,12 +259,12 @@ def worlds(whole: Whole) -> pd.DataFrame:
     """Every answer as it would be at each part that is perfect, a row a system, part and question (WORLDS).
 
     good, correctness: NaN where unmeasured. changed: whether the part was put right for it. A system that answers by
-    itself cannot be given other passages: it has no rows at these parts.
+    itself and takes no contexts cannot be given other passages: it has no rows at these parts.
     """
     import pandas as pd
 
     systems = list(whole.found.generators)
-    written = [name for name in systems if not whole.found.generators[name].get("own")]
+    written = [name for name in systems if _can_write(whole.found.generators[name])]
     made: dict[str, tuple[pd.DataFrame, Changed]] = {}
     if written:
         made[RETRIEVAL] = _answered_again(whole, written, _ideal(whole, written))
@@ -295,8 +295,8 @@ def counterfactuals(
     """Means as they would be, and paired differences to those as they are, at each part that is `perfect`.
 
     The table has one row a system, part and measure (COLUMNS): the mean as it is, and the questions that the part was
-    put right for. Both means are over the questions measured both ways. A system that answers by itself cannot be given
-    other passages: its rows have the reason, and there is no finding.
+    put right for. Both means are over the questions measured both ways. A system that answers by itself and takes no
+    contexts cannot be given other passages: its rows have the reason, and there is no finding.
 
     blame: of the answers as they are. perfect: WORLDS. told: the facts of the standard. asked: the questions that can
     be answered.
@@ -304,7 +304,7 @@ def counterfactuals(
     import pandas as pd
 
     labels = None if clusters is None else [clusters[question.id] for question in asked]
-    written = [name for name, how in generators.items() if not how.get("own")]
+    written = [name for name, how in generators.items() if _can_write(how)]
     rows: list[tuple[Any, ...]] = []
     made: list[Finding] = []
     for system in generators if len(perfect) else ():
@@ -324,6 +324,11 @@ def counterfactuals(
                 made += [mean, gain]
         rows += [] if written else nothing
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"actual": float, "changed": int}), made
+
+
+def _can_write(generator: Mapping[str, Any]) -> bool:
+    """Whether a system can answer from other passages than those that it retrieved."""
+    return not generator.get("own") or bool(generator.get("takes_contexts"))
 
 
 def _ideal(whole: Whole, systems: Sequence[str]) -> Contexts:
@@ -363,7 +368,8 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     if not chosen:
         return whole.table, {}
     given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
-    answers = answered(whole.session, chosen, given, length_limit=whole.length_limit)
+    themselves = [name for name in systems if whole.found.generators[name].get("takes_contexts")]
+    answers = answered(whole.session, chosen, given, length_limit=whole.length_limit, themselves=themselves)
     answers, _decider = answer_scores.decided(whole.session, chosen, answers, whole.refusals, whole.judging)
     worth = answer_scores.measured(whole.session, chosen, answers, whole.standard.metrics, whole.judging)
     evidence = replace(

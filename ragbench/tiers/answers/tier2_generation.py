@@ -15,7 +15,6 @@ from ragbench.core.measurement import Evidence
 from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Question
-from ragbench.systems import Generator
 from ragbench.tiers.answers import answer_scores
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
 from ragbench.tiers.basics import design, requests
@@ -91,7 +90,7 @@ class _Writers:
 
     systems: list[str] = field(default_factory=list)
     own: dict[str, Own] = field(default_factory=dict)
-    themselves: dict[str, Generator] = field(default_factory=dict)
+    themselves: list[str] = field(default_factory=list)
     shared: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -183,8 +182,8 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     with session.store() as store:
         for name in session.systems:
             system = session.settings.systems[name]
-            if (writer := own_writer(name, session.settings, store, session.dataset)) is not None:
-                writers.themselves[name] = writer
+            if own_writer(name, session.settings, store, session.dataset) is not None:
+                writers.themselves.append(name)
                 writers.systems.append(name)
                 continue
             if system.generator is None and system.url is not None and system.answer is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.types import Chunk, Question, Sample, Status
 from ragbench.core.types.reason import kept
 from ragbench.judge.words import words
-from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
+from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, own_writer, within
 from ragbench.systems.refusals import is_refusal
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.session import Session
@@ -46,7 +46,8 @@ class Answered:
     shown: (system, question id) → the chunks as they were shown. later: (system, question id, repeat) → the same of
     repeats, where they were retrieved anew.
     generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
-    written anew from other contexts. answered_by: how many answers came with which model's name, where a model says it.
+    written anew from other contexts, unless it `takes_contexts`. answered_by: how many answers came with which model's
+    name, where a model says it.
     """
 
     table: pd.DataFrame
@@ -122,7 +123,7 @@ def answered(
     repeats: int = 1,
     length_limit: int | None = None,
     own: Mapping[str, Own] | None = None,
-    themselves: Mapping[str, Generator] | None = None,
+    themselves: Collection[str] = (),
     again: Sequence[Mapping[str, Contexts]] = (),
     unable: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Answered:
@@ -149,12 +150,15 @@ def answered(
     later: dict[tuple[str, str, int], Shown] = {}
     generators: dict[str, dict[str, Any]] = {}
     with session.store() as store:
-        made = _made(session, store, [name for name in contexts if name not in {**taken, **(themselves or {})}])
-        made |= themselves or {}
+        made = _made(session, store, [name for name in contexts if name not in {*taken, *themselves}])
+        able = {name: own_writer(name, session.settings, store, session.dataset) for name in (*taken, *themselves)}
+        own_writers = {name: writer for name, writer in able.items() if writer is not None}
+        made |= {name: own_writers[name] for name in themselves}
         written = _written(session, store, wanted, made)
         for name, by_question in contexts.items():
             if name in taken:
                 generators[name] = {"name": name, "stand_in": False, "own": True}
+                generators[name] |= {"takes_contexts": True} if name in own_writers else {}
                 why = wanted.unable.get(name, {})
                 answers = {q.id: list(taken[name].get(q.id) or [_not_given(why.get(q.id))])[:repeats] for q in asked}
                 seen = {(q.id, repeat): Shown(tuple(by_question[q.id])) for q in asked for repeat in range(repeats)}

@@ -445,7 +445,7 @@ PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 NO_LICENCE = "not stated"
 """What a data set keeps where nobody named its licence."""
 WHO = ("name", "model", "mode")
-MADE = ("name", "kind", "stand_in", "own")
+MADE = ("name", "kind", "stand_in", "own", "takes_contexts")
 """Of a generator, its name, and what the sentences on it say."""
 IDENTITIES = ("embedder_identity",)
 

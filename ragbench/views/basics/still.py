@@ -13,6 +13,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ragbench.views.basics.text import FROM_RIGHT
+
 WIDTH = 760  # of a page's column of text
 LINE, GAP = 15, 8
 """Pixels from one line of text to the next, and between tick labels and what they name."""
@@ -75,8 +77,9 @@ def _write(text: Any, x: float, y: float, *, size: float = 12, fill: str = "#7a8
         )
         rows.append(_node("tspan", inner or " ", x=_n(x), dy=LINE if place else 0))
     turned = f"rotate({_n(angle)} {_n(x)} {_n(y)})" if angle else None
+    way = "plaintext" if FROM_RIGHT.search(str(text)) else None  # as dir="auto", which no SVG has
     return _node("text", "".join(rows), x=_n(x), y=_n(y), font_size=_n(size), fill=fill, text_anchor=anchor,
-                 transform=turned)  # fmt: skip
+                 transform=turned, unicode_bidi=way)  # fmt: skip
 
 
 def _number(value: float, digits: int, separators: str) -> str:

@@ -14,6 +14,8 @@ _CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{_OBEYED}\ufeff\ufff9-\uffff]")
 _REPLACED = re.compile(r"[\ufffc\ufffd]")  # of what is removed, all that Python calls printable
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _SIMPLE = re.compile(r"[A-Za-z0-9._-]{1,48}")
+FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+"""A letter of a script that is written from the right."""
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -46,7 +46,7 @@ from ragbench.core.parts.blocks import (
 from ragbench.core.parts.style import Spoken
 from ragbench.views.basics import chart
 from ragbench.views.basics.still import drawn as still
-from ragbench.views.basics.text import clean
+from ragbench.views.basics.text import FROM_RIGHT, clean
 
 if TYPE_CHECKING:
     import jinja2
@@ -300,13 +300,10 @@ def payload(value: Any) -> Markup:
     return Markup(text.translate(_ESCAPES))  # noqa: S704 - JSON whose signs of markup are escaped
 
 
-_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-
-
 def way(text: Any) -> Markup:
     """The attribute of what holds a text that is written from the right: its first letter tells how it runs, and what
     stands around it stays as it is."""
-    return Markup(' dir="auto"' if _FROM_RIGHT.search(str(text)) else "")  # noqa: S704 - our own
+    return Markup(' dir="auto"' if FROM_RIGHT.search(str(text)) else "")  # noqa: S704 - our own
 
 
 @lru_cache(maxsize=1)
