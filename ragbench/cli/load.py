@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -78,17 +78,18 @@ class About:
 
 
 def brings(command: str, *, spared: Sequence[str] = ("add",)) -> Callable[[Callable[..., Read]], Callable[..., Read]]:
-    """A command out of a function that reads a source, its first parameter. spared: options that it does not have."""
+    """A command out of a function that reads a source, its first parameter. spared: options that it does not have, of
+    those that all have and of the function's own."""
 
     def made(read: Callable[..., Read]) -> Callable[..., Read]:
         options_of = [list(inspect.signature(of, eval_str=True).parameters.values()) for of in (read, About)]
-        own = [parameter for parameter in options_of[0] if parameter.name != "about"]
+        own = [parameter for parameter in options_of[0] if parameter.name not in ("about", *spared)]
         shared = [parameter for parameter in options_of[1] if parameter.name not in ("source", *spared)]
 
         def run(**given: Any) -> None:
             words = {parameter.name: given[parameter.name] for parameter in own}
             about = About(source=_named(given[own[0].name]), **{each.name: given[each.name] for each in shared})
-            knows = {"about": about} if len(own) < len(options_of[0]) else {}
+            knows = {"about": about} if "about" in inspect.signature(read).parameters else {}
             brought, logged, *instead = read(**words, **knows)
             _bring(brought, logged, *(instead or [about]))
 
@@ -178,27 +179,16 @@ def _require_labels(known: Records | None, brought: Brought) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A kind of table that is brought in. reader: what of `ragbench.data` reads it; file: what FILE is;
-    about: what the command is for. has_base: whether a knowledge base may be given beside it; marked: whether people's
-    marks in it are heeded; is_added: whether it may be added to a data set."""
+    about: what the command is for. spared: options that it does not have; more: how its reader is called."""
 
     command: str
     reader: str
     file: str
     about: str
-    has_base: bool = False
-    marked: bool = False
-    is_added: bool = False
-
-    def read(self, file: Path, column: list[str] | None, chunks_from: str = "") -> Read:
-        """What is in a table of this kind. Raises DatasetError."""
-        from ragbench import data
-
-        more = {"base": base_of(chunks_from), "marked": self.marked} if self.has_base else {}
-        made = operator.attrgetter(self.reader)(data)(file, columns=options.columns(column), **more)
-        return made if isinstance(made, tuple) else (made, None)
+    spared: Sequence[str] = ("add", "chunks_from")
+    more: Mapping[str, Any] = MappingProxyType({})
 
 
 TABLES = (
@@ -210,7 +200,7 @@ TABLES = (
         makes retrieval easier.
 
         Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
-        """, has_base=True),
+        """, ("add",)),
     Table("annotations", "foreign_sets.questions",
           "A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.", """\
         A question set with people's marks heeded: what they marked as not in order is left out, and counted.
@@ -219,19 +209,19 @@ TABLES = (
         mark means "not answered yet": nothing changes.
 
         Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
-        """, has_base=True, marked=True),
+        """, ("add",), {"marked": True}),
     Table("decisions", "foreign_sets.decisions",
           "Items of question, answer, context, ground_truth_show, rationale.", """\
         Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
         Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
-        """, is_added=True),
+        """, ("chunks_from",)),
     Table("dialogues", "foreign_sets.dialogues",
           "Conversations: messages, conversations, questions with expected_answers, or a row a turn.", """\
         Conversations, each a session of its own: what tier_ux measures.
 
         Example: ragbench load dialogues multi_turn.json --name helpdesk --add
-        """, is_added=True),
+        """, ("chunks_from",)),
     Table("answers", "answer_tables.read", "A table of answers: JSONL, JSON, CSV, Excel or Parquet.", """\
         Question, answer, reference and contexts of any system, whatever their columns are called.
 
@@ -240,22 +230,27 @@ TABLES = (
 
         Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
         """),
+    Table("squad", "foreign_sets.questions", "SQuAD 1.1 or 2.0 JSON, plain or gzipped.", """\
+        Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
+
+        Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
+        """, ("add", "chunks_from", "column"), {"form": "SQuAD"}),
 )  # fmt: skip
 
 
 def _offer(table: Table) -> None:
     """The command that brings a table of this kind in."""
-    file = Annotated[Path, typer.Argument(parser=options.source, metavar="FILE", help=table.file)]
-    words: dict[str, tuple[Any, Any]] = {"file": (file, inspect.Parameter.empty)}
-    words |= {"chunks_from": (Base, "")} if table.has_base else {}
-    words["column"] = (options.Columns, None)
-    read = functools.partial(table.read)
-    read.__doc__ = inspect.cleandoc(table.about)
-    read.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in words.items()
-    ])  # fmt: skip
-    brings(table.command, spared=() if table.is_added else ["add"])(read)
+
+    def read(file: Path, chunks_from: Base = "", column: options.Columns = None) -> Read:
+        from ragbench import data
+
+        given = {"base": base_of(chunks_from), "columns": options.columns(column), **table.more}
+        made = operator.attrgetter(table.reader)(data)(file, **{name: value for name, value in given.items() if value})
+        return made if isinstance(made, tuple) else (made, None)
+
+    argument = typer.Argument(parser=options.source, metavar="FILE", help=table.file)
+    read.__doc__, read.__annotations__["file"] = inspect.cleandoc(table.about), Annotated[Path, argument]
+    brings(table.command, spared=table.spared)(read)
 
 
 for _table in TABLES:
@@ -299,21 +294,6 @@ def database(
         return
     about = About(name, read.language, read.title, read.licence, replace, dry_run, check=check, source=f"db:{source}")
     _bring(brought, None, about)
-
-
-@brings("squad")
-def squad(
-    file: Annotated[
-        Path, typer.Argument(parser=options.source, metavar="FILE", help="SQuAD 1.1 or 2.0 JSON, plain or gzipped.")
-    ],
-) -> Read:
-    """Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
-
-    Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
-    """
-    from ragbench import data
-
-    return data.foreign_sets.questions(file, form=data.foreign_sets.SQUAD), None
 
 
 @brings("beir")

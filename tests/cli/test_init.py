@@ -198,7 +198,9 @@ def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty
     )
     for name in ("dense.txt", "bm25.run"):
         (empty / name).write_text("q0 Q0 d0 1 2 x\nq0 Q0 d1 2 1 x\nq1 Q0 d1 1 2 x\n", encoding="utf-8")
-    assert begun(empty, "--force") == ["ragbench trec qrels.tsv bm25.run dense.txt"]
+    [command] = begun(empty, "--force")
+    assert command == "ragbench trec qrels.tsv bm25.run dense.txt"
+    assert "2 judged queries" in ran(command).stdout
 
 
 def test_what_was_logged_is_a_system_that_can_be_measured_at_once(empty: Path) -> None:
@@ -226,7 +228,12 @@ def test_a_beir_folder_is_told_by_what_it_holds(empty: Path) -> None:
     (empty / "scifact").mkdir()
     write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])
     write_lines(empty / "scifact" / "queries.jsonl", [{"_id": "q", "text": "Zebras?"}])
-    assert begun(empty) == ["ragbench load beir scifact --name scifact", "ragbench run tier1_retrieval"]
+    (empty / "scifact" / "qrels").mkdir()
+    (empty / "scifact" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp\t1\n", encoding="utf-8")
+    load, measure = begun(empty)
+    assert load == "ragbench load beir scifact --name scifact"
+    assert "1 passage, 1 question (0 without a relevant passage)" in ran(load).stdout
+    assert measure == "ragbench run tier1_retrieval"
 
 
 @pytest.mark.slow

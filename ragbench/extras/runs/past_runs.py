@@ -338,6 +338,8 @@ def history(path: Path, name: str) -> Loaded:
         if run.id in runs:
             raise DatasetError(f"{place}: id = {run.id!r} stands there twice; ids are unique")
         runs[run.id] = _record(run, name)
+    if not runs:
+        raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
     values = [(run.id, value) for run in runs.values() for value in run.values]
     marked = sum(not value.comparable for _, value in values)
     notes = [f"{marked} of {len(values)} numbers cannot be compared with another run's; each says why"]

@@ -66,7 +66,9 @@ R = TypeVar("R")
 def format_of(record: Mapping[str, Any]) -> str:
     """The format whose marks the record has, else a table's; empty where it is neither."""
     only = next(iter(record.values())) if len(record) == 1 else None  # {"result": {"resourceSpans": […]}}
-    names = {*record, *(only if isinstance(only, Mapping) else ())}
+    given = {**record, **(only if isinstance(only, Mapping) else {})}
+    inner = given.get("attributes")
+    names = {*given, *(f"attributes.{name}" for name in (inner if isinstance(inner, Mapping) else ()))}
     if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
     known = next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), "")

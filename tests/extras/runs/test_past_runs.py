@@ -328,3 +328,9 @@ def test_a_count_beyond_all_bounds_is_none(tmp_path: Path) -> None:
     path.write_text(_result("0.5", str(2**63)))
     with pytest.raises(DatasetError, match="evaluated_queries"):
         read_result(path)
+
+
+def test_a_table_without_rows_holds_no_runs(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,schema_version\n")
+    with pytest.raises(DatasetError, match=r"x\.csv: holds no runs; at least one is expected"):
+        read_history(tmp_path / "x.csv")

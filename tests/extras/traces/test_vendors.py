@@ -188,3 +188,10 @@ def test_an_exception_of_jaegers_log_says_why(tmp_path: Path) -> None:
     (tmp_path / "j.json").write_text(json.dumps({"data": [trace]}), encoding="utf-8")
     [line] = files_of_traces.read([tmp_path / "j.json"])[1]["logged"]
     assert line["error"] == "TimeoutError: no reply"
+
+
+def test_an_answer_beside_columns_that_datadog_has_is_an_answer(tmp_path: Path) -> None:
+    row = {"id": "x", "type": "t", "attributes": "red", "question": ASKED, "answer": SAID}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    [line] = files_of_traces.read([tmp_path / "a.jsonl"])[1]["logged"]
+    assert line == {"id": "x", "answer": SAID}
