@@ -112,8 +112,9 @@ def test_the_chunks_of_a_whole_base_come_from_users_tables(project: Path, own: o
     items = [
         {"question": "до скольки?", "ground_truth_answer": "До полуночи.", "chunk_id": 1, "relevant_chunk_ids": [1, 3]}
     ]
-    with pytest.raises(DatasetError, match="no question is left"):
-        load(project, "questions", items)
+    alone = load(project, "questions", items, "--dry-run")
+    assert "--chunks-from NAME or db:NAME" in alone
+    assert "2 × label of a chunk whose text is not there" in alone
     load(project, "questions", items, "--chunks-from", "db:own")
     found = data.load("desk", project / "data")
     assert len(found.chunks) == 4

@@ -45,6 +45,7 @@ NOT_RUN = {
     "docs/how-to/install.md": 2,
     "docs/how-to/judges.md": 1,
     "docs/how-to/runs.md": 1,
+    "docs/how-to/services.md": 1,
     "docs/how-to/sweeps.md": 1,
     "docs/how-to/test-sets.md": 6,
     "docs/how-to/tools.md": 2,

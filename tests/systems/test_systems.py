@@ -342,7 +342,7 @@ def test_a_relative_path_begins_at_the_settings_file(
     [
         ("a.jsonl", '{"id": "q1"}\n', 'a.jsonl, line 1: expected {"id": question id, "retrieved"'),
         ("a.jsonl", '{"id": "q1", "retrieved": []}\n' * 2, "line 2: question q1 stands twice"),
-        ("a.jsonl", "[1]\n", "a JSON object is expected"),
+        ("a.jsonl", "[1]\n", "a list where an object is expected"),
         ("a.jsonl", "{", "line 1: not JSON"),
         ("a.json", "3", "a.json: a list of"),
         ("a.json", '{"q1": {"c1": NaN}}', "NaN is not a JSON number"),
