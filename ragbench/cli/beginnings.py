@@ -252,7 +252,7 @@ class Beginning:
         for path in files:
             unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
             try:
-                ends = set() if unread else {*endings_of(path)}
+                ends = {*endings_of(path)}
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):

@@ -143,7 +143,8 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
 
 def endings_of(path: Path) -> list[str]:
     """What a file's name, or that of the only file in a zip, ends in, but for its packing; in small letters."""
-    endings = Path(member(path) or path).suffixes if path.is_file() else path.suffixes
+    is_read = path.is_file() and path.suffix.lower() not in TABLE["unread"]
+    endings = Path(member(path) or path).suffixes if is_read else path.suffixes
     return [ending.lower() for ending in endings if ending.lower() not in PACKINGS]
 
 

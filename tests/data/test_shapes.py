@@ -422,6 +422,14 @@ def test_a_batch_is_joined_by_the_names_that_were_given_to_its_requests(tmp_path
     assert (sample.id, sample.response) == ("q1", "At 8")
 
 
+def test_an_archive_of_inspect_ai_is_told_how_it_is_written_out(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("samples/1_epoch_1.json", "{}")
+    with pytest.raises(DatasetError, match="inspect log dump FILE"):
+        read_samples(tmp_path / "log.eval", Forms())
+
+
 def test_aliases_of_an_answer_are_references_too(tmp_path: Path) -> None:
     path = tmp_path / "trivia.json"
     answer = {"Value": "8", "Aliases": ["8:00", "eight"]}
