@@ -38,12 +38,18 @@ LONGEST_BAR = 150  # words of a cookie bar
 INDEX = 40  # links of a page of nothing else, as the index of a documentation: it leads elsewhere
 _PARTS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 _PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|ссылка на|постоянная ссылка)", re.I)
+_EDITS = re.compile(
+    r"(edit|improve|view) this page( on \w+)?|(edit|view|open) on (github|gitlab|bitbucket)|(view|show|page) (page )?source|"
+    r"suggest (an )?edits?|report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
+    re.I,
+)
+"""Links to the making of a page, wherever they stand."""
 _SIGN = re.compile(r"^[\s#¶§\U0001f517\uf0c1]*$")
 _COOKIES = re.compile(r"cookie|\bкуки", re.I)
 _IMPRINT = re.compile(
     r"^\W*((copyright\W*+|(\(c\)|©)\s*+(©\s*+)?)(\d{4}|by\b)|"
     r"(built|powered|created|made|generated)\s++(with|by|using)\s|"
-    r"all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
+    r"last (updated?|modified|edited)( on)?\b|all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
     re.I,
 )
 LONGEST_IMPRINT = 40  # words
@@ -81,8 +87,9 @@ def _words(tag: Tag) -> int:
 def _permalinks(soup: BeautifulSoup) -> Iterator[Tag]:
     for tag in soup("a"):
         named = " ".join(str(tag.get(name) or "") for name in ("title", "aria-label")).strip()
+        text = " ".join(tag.get_text(" ").split())
         to_itself = str(tag.get("href") or "").startswith("#") and _SIGN.match(tag.get_text())
-        if to_itself or _PERMALINK.match(named) or _PERMALINK.match(tag.get_text(" ").strip()):
+        if to_itself or any(map(_PERMALINK.match, (named, text))) or any(map(_EDITS.fullmatch, (named, text))):
             yield tag
 
 
