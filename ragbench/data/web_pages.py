@@ -39,8 +39,8 @@ INDEX = 40  # links of a page of nothing else, as the index of a documentation: 
 _PARTS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 _PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|ссылка на|постоянная ссылка)", re.I)
 _EDITS = re.compile(
-    r"(edit|improve|view) this page( on \w+)?|(edit|view|open) on (github|gitlab|bitbucket)|(view|show|page) (page )?source|"
-    r"suggest (an )?edits?|report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
+    r"(edit|improve|view) this page( on \w+)?|(edit|view|open) on (github|gitlab|bitbucket)|"
+    r"(view|show|page) (page )?source|suggest (an )?edits?|report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
     re.I,
 )
 """Links to the making of a page, wherever they stand."""
@@ -49,7 +49,8 @@ _COOKIES = re.compile(r"cookie|\bкуки", re.I)
 _IMPRINT = re.compile(
     r"^\W*((copyright\W*+|(\(c\)|©)\s*+(©\s*+)?)(\d{4}|by\b)|"
     r"(built|powered|created|made|generated)\s++(with|by|using)\s|"
-    r"last (updated?|modified|edited)( on)?\b|all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
+    r"last (updated?|modified|edited)( on)?\b|"
+    r"all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
     re.I,
 )
 LONGEST_IMPRINT = 40  # words
