@@ -40,7 +40,8 @@ _PARTS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 _PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|ссылка на|постоянная ссылка)", re.I)
 _EDITS = re.compile(
     r"(edit|improve|view) this page( on \w+)?|(edit|view|open) on (github|gitlab|bitbucket)|"
-    r"(view|show|page) (page )?source|suggest (an )?edits?|report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
+    r"(view|show|page) (page )?source|suggest (an )?edits?|"
+    r"report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
     re.I,
 )
 """Links to the making of a page, wherever they stand."""
