@@ -32,6 +32,27 @@ def test_what_a_table_calls_its_own_is_its_id() -> None:
     assert found.unused == ("table kb.users (id, email)",)
 
 
+@pytest.mark.parametrize(
+    ("table", "columns", "expected"),
+    [
+        ("data_docs", "id:bigint text:character node_id:character metadata_:json embedding:vector(3)",
+         "node_id text embedding"),  # LlamaIndex: its id is a number of rows
+        ("my_docs", "langchain_id:uuid content:text langchain_metadata:json embedding:vector(3)",
+         "langchain_id content embedding"),
+        ("blog_store", "embedding_uuid:uuid id:integer chunk_seq:integer chunk:text embedding:vector(3)",
+         "embedding_uuid chunk embedding"),  # pgai: its id is that of the row that was cut
+        ("haystack_documents", "id:character content:text meta:jsonb embedding:vector(3)", "id content embedding"),
+        ("vector_store", "id:uuid content:text metadata:json embedding:halfvec(3)", "id content embedding"),
+        ("document_chunk", "id:text vector:vector(3) collection_name:text text:text vmetadata:jsonb", "id text vector"),
+        ("kb", "chunk_uuid:uuid chunk_content:text chunk_embedding:vector(3)", "chunk_uuid chunk_content chunk_embedding"),
+    ],
+)  # fmt: skip
+def test_tables_of_vector_stores_are_taken_by_what_names_a_passage(table: str, columns: str, expected: str) -> None:
+    found = own_tables.guess({("public", table): dict(column.split(":") for column in columns.split())}).chunks
+    assert found is not None
+    assert [found[setting] for setting in ("id", "text", "embedding")] == expected.split()
+
+
 CHUNKS = [
     (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
     (2, "https://x.example/a", "Пропуск выдаёт комендант.", [0.9, 0.1, 0.0]),

@@ -197,7 +197,9 @@ def of_collection(chunks: dict[str, Any], collections: Sequence[str]) -> list[st
     return [f"of the collections in {chunks['table']} {collections[0]}, the largest; there are also {others}"]
 
 
-_ID = ("id", "uuid", *vocabulary.PARTS.ids)
+_OF_ROWS = ("embedding_uuid", "langchain_id", "node_id", "chunk_uuid", "passage_uuid")
+"""What pgai, LangChain and LlamaIndex call a passage, beside an `id` of its document or of its row."""
+_ID = (*_OF_ROWS, "id", "uuid", *vocabulary.PARTS.ids)
 _VECTORS = {"embedding", "vector", "vec", "emb"}
 _HELD: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "id": (_ID, ("chunk_id", "id")), "text": ((*vocabulary.PARTS.texts, "document"), ("chunk_text", "contexts")),
