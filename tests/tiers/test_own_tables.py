@@ -44,7 +44,7 @@ def test_what_a_table_calls_its_own_is_its_id() -> None:
         ("haystack_documents", "id:character content:text meta:jsonb embedding:vector(3)", "id content embedding"),
         ("vector_store", "id:uuid content:text metadata:json embedding:halfvec(3)", "id content embedding"),
         ("document_chunk", "id:text vector:vector(3) collection_name:text text:text vmetadata:jsonb", "id text vector"),
-        ("kb", "chunk_uuid:uuid chunk_content:text chunk_embedding:vector(3)", "chunk_uuid chunk_content chunk_embedding"),
+        ("kb", "chunk_uuid:uuid chunk_content:text emb:vector(3)", "chunk_uuid chunk_content emb"),
     ],
 )  # fmt: skip
 def test_tables_of_vector_stores_are_taken_by_what_names_a_passage(table: str, columns: str, expected: str) -> None:
