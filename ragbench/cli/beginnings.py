@@ -116,8 +116,8 @@ class Beginning:
         files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
-        corpora = [path.parent if path.name.startswith("corpus.") else path.parent.parent for path in files
-                   if "corpus" in (path.name.split(".")[0], path.parent.name)]  # fmt: skip
+        corpora = [place for path in files if "corpus" in (path.name.split(".")[0], path.parent.name)
+                   for place in path.parents[:2]]  # fmt: skip
         for place in dict.fromkeys(filter(datasets.beir.is_folder, corpora)):
             made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
             files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]

@@ -126,7 +126,9 @@ def split_of(path: Path) -> str:
 
 def _table(folder: Path, name: str) -> Path:
     places = [folder / f"{name}{ending}{packing}" for ending in TABLES for packing in PACKINGS]
-    there = [place for place in places if place.is_file()] or sorted((folder / name).glob("*.parquet"))
+    there = [place for place in places if place.is_file()] or [
+        path for path in sorted((folder / name).glob("*")) if {*path.suffixes} & {*TABLES}
+    ]
     if there:
         return there[0]
     if not folder.is_dir():

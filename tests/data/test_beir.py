@@ -70,6 +70,14 @@ def test_gzipped_files_are_the_same(folder: Path) -> None:
     assert data.beir.read(*data.beir.files(folder)) == plain
 
 
+def test_tables_may_lie_in_folders_of_their_names(folder: Path) -> None:
+    for name in ("corpus", "queries"):
+        (folder / name).mkdir()
+        (folder / f"{name}.jsonl").rename(folder / name / f"{name}.jsonl")
+    assert data.beir.is_folder(folder)
+    assert [path.parent.name for path in data.beir.files(folder)] == ["corpus", "queries", "qrels"]
+
+
 def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(folder: Path) -> None:
     whole = {q.id: q.relevant for q in data.beir.read(*data.beir.files(folder)).questions}
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
