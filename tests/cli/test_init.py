@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from ragbench.cli.beginnings import Beginning
-from ragbench.core import settings
+from ragbench.core import annexes, settings
 from ragbench.core.settings import Settings, SourceSettings, schema
 from ragbench.store import Source, StoreError, server
 from ragbench.store.database_tables import written
@@ -200,7 +200,8 @@ def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty
         (empty / name).write_text("q0 Q0 d0 1 2 x\nq0 Q0 d1 2 1 x\nq1 Q0 d1 1 2 x\n", encoding="utf-8")
     [command] = begun(empty, "--force")
     assert command == "ragbench trec qrels.tsv bm25.run dense.txt"
-    assert "2 judged queries" in ran(command).stdout
+    if "trec" in annexes.offered("commands"):
+        assert "2 judged queries" in ran(command).stdout
 
 
 def test_what_was_logged_is_a_system_that_can_be_measured_at_once(empty: Path) -> None:
