@@ -61,6 +61,12 @@ def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
+def written(path: Path, text: str | bytes) -> Path:
+    """A file with this text, in UTF-8 and with the ends of lines that it has, or with these bytes."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
 def add(folder: Path, tables: str) -> None:
     """More of a project's settings, which are read anew."""
     path = folder / "ragbench.toml"

@@ -117,8 +117,8 @@ class Beginning:
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
         corpora = [place for path in files if "corpus" in (path.name.split(".")[0], path.parent.name)
-                   for place in path.parents[:2]]  # fmt: skip
-        for place in dict.fromkeys(filter(datasets.beir.is_folder, corpora)):
+                   for place in path.parents[:2] if place.is_relative_to(folder)]  # fmt: skip
+        for place in filter(datasets.beir.is_folder, dict.fromkeys(corpora)):
             made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
             files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
         for name in made.sets if made.data else ():

@@ -60,7 +60,7 @@ LONGEST_IMPRINT = 40  # words
 def keep_content(soup: BeautifulSoup) -> None:
     """Takes out of a page what is not its content."""
     _take_out(soup(UNSEEN))
-    _take_out(_permalinks(soup))
+    _take_out(_links_of_the_page(soup))
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
         for tag in list(find(soup)):
@@ -86,7 +86,8 @@ def _words(tag: Tag) -> int:
     return len(tag.get_text(" ").split())
 
 
-def _permalinks(soup: BeautifulSoup) -> Iterator[Tag]:
+def _links_of_the_page(soup: BeautifulSoup) -> Iterator[Tag]:
+    """Those of headings to themselves, and those to the making of the page."""
     for tag in soup("a"):
         named = " ".join(str(tag.get(name) or "") for name in ("title", "aria-label")).strip()
         text = " ".join(tag.get_text(" ").split())

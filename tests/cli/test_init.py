@@ -529,3 +529,14 @@ def test_a_chat_without_roles_is_told_what_its_messages_lack(empty: Path) -> Non
     (empty / "result.json").write_text(json.dumps(chat), encoding="utf-8")
     said = ragbench("load", "dialogues", "result.json", "--name", "chat").stderr
     assert "role = user or assistant" in one_line(said)
+
+
+def test_nothing_above_the_folder_is_begun_with(empty: Path) -> None:
+    inside = empty / "inside"
+    inside.mkdir()
+    write_lines(empty / "corpus.jsonl", [{"_id": "d1", "text": "Opens at 8."}])
+    write_lines(empty / "queries.jsonl", [{"_id": "q1", "text": "When?"}])
+    write_lines(inside / "corpus.jsonl", [{"_id": "d2", "text": "Ann runs it."}])
+    write_lines(inside / "answers.jsonl", ANSWERS)
+    begun = Beginning.there(inside)
+    assert all(inside in (path, *path.parents) for _, path, _ in begun.brought)

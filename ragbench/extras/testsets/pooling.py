@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ragbench.core.types import Judge
 from ragbench.core.waves import gather
+from ragbench.data.brought import named_by
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, Closed, QuestionRecord
 from ragbench.extras.testsets import candidates
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 
 NOTEBOOK, WHOLE = "tier1_retrieval", "tier3_end_to_end"
-NAMED = 12  # hexadecimal digits of a text's hash: two of a million texts meet once in 500 bases
 
 
 def retrieval_of(run_name: str, label: str) -> Measurement:
@@ -62,7 +62,7 @@ def seen(made: Measurement, passages: Mapping[str, str]) -> tuple[Measurement, l
             continue
         known = by_text.get(text)
         is_own = len(texts[name]) == 1 and name != text and len(name) <= MOST_LETTERS and name.isprintable()
-        own = name if is_own else f"p-{sha256(text.encode()).hexdigest()[:NAMED]}"
+        own = name if is_own else named_by("p", text)
         names[name, text] = known or own
         if known is None:
             new[own] = ChunkRecord(id=own, text=text, url=row.url if isinstance(row.url, str) else None)
