@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench import data, tiers
@@ -15,7 +17,7 @@ from ragbench.core import stand_ins
 from ragbench.core.language import translator
 from ragbench.data.files import DatasetError
 from ragbench.data.records import QuestionRecord
-from ragbench.extras.testsets import powered
+from ragbench.extras.testsets import pooling, powered
 from ragbench.extras.testsets.pooling import Judgement, Pool, keep, known_grades, labelled, path_of, read
 from ragbench.judge.relevance import RELEVANCE
 from ragbench.tiers import BenchError
@@ -134,6 +136,25 @@ def test_what_a_function_returned_becomes_the_base_of_questions_without_passages
     paid = server.calls
     assert "100%" in ran("pool", "asked", "--run", "run", "--adopt", "--judge", "umpire")
     assert server.calls == paid, "an older run's passages are known by their texts"
+
+
+def test_a_returned_text_that_the_data_set_has_is_its_passage(project: Path) -> None:
+    rows = [
+        ("other-name", "Known text."),
+        ("own-name", "New text."),
+        ("d1", "Known text."),
+        ("doc", "A."),
+        ("doc", "B."),
+    ]
+    made = tiers.tier1_retrieval(**QUICK | {"systems": "good"})
+    frame = pd.DataFrame(rows, columns=["chunk", "text"]).assign(url=None)
+    found, new = pooling.seen(replace(made, retrieved=frame), {"d1": "Known text."})
+    named = found.retrieved["chunk"].tolist()
+    assert named[:3] == ["d1", "own-name", "d1"]
+    assert [(chunk.id, chunk.text) for chunk in new] == [
+        *zip(["own-name", *named[3:]], ["New text.", "A.", "B."], strict=True)
+    ]
+    assert all(name.startswith("p-") for name in named[3:])
 
 
 def test_people_grade_a_sheet_and_go_before_a_judge(project: Path, server: ChatServer) -> None:
