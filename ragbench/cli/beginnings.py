@@ -58,7 +58,6 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-CHAT = '{"model": "MODEL", "messages": [{"role": "user", "content": "{question}"}]}'
 LONGEST_LINE = 120  # as long as our own lines
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
@@ -402,18 +401,20 @@ class Beginning:
         """A service; its address holds no secret, which the file would keep."""
         host = (urlsplit(url).hostname or "").lower()
         name = re.sub(r"[^a-z0-9_-]+", "-", host).strip("-") if re.search("[a-z]", host) else "service"
-        is_chat = urlsplit(url).path.rstrip("/").endswith("/chat/completions")
-        body = CHAT if is_chat else SystemSettings.model_fields["body"].default
-        given = {"url": url, **({"method": "GET"} if "{question}" in url else {"body": body})}
-        given["answer"] = "choices[0].message.content" if is_chat else "answer"
+        path = urlsplit(url).path.rstrip("/")
+        usual = {"body": SystemSettings.model_fields["body"].default, "answer": "answer"}
+        known = next((told for told in TABLE["services"] if re.search(told["path"], path)), usual)
+        given = {"url": url, **({"method": "GET"} if "{question}" in url else {"body": known["body"]})}
+        given["answer"] = known["answer"]
         try:
             SystemSettings.model_validate(given)
         except ValidationError as error:
             raise ValueError(f"{without_passwords(url)}: {expectation(error.errors()[0])}") from None
-        self.services[name] = given
+        self.services[name] = given | {"passages": known.get("passages", "passages[].text")}
         self.said.append(
             f"a service: the system {name}; its reply is taken to have the text of the answer under {given['answer']}, "
             "as `ragbench doctor --online` finds out by one question: mend the table where it has another shape"
+            + (", and write your model for MODEL in its body" if "MODEL" in given.get("body", "") else "")
         )
 
     def _take_database(self, variable: str, url: str) -> None:
@@ -477,9 +478,9 @@ class Beginning:
             yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
             yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
         for name, given in self.services.items():
-            yield from ("", f"[systems.{toml_key(name)}]", *(_line(SystemSettings, *pair) for pair in given.items()))
-            for key, value in (("passages", "passages[].text"), ("ids", "passages[].id")):
-                yield f"# {_line(SystemSettings, key, value)}"
+            yield from ("", f"[systems.{toml_key(name)}]")
+            for key, value in given.items():
+                yield f"{'# ' if key == 'passages' else ''}{_line(SystemSettings, key, value)}"
             yield '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
         for name, path in self.functions.items():
             yield from ("", f"[systems.{toml_key(name)}]", _line(SystemSettings, "callable", path))

@@ -16,7 +16,7 @@ from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of
 from ragbench.data.records import ChunkRecord, Record
-from ragbench.data.rows import checked, rows_of
+from ragbench.data.rows import checked, is_frame, rows_of
 from ragbench.data.samples import turns_of
 from ragbench.data.vocabulary import Columns, missing
 
@@ -87,10 +87,8 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
     """
     if isinstance(given, Mapping):
         given = [given]
-    if isinstance(given, str) or (not isinstance(given, Iterable) and not hasattr(given, "columns")):
-        raise DatasetError(f"{place}: {cut(given)}: a data frame or a list is expected")
-    index = list(getattr(given, "index", ())) if hasattr(given, "columns") else []
-    for number, entry in enumerate(rows_of(given)):
+    index = list(getattr(given, "index", ())) if is_frame(given) else []
+    for number, entry in enumerate(rows_of(given, place)):
         where = f"{place}, row {number + 1}"
         if isinstance(entry, str) and text:
             entry = {text: entry}
@@ -154,7 +152,7 @@ def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
     if given is None:
         return
     model = MODELS[table]
-    if table == "dialogues" and not hasattr(given, "columns"):
+    if table == "dialogues" and not is_frame(given):
         given = [_dialogue(dialogue) for dialogue in given]
     known = Columns(only=PAST, takes=OF_THE_PAST)
     for where, index, row in rows(given, table):

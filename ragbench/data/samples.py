@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -209,24 +210,20 @@ def samples_of(
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, str | Path):
-        if not Path(given).is_file():
-            is_folder = "a folder; name a table in it" if Path(given).is_dir() else "there is no such file"
+        if not os.path.isfile(given):  # noqa: PTH113 - of any length
+            is_folder = "a folder; name a table in it" if os.path.isdir(given) else "there is no such file"  # noqa: PTH112
             raise DatasetError(
                 f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
         read = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
         return _unique([sample for _, sample in read])
-    if given is None or isinstance(given, bool | int | float):
-        raise DatasetError(
-            f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
-        )
     table: Any = None
     if isinstance(given, Mapping):
         given = {name: native(value) for name, value in given.items()}
         table = rows_in(given)
     is_alone = isinstance(given, Mapping) and table is None
-    rows = list(rows_of([given] if is_alone else given if table is None else table))
+    rows = list(rows_of([given] if is_alone else given if table is None else table, place))
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
     placed: list[tuple[str, Any]] = []

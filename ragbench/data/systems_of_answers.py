@@ -10,7 +10,7 @@ from typing import Any
 
 from ragbench.core.types import Sample
 from ragbench.data.files import DatasetError, cut_list
-from ragbench.data.rows import WRAPPERS
+from ragbench.data.rows import WRAPPERS, is_frame
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
 
@@ -37,7 +37,7 @@ def is_table(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
     is_file = isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value))  # noqa: PTH113 - of any length
-    return is_file or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+    return is_file or (is_frame(value))
 
 
 def named_by_files(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:

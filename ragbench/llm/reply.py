@@ -46,6 +46,8 @@ _ENDS = {
 }
 """How providers call the three ways in which a reply ends early: OpenAI's own names, and those of Mistral, Anthropic,
 GigaChat, Gemini, Z.ai, OpenRouter and DeepSeek."""
+_SPOKEN = ("text", "output_text")
+"""How parts of a reply are called that are no thought."""
 _NO_SUCH_PATH = re.compile(r"unexpected endpoint", re.IGNORECASE)
 """LM Studio's word, in a good response, for an address without its /v1."""
 _END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
@@ -255,7 +257,7 @@ def _text_of(message: Mapping[str, Any]) -> str:
             return str(function["arguments"])
     content = message.get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") in _SPOKEN]
         return "".join(part for part in parts if isinstance(part, str))
     if isinstance(content, dict):  # of servers that have read the JSON already
         return json.dumps(content, ensure_ascii=False)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import re
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -34,10 +36,11 @@ MENDED = {
     401: _HEADERS,
     402: transport.MENDED[402],
     403: _HEADERS,
-    404: Reason("look at `url`"),
+    404: Reason("look at `url`, and at what `body` names"),
     405: Reason("look at `method` and `url`"),
 }
 """What helps where a service refuses every call."""
+_BODY = Reason('look at `body`, which is sent in the service\'s own names: {{"query": "{{question}}"}}')
 
 
 class Service(Endpoint):
@@ -87,7 +90,7 @@ class Service(Endpoint):
         except Fault as fault:
             if fault.kind != "mechanism":
                 raise
-            raise Fault("request", fault.reason) from None
+            raise Fault("request", joined(fault.reason, _BODY)) from None
         text = storable(self._hide(content.decode("utf-8", "replace")))
         if self._speaks is not None:
             text = json.dumps({"first_ms": first.milliseconds, "events": list(events(text))})
@@ -127,18 +130,26 @@ class _First:
         """Take a part of the response as it arrives."""
         if self._speaks is None or self.milliseconds is not None:
             return
-        whole, end, self._rest = (self._rest + part.decode("utf-8", "replace").replace("\r", "")).rpartition("\n\n")
+        whole, end, self._rest = (self._rest + part.decode("utf-8", "replace")).rpartition("\n")
         if any(map(self._speaks, events(whole + end))):
             self.milliseconds = round((time.monotonic() - self._began) * 1000, 3)
 
 
+_ALONE = re.compile(r'(?:([0-9a-f]):)?([{["].*)')
+
+
 def events(text: str) -> Iterator[Any]:
-    """What server-sent events hold: JSON values, or texts where an event is no JSON. The end's mark is no event."""
+    """What server-sent events hold, and lines of JSON, alone or behind their kind (`0:"…"` is {"0": "…"}): JSON values,
+    or texts where an event is no JSON. The end's mark is no event."""
     data: list[str] = []
     for line in (*text.split("\n"), ""):
         line = line.removesuffix("\r")
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
+        elif (alone := _ALONE.fullmatch(line)) is not None:
+            with suppress(ValueError, RecursionError):
+                value = json.loads(alone[2])
+                yield {alone[1]: value} if alone[1] else value
         elif not line and data:
             joined = "\n".join(data)
             data = []

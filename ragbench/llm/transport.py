@@ -451,6 +451,8 @@ def _said(document: Any) -> str:
     if not isinstance(error, dict):
         return str(error)
     said = [str(error[name]) for name in ("code", "param", "message", "detail") if error.get(name)]
+    if isinstance(fields := error.get("detail"), list) and all(isinstance(each, dict) for each in fields):  # of FastAPI
+        said = [f"{'.'.join(map(str, each.get('loc', ())))}: {each.get('msg')}" for each in fields]
     routed = error.get("metadata")  # of a router, whose own message says only that somebody behind it refused
     if isinstance(routed, dict) and routed.get("raw"):
         said.append(str(routed["raw"]))

@@ -277,7 +277,8 @@ class FunctionSystem:
                 answer = self._read(self._function(question.text, k), question)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
                 if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
-                    if strange := answer.keys() - {"answer", "retrieved"}:
+                    strange = [name for name, value in answer.items() if isinstance(value, list | tuple)]
+                    if strange and "retrieved" not in answer:
                         raise RetrievalError(f"it returned {cut_list(strange)} beside answer; retrieved is expected")
                     taken = milliseconds[place] / 1000
                     answers[question.id] = (Generation.of(answer["answer"], self.path, seconds=taken),)

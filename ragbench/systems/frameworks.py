@@ -10,12 +10,15 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from numbers import Real
 from typing import Any
 
 from ragbench.core.types import Chunk, Hit
 from ragbench.data import in_memory
+from ragbench.data.cells import native
 from ragbench.data.payloads import Passage, passage_of, passages_of
+from ragbench.data.rows import is_frame
 from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
 
 QUESTIONS = ("question", "query", "input", "text")
@@ -36,26 +39,27 @@ SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
 ADDRESSES = ("url", "source")
 
 
-def adapted(given: Any) -> Any:
-    """A function of (question, k) that asks an object of a framework; anything else as it is.
+WAYS: tuple[tuple[str, str, Callable[[Any, str, int], Any]], ...] = (
+    *((package, method, ask) for package in ("langchain", "langchain_core") for method, ask in (
+        ("invoke", lambda given, question, k: given.invoke(_input(given, question))),
+        ("similarity_search", lambda given, question, k: given.similarity_search(question, k=k)))),
+    ("llama_index", "as_retriever",
+     lambda given, question, k: given.as_retriever(similarity_top_k=k).retrieve(question)),
+    *(("llama_index", method, lambda given, question, k, method=method: getattr(given, method)(question))
+      for method in ("chat", "query", "retrieve")),
+)  # fmt: skip
+"""A framework's package, a method by which an object of it is known, and how it is asked; the first that fits."""
 
-    The function returns what `FunctionSystem` reads, and raises ValueError for a reply that cannot be read.
-    """
+
+def adapted(given: Any) -> Any:
+    """A function of (question, k) that asks an object of a framework; anything else as it is. What it replies is to be
+    `understood`."""
     packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
     if inspect.ismethod(given) and given.__name__ in ONE_VALUE and adapted(given.__self__) is not given.__self__:
         return _alone(given)
-    if {"langchain", "langchain_core"} & packages and hasattr(given, "invoke"):
-        return lambda question, k: _of_langchain(given.invoke(_input(given, question)))
-    if {"langchain", "langchain_core"} & packages and hasattr(given, "similarity_search"):
-        return lambda question, k: given.similarity_search(question, k=k)
-    if "llama_index" in packages and hasattr(given, "as_retriever"):
-        return lambda question, k: given.as_retriever(similarity_top_k=k).retrieve(question)
-    if "llama_index" in packages and hasattr(given, "chat"):
-        return lambda question, k: given.chat(question)
-    if "llama_index" in packages and hasattr(given, "query"):
-        return lambda question, k: _of_llama_index(given.query(question))
-    if "llama_index" in packages and hasattr(given, "retrieve"):
-        return lambda question, k: _passages(given.retrieve(question))
+    for package, method, ask in WAYS:
+        if package in packages and hasattr(given, method):
+            return partial(ask, given)
     if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
         return _haystack(given)
     if "haystack" in packages and "query" in (taken := _parameters(getattr(given, "run", None))):
@@ -63,7 +67,7 @@ def adapted(given: Any) -> Any:
     if callable(given) or given is None:
         return given
     for name in (*OWN, *ALONE):
-        if callable(method := getattr(given, name, None)):
+        if callable(method := getattr(given, name, None) or getattr(given, f"a{name}", None)):
             return method if name in OWN else _alone(method)
     return given
 
@@ -76,16 +80,18 @@ def understood(reply: Any) -> Any:
     """What a user's function returned, with a framework's documents, nodes, messages and responses as `ItemReader`
     takes them, a data frame as its rows, and a text, alone or before what it was written from, as an answer; anything
     else as it is."""
-    if hasattr(reply, "columns"):
+    if is_frame(reply):
         return [row for _, _, row in in_memory.rows(reply, "the data frame")]
-    if isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str) and isinstance(reply[1], list):
-        reply = {"answer": reply[0], "retrieved": reply[1]}
+    if isinstance(reply, tuple) and not hasattr(reply, "_fields"):
+        reply = _of_tuple(reply)
     if isinstance(reply, list | tuple) and not hasattr(reply, "_fields"):
         return _passages(reply)
     reply = _of_object(reply)
     if not isinstance(reply, Mapping):
         return reply
     named = _by_our_names(reply)
+    if "answer" not in named and isinstance(said := reply.get("messages"), list) and said:  # of a graph
+        named = {**named, "answer": said[-1]}
     answer, listed = named.get("answer"), named.get("retrieved")
     if isinstance(listed, list) and listed and isinstance(listed[0], list):  # for a batch of one question
         listed = listed[0]
@@ -97,7 +103,22 @@ def understood(reply: Any) -> Any:
         if (passages := passages_of(dict(reply))) is not None:  # of a vector store or an engine
             return [_told(each) for each in passages]
     told = {} if answer is None else {"answer": _text(answer)}
+    named = {name: value for name, value in named.items() if name != "messages" and "history" not in str(name)}
     return {**named, **told, **({"retrieved": _passages(listed)} if isinstance(listed, list | tuple) else {})}
+
+
+def _of_tuple(reply: tuple[Any, ...]) -> Any:
+    """Of one text and one list the answer and what it was written from, in whatever order and whatever else there is;
+    of two lists of one length the items with their scores, as a list of one query or two have them; else as it is."""
+    parts = [part[0] if len(part) == 1 and isinstance(part, list) and isinstance(part[0], list) else part
+             for part in map(native, reply) if isinstance(part, str | list)]  # fmt: skip
+    if len(parts) == 2 and (texts := [part for part in parts if isinstance(part, str)]) and len(texts) == 1:
+        return {"answer": texts[0], "retrieved": next(part for part in parts if part is not texts[0])}
+    if len(parts) == len(reply) == 2 and len({*map(len, parts)}) == 1 and not texts:
+        scored = [part for part in parts if part and all(isinstance(score, float) for score in part)]
+        if len(scored) == 1:
+            return [*zip(next(part for part in parts if part is not scored[0]), scored[0], strict=True)]
+    return reply
 
 
 def written(reply: Any) -> Any:
@@ -118,14 +139,18 @@ def texts_of(parts: Streamed) -> list[Any]:
 def _of_object(reply: Any) -> Any:
     """Of a text, a message or a model's reply the answer, of an object of a class of the user's own the answer and the
     passages among its attributes; anything else as it is."""
-    if hasattr(reply, "source_nodes"):
-        return _of_llama_index(reply)
+    if hasattr(reply, "source_nodes") or hasattr(reply, "get_response"):  # of LlamaIndex; a stream is read to its end
+        whole = reply.get_response() if hasattr(reply, "get_response") else reply
+        return {
+            "answer": None if whole.response is None else str(whole.response),
+            "retrieved": whole.source_nodes or [],
+        }
     is_value = reply is None or isinstance(reply, Mapping)
     if is_value or (isinstance(reply, Iterable) and not isinstance(reply, str) and not _has_fields(reply)):
         return reply
     texts = (_text(getattr(reply, name, None)) for name in ANSWERS)
     answer = next((text for text in texts if isinstance(text, str)), _text(reply))
-    found = (getattr(reply, name, None) for name in ("retrieved", *PASSAGES, *PARTS.lists))
+    found = (getattr(reply, name, None) for name in ("retrieved", *PASSAGES, *PARTS.lists, *PARTS.beside))
     listed = next((held for held in found if isinstance(held, list | tuple)), None)
     told = {"answer": answer if isinstance(answer, str) else None, "retrieved": listed}
     return {name: value for name, value in told.items() if value is not None} or reply
@@ -143,7 +168,8 @@ def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """An answer and passages that go by names which tables of answers have for them; of scores by id, all as it is."""
     names = {key(str(name)): name for name, value in reply.items() if not isinstance(value, Real)}
     texts = {alias: name for alias, name in names.items() if not isinstance(reply[name], list | tuple)}
-    ours = {"answer": (FIELDS["response"], texts), "retrieved": (FIELDS["contexts"] + FIELDS["context_ids"], names)}
+    passages = (*FIELDS["contexts"], *FIELDS["context_ids"], *PARTS.beside)
+    ours = {"answer": (FIELDS["response"], texts), "retrieved": (passages, names)}
     theirs = {
         there[alias]: name
         for name, (aliases, there) in ours.items()
@@ -221,8 +247,7 @@ def adapted_writer(runnable: Any) -> Any:
             raise ValueError(
                 f"it takes {', '.join(names) or 'a text'}; {', '.join(QUESTIONS[:2])} and context are asked"
             )
-        said = runnable.invoke({**given, place: "\n\n".join(contexts)})
-        return {"answer": _text(said)} if not isinstance(said, Mapping) else _of_langchain(said)
+        return runnable.invoke({**given, place: "\n\n".join(contexts)})
 
     return write
 
@@ -241,29 +266,6 @@ def _input(runnable: Any, question: str) -> Any:
     return {name: question}
 
 
-def _of_langchain(reply: Any) -> Any:
-    """Of a text or a message the answer, of documents the passages, of an object both."""
-    if not isinstance(reply, Mapping):
-        return _passages(reply) if isinstance(reply, list | tuple) else {"answer": _text(reply)}
-    answer = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
-    if answer is None and isinstance(reply.get("messages"), list) and reply["messages"]:  # of a graph
-        answer = reply["messages"][-1]
-    passages = next((reply[name] for name in PASSAGES if isinstance(reply.get(name), list | tuple)), None)
-    if answer is None and passages is None:
-        legal = ", ".join((*ANSWERS, *PASSAGES))
-        raise ValueError(f"an object with one of {legal} is expected; got one with {', '.join(map(str, reply))}")
-    if answer is None:
-        return _passages(passages or ())
-    return {"answer": _text(answer), **({} if passages is None else {"retrieved": _passages(passages)})}
-
-
-def _of_llama_index(reply: Any) -> dict[str, Any]:
-    """A response with what it was written from; one that streams is read to its end."""
-    whole = reply.get_response() if hasattr(reply, "response_gen") and hasattr(reply, "get_response") else reply
-    answer = None if whole.response is None else str(whole.response)
-    return {"answer": answer, "retrieved": _passages(whole.source_nodes or ())}
-
-
 def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
     order = [name for name, _ in pipeline.walk()]
     given = pipeline.outputs(include_components_with_connected_outputs=True)
@@ -278,11 +280,10 @@ def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
         if answers is None:
             if passages is None:
                 raise ValueError(f"answers, replies or documents are expected; got {', '.join(reply) or 'nothing'}")
-            return _passages(passages)
+            return passages
         first = answers[0]
         passages = getattr(first, "documents", None) if passages is None else passages
-        told = {} if passages is None else {"retrieved": _passages(passages)}
-        return {"answer": _text(getattr(first, "data", first)), **told}
+        return {"answer": getattr(first, "data", first), **({} if passages is None else {"retrieved": passages})}
 
     return ask
 

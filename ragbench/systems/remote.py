@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,11 +25,12 @@ from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question, Status
 from ragbench.core.waves import gather
+from ragbench.data.payloads import quoted, role_of
 from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
 from ragbench.llm.planning import DryRun
 from ragbench.llm.reply import storable
-from ragbench.llm.service import Service
+from ragbench.llm.service import Service, events
 from ragbench.llm.transport import key_in
 from ragbench.systems.generation import Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
@@ -71,10 +73,10 @@ class Expressions:
     def read(self, text: str) -> Said:
         """Raises RetrievalError, which says what was expected and how the reply begins."""
         try:
-            reply = masked(json.loads(text, parse_constant=_refused), storable)
+            reply = masked(_opened(text, self._written.get("answer") == "@"), storable)
             values = self._of_events(reply["events"]) if self._streams else self._of(reply)
         except (ValueError, RecursionError):
-            raise RetrievalError(f"the reply is not JSON; it begins {_beginning(text)}") from None
+            raise RetrievalError(f"the reply is not JSON{_otherwise(text)}; it begins {_beginning(text)}") from None
         first = reply["first_ms"] if self._streams else None
         return Said(self._items(values, text), self._answer(values, text), self._own_ms(values, text), first)
 
@@ -87,14 +89,19 @@ class Expressions:
         return {name: self._found(name, reply) for name in self._compiled}
 
     def _of_events(self, events: Sequence[Any]) -> dict[str, Any]:
-        """The pieces of the answer together; of everything else what the last event says that says it."""
+        """The pieces of the answer together, or the last of those that each repeat the one before; of everything else
+        what the last event says that says it."""
         values: dict[str, Any] = {}
+        pieces: list[str] = []
         for event in events:
             for name, value in self._of(event).items():
                 if name == "answer" and isinstance(value, str):
-                    values[name] = values.get(name, "") + value
+                    pieces.append(value)
                 elif value is not None and value != []:
                     values[name] = value
+        if pieces:
+            repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(pieces))
+            values["answer"] = pieces[-1] if repeats and pieces[0] != pieces[-1] else "".join(pieces)
         return {name: values.get(name) for name in self._compiled}
 
     def _found(self, name: str, reply: Any) -> Any:
@@ -145,13 +152,34 @@ class Expressions:
     def unread(self, text: str) -> dict[str, str]:
         """Expressions, by the key of the table, that would find an answer and passages in a reply, by the names that
         tables of answers have for them."""
-        reply = json.loads(text)
-        found: dict[str, str] = {}
-        for key, expression in (
-            pair for event in (reply["events"] if self._streams else [reply]) for pair in _offered(event)
-        ):
-            found.setdefault(key, expression)
-        return found
+        reply = _opened(text)
+        return _readable(reply["events"] if self._streams else [reply])
+
+
+def _opened(text: str, as_it_is: bool = False) -> Any:
+    """What a reply holds, also where that is JSON within a text of JSON. as_it_is: whether it may be a text of none."""
+    try:
+        value = json.loads(text, parse_constant=_refused)
+    except ValueError:
+        if not as_it_is or text.lstrip().startswith("<"):
+            raise
+        return text
+    return value if as_it_is else quoted(value)
+
+
+def _otherwise(text: str) -> str:
+    """How what is not JSON would be read: a stream by its events, a text as the answer; empty for a page."""
+    if parts := list(events(text)):
+        answer = "@" if isinstance(parts[0], str) else _readable(parts).get("answer")
+        return "; stream = true reads its events" + (f", with answer = {json.dumps(answer)}" if answer else "")
+    return "" if text.strip()[:1] in "<[{" else '; answer = "@" takes it as it is'
+
+
+def _readable(parts: Iterable[Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, expression in (pair for part in parts for pair in _offered(part)):
+        found.setdefault(key, expression)
+    return found
 
 
 def _offered(value: Any, place: str = "", name: str = "") -> Iterator[tuple[str, str]]:
@@ -160,20 +188,34 @@ def _offered(value: Any, place: str = "", name: str = "") -> Iterator[tuple[str,
         members = {
             key: f"{place}{'.' if place else ''}{key if _PLAIN.fullmatch(key) else json.dumps(key)}" for key in value
         }
-        for key in sorted(value, key=lambda key: field_of(key) != "response"):
+        for key in sorted(value.keys() - _FAULTS, key=lambda key: (field_of(key) != "response", [*value].index(key))):
             yield from _offered(value[key], members[key], key)
-    elif isinstance(value, list) and value and place and (field_of(name) == "contexts" or name in PARTS.lists):
-        if isinstance(value[0], str):
+    elif isinstance(value, list) and value and place and _may_list(name) and not _is_said(value[0]):
+        if isinstance(value[0], str) and (name not in PARTS.beside or len(value[0].split()) > 1):
             yield "passages", place
         elif isinstance(value[0], Mapping):
-            for key, names in (("passages", PARTS.texts), ("ids", PARTS.ids)):
+            ids = [own for own in PARTS.ids if len({str(item.get(own)) for item in value}) == len(value)]
+            for key, names in (("passages", PARTS.texts), ("ids", ids)):
                 yield from ((key, f"{place}[].{own}") for own in names if isinstance(value[0].get(own), str))
     elif isinstance(value, list) and value:
-        yield from _offered(value[0], f"{place}[0]", name)
-    elif isinstance(value, str) and (field_of(name) == "response" or name in PARTS.answered):
+        last = -1 if _is_said(value[0]) else 0
+        yield from _offered(value[last], f"{place}[{last}]", name)
+    elif isinstance(value, str) and not place:
+        yield "answer", "@"
+    elif isinstance(value, str) and (field_of(name) == "response" or name in (*PARTS.answered, *PARTS.pieces)):
         yield "answer", place
 
 
+def _may_list(name: str) -> bool:
+    return field_of(name) == "contexts" or name in (*PARTS.lists, *PARTS.beside)
+
+
+def _is_said(part: Any) -> bool:
+    """Whether a part of a list is a message, or a piece of one."""
+    return role_of(part) in (*PARTS.people, *PARTS.models, "message", "text", "reasoning", "thinking")
+
+
+_FAULTS = {"error", "errors", "detail"}
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

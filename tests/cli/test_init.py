@@ -9,7 +9,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import jmespath
 import jsonschema
 import numpy as np
 import psycopg
@@ -439,6 +441,35 @@ def test_what_is_asked_needs_no_search_of_ours_before_there_are_questions(empty:
     assert (table.answer, json.loads(table.body)["messages"]) == (
         "choices[0].message.content", [{"role": "user", "content": "{question}"}],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "reply"),
+    [
+        ("/api/chat", {"messages": [{"role": "user", "content": "Q"}]}, {"message": {"content": "A"}}),
+        ("/api/generate", {"prompt": "Q"}, {"response": "A"}),
+        ("/rag/invoke", {"input": "Q"}, {"output": "A"}),
+        ("/rag/invoke", {"input": "Q"}, {"output": {"answer": "A", "context": []}}),
+        ("/v1/chat-messages", {"query": "Q", "inputs": {}, "response_mode": "blocking"}, {"answer": "A"}),
+        ("/api/v1/prediction/0b0c", {"question": "Q"}, {"text": "A"}),
+        (
+            "/v1/responses",
+            {"input": "Q"},
+            {"output": [{"type": "reasoning"}, {"type": "message", "content": [{"text": "A"}]}]},
+        ),
+        ("/v1/messages", {"max_tokens": 1024}, {"content": [{"type": "thinking"}, {"type": "text", "text": "A"}]}),
+        ("/api/v1/chats/7/completions", {"question": "Q", "stream": False}, {"data": {"answer": "A"}}),
+        ("/ask", {"question": "Q", "k": 1}, {"answer": "A"}),
+    ],
+)
+def test_the_address_of_a_known_tool_says_what_it_is_asked(
+    empty: Path, path: str, sent: dict[str, Any], reply: dict[str, Any]
+) -> None:
+    begun(empty, f"http://127.0.0.1:9{path}")
+    table = settings.load().systems["service"]
+    body = json.loads(table.asked("Q", 1)[1])
+    assert {name: body[name] for name in sent} == sent
+    assert jmespath.search(str(table.answer), reply) == "A"
 
 
 def test_questions_and_a_table_of_passages_with_their_ids_go_together(empty: Path) -> None:

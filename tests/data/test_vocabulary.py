@@ -337,10 +337,10 @@ class TestOneOddRow:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (None, "samples = None: answers are expected"),
+        (None, "samples = null: a data frame, a list of mappings or a mapping of lists is expected"),
         ([], "samples: no rows; at least one answer is expected"),
         ("nowhere.csv", "samples = 'nowhere.csv': there is no such file; answers are expected"),
-        (5, "samples = 5: answers are expected"),
+        (5, "samples = 5: a data frame, a list of mappings or a mapping of lists is expected"),
     ],
 )
 def test_what_is_no_table_at_all_gets_one_sentence(given: Any, said: str) -> None:

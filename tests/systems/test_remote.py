@@ -225,6 +225,28 @@ class TestWhatIsNotRead:
                 {"answer": "a", "found docs": {"source_documents": [{"page_content": "one"}]}},
                 r'passages = "\"found docs\".source_documents[].page_content"',
             ),
+            ({"answer": "a", "sources": ["It opens at 8.", "x"]}, 'passages = "sources"'),
+            (
+                {
+                    "answer": "a",
+                    "about": {
+                        "retriever_resources": [
+                            {"document_id": "d", "segment_id": "s1", "content": "one"},
+                            {"document_id": "d", "segment_id": "s2", "content": "two"},
+                        ]
+                    },
+                },
+                'passages = "about.retriever_resources[].content", ids = "about.retriever_resources[].segment_id"',
+            ),
+            (
+                {
+                    "answer": "a",
+                    "citations": [{"chunk_id": "0", "content": "one"}, {"chunk_id": "0", "content": "two"}],
+                },
+                'passages = "citations[].content"',
+            ),
+            ({"answer": "a", "sources": ["docs/a.md"]}, ""),
+            ({"answer": "a", "content": [{"type": "text", "text": "b"}]}, ""),
             ({"answer": "a", "contexts": []}, ""),
             ({"answer": "a", "took": [1, 2]}, ""),
         ],
@@ -241,8 +263,59 @@ class TestWhatIsNotRead:
         place = re.escape('answer = "choices[0].message.content" reads one; the reply begins')
         with serving(reply) as server, pytest.raises(RetrievalError, match=place):
             remote(server, answer="answer").retrieve(QUESTIONS, 1)
-        with serving({"error": "x"}) as server, pytest.raises(RetrievalError, match="got nothing; the reply begins"):
+        for reply in ({"error": "x"}, {"error": {"message": "No index."}}):
+            with serving(reply) as server, pytest.raises(RetrievalError, match="got nothing; the reply begins"):
+                remote(server, answer="answer").retrieve(QUESTIONS, 1)
+
+    def test_of_messages_the_last_one_is_the_answer(self) -> None:
+        said = [{"type": "human", "content": "What?"}, {"type": "ai", "content": "In August."}]
+        with serving({"messages": said}) as server, pytest.raises(RetrievalError) as raised:
             remote(server, answer="answer").retrieve(QUESTIONS, 1)
+        assert 'answer = "messages[-1].content" reads one' in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("reply", "told", "table"),
+        [
+            (b"In August.", 'answer = "@" takes it as it is', {"answer": "@"}),
+            (b'"In August."', 'answer = "@" reads one', {"answer": "@"}),
+            (b'"{\\"answer\\": \\"In August.\\"}"', "", {"answer": "answer"}),
+            (
+                b'event: token\ndata: {"token": "In "}\n\ndata: {"token": "August."}\n\n',
+                'stream = true reads its events, with answer = "token"', {"answer": "token", "stream": True},
+            ),
+            (
+                b'{"message": {"content": "In "}}\n{"message": {"content": "August."}, "done": true}\n',
+                'stream = true reads its events, with answer = "message.content"',
+                {"answer": "message.content", "stream": True},
+            ),
+            (
+                b'8:[{"nodes": []}]\n0:"In "\n0:"August."\nd:{"finishReason": "stop"}\n',
+                r'stream = true reads its events, with answer = "\"0\""', {"answer": '"0"', "stream": True},
+            ),
+        ],
+    )  # fmt: skip
+    def test_a_text_and_a_stream_are_told_and_read(self, reply: bytes, told: str, table: dict[str, Any]) -> None:
+        with serving(Reply(reply)) as server:
+            if told:
+                with pytest.raises(RetrievalError, match=re.escape(told)):
+                    remote(server, answer="answer").retrieve(QUESTIONS, 1)
+            found = remote(server, **table).retrieve(QUESTIONS, 1)
+        assert found.answers["q1"][0].answer == "In August."
+
+    def test_a_page_is_no_answer(self) -> None:
+        with (
+            serving(Reply(b"<!doctype html><title>Sign in</title>")) as server,
+            pytest.raises(RetrievalError) as raised,
+        ):
+            remote(server, answer="@").retrieve(QUESTIONS, 1)
+        assert "the reply is not JSON; it begins <!doctype html>" in str(raised.value)
+
+    def test_a_body_in_other_names_is_told(self) -> None:
+        missing = {"detail": [{"type": "missing", "loc": ["body", "query"], "msg": "Field required", "input": {}}]}
+        with serving(Reply(missing, status=422)) as server, pytest.raises(RetrievalError) as raised:
+            remote(server, answer="answer").retrieve(QUESTIONS, 1)
+        told = "HTTP 422: body.query: Field required; look at `body`, which is sent in the service's own names"
+        assert f'{told}: {{"query": "{{question}}"}}' in str(raised.value)
 
     def test_of_a_stream(self) -> None:
         sent = [{"contexts": ["one"]}, {"answer": "In "}, {"answer": "August."}]
@@ -315,6 +388,15 @@ class TestStreams:
         assert server.asked[0].headers["accept"] == "text/event-stream"
         assert all(300 <= taken < 300 + SLACK_MS for taken in found.logged_ms["first_token"])
         assert all(600 <= taken < 600 + SLACK_MS for taken in found.logged_ms["call"])
+
+    @pytest.mark.parametrize(
+        ("pieces", "answer"),
+        [(["In", "In Aug", "In August."], "In August."), (["1", "1", "1"], "111"), (["0", "0."], "00.")],
+    )
+    def test_pieces_that_each_repeat_the_one_before_are_the_last_of_them(self, pieces: list[str], answer: str) -> None:
+        sent = "".join(f"data: {json.dumps({'answer': piece})}\n\n" for piece in pieces)
+        found = retrieved(Reply(sent.encode()), stream=True, answer="answer")
+        assert found.answers["q1"][0].answer == answer
 
     def test_a_stream_without_an_answer_or_that_breaks_off_is_a_raised_question(self) -> None:
         with (

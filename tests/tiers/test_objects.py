@@ -242,7 +242,10 @@ def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: P
         ),
         ({"documents": [{"id": "a"}]}, "row 1: it has no text: text, page_content or content; it has id"),
         ({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}, "row 2: the id 'a' stands there twice"),
-        ({"documents": "text"}, "documents: 'text': a data frame or a list is expected"),
+        (
+            {"documents": "text"},
+            "documents = 'text': a data frame, a list of mappings or a map",
+        ),
         ({"questons": []}, "there is no table 'questons'; tables are questions"),
         ({}, "it holds neither questions nor documents"),
         ({"documents": ["a"], "language": "fr"}, "language = 'fr': one of en, ru is expected"),

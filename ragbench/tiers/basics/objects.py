@@ -22,7 +22,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
-from ragbench.data.rows import read_rows, rows_in, rows_of
+from ragbench.data.rows import is_frame, read_rows, rows_in, rows_of
 from ragbench.data.samples import samples_of
 from ragbench.data.systems_of_answers import Numbers
 from ragbench.data.vocabulary import FIELDS, is_content, key
@@ -192,7 +192,7 @@ class _Made:
                 f"systems: {name}: a list of {kind(given[0])} each does not tell of which question; a mapping from "
                 "question to what was retrieved or answered is expected, a data frame, or a list of mappings"
             )
-        if isinstance(given, list) or hasattr(given, "columns"):
+        if isinstance(given, list) or is_frame(given):
             rows = list(logged(given, name, {q.text: q.id for q in self.data.questions} if self.data else {}))
             return SystemSettings(results=Path(type(given).__name__)).standing_for(rows)
         if self.reads == "writers":
@@ -271,7 +271,7 @@ def _by_name(given: Any) -> dict[str, Any]:
 def _by_question(given: Any, data: Dataset | None) -> Any:
     """Rows of a mapping (or a series) from questions, or their ids, to what was retrieved or answered, and of one from
     columns to their cells; anything else as it is."""
-    if hasattr(given, "to_dict") and hasattr(given, "keys") and not hasattr(given, "columns"):
+    if hasattr(given, "to_dict") and hasattr(given, "keys") and not is_frame(given):
         given = given.to_dict()
     if not isinstance(given, Mapping) or given.keys() & PARTS:
         return given
@@ -286,21 +286,19 @@ def _by_question(given: Any, data: Dataset | None) -> Any:
         elif isinstance(said, Mapping) and not all(isinstance(score, Real) for score in said.values()):
             rows.append({**said, **asked})
         else:
-            rows.append({**asked, "retrieved": rows_of(said) if hasattr(said, "columns") else said})
+            rows.append({**asked, "retrieved": rows_of(said, "") if is_frame(said) else said})
     return rows
 
 
 def _is_table(given: Any) -> bool:
     if isinstance(given, str | Path):
         return str(given).lower().endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz"))
-    return hasattr(given, "columns") or (
-        isinstance(given, list) and bool(given) and isinstance(given[0], Mapping | Sample)
-    )
+    return is_frame(given) or (isinstance(given, list) and bool(given) and isinstance(given[0], Mapping | Sample))
 
 
 def _documents(given: Any) -> Any:
     """Documents of a framework as mappings; everything else as it is."""
-    if hasattr(given, "columns") or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+    if is_frame(given) or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         return given
     return [document if isinstance(document, str) else frameworks.passage(document) for document in given]
 
