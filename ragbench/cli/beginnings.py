@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -399,13 +399,12 @@ class Beginning:
 
     def _take_service(self, url: str) -> None:
         """A service; its address holds no secret, which the file would keep."""
-        host = (urlsplit(url).hostname or "").lower()
+        host, path = urlsplit(url).hostname or "", PurePosixPath(urlsplit(url).path)
         name = re.sub(r"[^a-z0-9_-]+", "-", host).strip("-") if re.search("[a-z]", host) else "service"
-        path = urlsplit(url).path.rstrip("/")
-        usual = {"body": SystemSettings.model_fields["body"].default, "answer": "answer"}
-        known = next((told for told in TABLE["services"] if re.search(told["path"], path)), usual)
-        given = {"url": url, **({"method": "GET"} if "{question}" in url else {"body": known["body"]})}
-        given["answer"] = known["answer"]
+        known = next((told for told in TABLE["services"] if path.match(told["path"])), {})
+        body = known.get("body", SystemSettings.model_fields["body"].default)
+        asked = {"method": "GET"} if "{question}" in url else {"body": body}
+        given = {"url": url, **asked, "answer": known.get("answer", "answer")}
         try:
             SystemSettings.model_validate(given)
         except ValidationError as error:

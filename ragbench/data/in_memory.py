@@ -88,7 +88,7 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
     if isinstance(given, Mapping):
         given = [given]
     index = list(getattr(given, "index", ())) if is_frame(given) else []
-    for number, entry in enumerate(rows_of(given, place)):
+    for number, entry in enumerate(rows_of(given, place=place)):
         where = f"{place}, row {number + 1}"
         if isinstance(entry, str) and text:
             entry = {text: entry}

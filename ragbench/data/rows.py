@@ -576,7 +576,7 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
-def rows_of(given: Any, place: str) -> Iterator[Any]:
+def rows_of(given: Any, *, place: str) -> Iterator[Any]:
     """The rows of a table (`is_frame`), of a set of ragas or DeepEval, of one pydantic model, else what is given, one
     by one; pydantic's models as the fields that they were given.
 

@@ -223,7 +223,7 @@ def samples_of(
         given = {name: native(value) for name, value in given.items()}
         table = rows_in(given)
     is_alone = isinstance(given, Mapping) and table is None
-    rows = list(rows_of([given] if is_alone else given if table is None else table, place))
+    rows = list(rows_of([given] if is_alone else given if table is None else table, place=place))
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
     placed: list[tuple[str, Any]] = []

@@ -57,8 +57,8 @@ def adapted(given: Any) -> Any:
     packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
     if inspect.ismethod(given) and given.__name__ in ONE_VALUE and adapted(given.__self__) is not given.__self__:
         return _alone(given)
-    for package, method, ask in WAYS:
-        if package in packages and hasattr(given, method):
+    for package, known, ask in WAYS:
+        if package in packages and hasattr(given, known):
             return partial(ask, given)
     if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
         return _haystack(given)

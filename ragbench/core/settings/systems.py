@@ -89,7 +89,8 @@ class SystemSettings(IndexSettings, Patience):
         description="where it says how many milliseconds it took, which are then taken instead of those waited here",
     )
     stream: bool = Field(
-        default=False, description="whether it replies in server-sent events or lines of JSON, so that the first piece is timed"
+        default=False,
+        description="whether it replies in server-sent events or lines of JSON, so that the first piece is timed",
     )
     concurrency: int = Field(
         default=1,

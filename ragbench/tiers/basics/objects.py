@@ -286,7 +286,7 @@ def _by_question(given: Any, data: Dataset | None) -> Any:
         elif isinstance(said, Mapping) and not all(isinstance(score, Real) for score in said.values()):
             rows.append({**said, **asked})
         else:
-            rows.append({**asked, "retrieved": rows_of(said, "") if is_frame(said) else said})
+            rows.append({**asked, "retrieved": rows_of(said, place="the data frame") if is_frame(said) else said})
     return rows
 
 
