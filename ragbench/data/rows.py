@@ -62,7 +62,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
+RECORD = {"id", "info", "page_content", "request_id", "trace_id", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -322,7 +322,16 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
 
 def _is_record(value: Mapping[str, Any]) -> bool:
     """Whether an object is a row itself, whatever lists it holds."""
-    return any(name in RECORD or (is_content(name) and name not in WRAPPERS) for name in value)
+    return any(
+        name in RECORD or (is_content(name) and name not in WRAPPERS and not _asks(own)) for name, own in value.items()
+    )
+
+
+def _asks(rows: Any) -> bool:
+    """Whether a value is a list of rows with questions."""
+    return isinstance(rows, list) and any(
+        isinstance(row, dict) and any(field_of(name) == "user_input" for name in row) for row in rows
+    )
 
 
 def wrapped(value: Any) -> list[Any] | None:
@@ -335,7 +344,9 @@ def wrapped(value: Any) -> list[Any] | None:
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
-    return None
+    asking = [name for name, own in value.items() if _asks(own)]  # what holds nothing else may be a system's name
+    is_told = len(asking) == 1 and (len(value) > 1 or is_content(asking[0]))
+    return value[asking[0]] if is_told else None
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
@@ -364,6 +375,8 @@ def rows_in(value: Any) -> list[Any] | None:
         isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
     ):
         return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
+    if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
+        return [{"question": name, "answer": text} for name, text in value.items()]
     if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
         return rows_in(given)
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
@@ -393,15 +406,25 @@ def rows_in(value: Any) -> list[Any] | None:
         if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
             return _named(value)
         if not any(map(is_content, value)) and None not in (parts := [rows_in(own) for own in inner]):
-            return [row for part in parts for row in part or ()]  # by the parts of a data set
+            asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
+            is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
+            named = zip(value, parts, strict=True)
+            return [{"system": name, **row} if is_of_systems else row for name, part in named for row in part or ()]
     return None
 
 
 def _named(rows: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows that an object holds under their names, which are their ids where they are more than numbers: of pandas,
-    orient="columns" or "index"."""
+    """Rows that an object holds under their names, which are their questions, or their ids where they are more than
+    numbers: of pandas, orient="columns" or "index"."""
+    if all(map(_is_asked, rows)):
+        return [{"question": name, **row} for name, row in rows.items()]
     ids = not all(str(name).isdigit() for name in rows)
     return [{**({"id": name} if ids else {}), **row} for name, row in rows.items()]
+
+
+def _is_asked(name: Any) -> bool:
+    """Whether a name is a question."""
+    return str(name).rstrip().endswith("?")
 
 
 def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:

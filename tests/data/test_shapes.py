@@ -49,6 +49,9 @@ JSON: dict[str, str] = {
     "data": json.dumps({"version": 1, "data": ROWS}),
     "results in results": json.dumps({"results": {"version": 3, "results": ROWS}}, indent=1),
     "samples behind much else": json.dumps({"status": "success", "eval": {"task": "t"}, "samples": ROWS}),
+    "among what is said of the set": json.dumps({"name": "May", "questions": ROWS, "tags": ["a"]}),
+    "a name that is a field's": json.dumps({"answers": ROWS}),
+    "by their questions": pd.DataFrame(ROWS).set_index("question").to_json(orient="index", force_ascii=False),
     "pandas records": pd.DataFrame(ROWS).to_json(orient="records", force_ascii=False),
     "pandas lines": pd.DataFrame(ROWS).to_json(orient="records", lines=True),
     "pandas columns": pd.DataFrame(ROWS).to_json(),
@@ -70,6 +73,19 @@ def test_rows_by_system(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", json.dumps({"gpt": ROWS, "llama": ROWS[:1]}))
     assert [(one.system, one.user_input) for one in read_samples(path)] == [
         ("gpt", "When?"), ("gpt", "Где?"), ("llama", "When?"),
+    ]  # fmt: skip
+
+
+def test_answers_by_their_questions(tmp_path: Path) -> None:
+    said = {"When?": "8", "Где?": "Тут"}
+    alone = read_samples(written(tmp_path / "a.json", json.dumps(said)))
+    assert [(one.user_input, one.response, one.system) for one in alone] == [
+        ("When?", "8", None),
+        ("Где?", "Тут", None),
+    ]
+    several = read_samples(written(tmp_path / "b.json", json.dumps({"gpt": said, "llama": said})))
+    assert [(one.system, one.user_input) for one in several] == [
+        ("gpt", "When?"), ("gpt", "Где?"), ("llama", "When?"), ("llama", "Где?"),
     ]  # fmt: skip
 
 
