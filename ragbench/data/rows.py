@@ -128,9 +128,10 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
-    """The rows, those of SQuAD's articles question by question; a paragraph without any is a row by itself."""
+    """The rows, those of SQuAD's articles and paragraphs question by question; a paragraph without any is a row by
+    itself."""
     for place, row in rows:
-        paragraphs = row.get("paragraphs")
+        paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
         if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
             yield place, row
