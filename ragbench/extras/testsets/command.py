@@ -345,7 +345,7 @@ def form(
     """Write the questions of a data set as a form in which people say what is in order: CSV, no mark filled in.
 
     is_question_ok, is_answer_ok and is_chunk_ok take 1 or 0; notes take words; an empty mark is "not answered yet".
-    `ragbench load annotations` brings it back, without what got a 0.
+    `ragbench load questions` brings it back, without what got a 0.
 
     Example: ragbench form campus:en --to annotated.csv
     """
@@ -358,5 +358,5 @@ def form(
         raise typer.BadParameter(f"{to} is there already: marks may stand in it; name another", param_hint="--to")
     place, _language, records = data.records_named(name, trust.folder_of("data_folder"))
     write(to, forms.form(records.questions, {passage.id: passage for passage in records.chunks}))
-    back = f"ragbench load annotations {to.name} --name {place.name}-checked --chunks-from {name}"
+    back = f"ragbench load questions {to.name} --name {place.name}-checked --chunks-from {name}"
     terminal.say(f"{to}: {len(records.questions)} questions, no mark filled in. When people have marked it: {back}")
