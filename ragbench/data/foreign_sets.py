@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from ragbench.core import segmentation
+from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
@@ -193,7 +193,8 @@ def questions(
             "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
             "to search passages here, and to measure the search, give them: --chunks-from NAME or db:NAME"
         )
-        brought.runs.append("tier3_end_to_end")
+        asked = any(system.url or system.callable for system in settings.load().systems.values())
+        brought.runs.append("tier3_end_to_end" if asked else "dataset")
     elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought

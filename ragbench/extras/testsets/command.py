@@ -96,7 +96,20 @@ def draft(
         terminal.say("no model would be asked: no call, no cost")
         return
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)
-    made = known_items.draft(_without_copies(records.chunks), questions, recall, seed)
+    distinct = _without_copies(records.chunks)
+    most = known_items.MOST_OF_ONE * len(distinct)
+    made = known_items.draft(distinct, min(questions, most), recall, seed)
+    if not made:
+        raise data.DatasetError(
+            f"no question was drafted: none of {counted(len(distinct), 'passage')} has words that tell it from the "
+            f"others. ragbench run tier0_embeddings --dataset {name} needs no questions; ragbench load questions FILE "
+            f"--name asked --chunks-from {name} brings people's"
+        )
+    if most < questions:
+        terminal.say(
+            f"{most} questions instead of {questions}: more than {most // len(distinct)} to a passage tell nothing new",
+            colour="yellow",
+        )
     made = made if limit is None else drawn(made, limit, lambda question: question.id)
     for question in made[:SHOWN]:
         terminal.say(f"{question.id}  {question.text}  [{next(iter(question.relevant))}]")
