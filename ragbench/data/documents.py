@@ -31,7 +31,7 @@ KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
 PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static"})
 """Folders with what programs brought along; Sphinx has the text of every page once more in _sources."""
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
-DEEPEST_FOLDER = 6
+DEEPEST_FOLDER = 20
 """Folders within each other that are looked into."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
