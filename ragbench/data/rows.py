@@ -11,12 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from ragbench.core.expectations import expectation, kind
+from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
@@ -32,7 +29,6 @@ from ragbench.data.files import (
     LeftOut,
     Load,
     cut,
-    cut_list,
     empty_table,
     head,
     lines_of,
@@ -74,7 +70,6 @@ _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
-Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
 
@@ -175,33 +170,6 @@ def tabbed(path: Path) -> bool:
         and all(map(str.strip, first.split("\t")))
         and any(row.count("\t") == first.count("\t") for row in rows)
     )
-
-
-def checked(
-    model: type[Row], item: Mapping[str, Any], place: str, called: Mapping[str, str] = MappingProxyType({})
-) -> Row:
-    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected. called: what
-    its file calls a field, where by another name."""
-    try:
-        return model.model_validate(item)
-    except ValidationError as error:
-        there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
-        raise DatasetError(f"{place}: {fault(error, called=called)}{there}") from None
-
-
-def fault(
-    error: ValidationError, model: type[BaseModel] | None = None, called: Mapping[str, str] = MappingProxyType({})
-) -> str:
-    """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
-    first = error.errors()[0]
-    parts = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int"))]
-    field = ".".join([*(called.get(part, part) for part in parts[:1]), *parts[1:]])
-    if first["type"] == "missing":
-        return f"{field} is missing; it is expected in every item"
-    if first["type"] == "extra_forbidden" and model is not None:
-        return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
-    message = expectation(first)
-    return f"{field} = {cut(first['input'])}: {message}" if field else message
 
 
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
@@ -346,17 +314,16 @@ def wrapped(value: Any) -> list[Any] | None:
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
-    asking = [name for name, own in value.items() if _asks(own)]  # what holds nothing else may be a system's name
-    is_told = len(asking) == 1 and (len(value) > 1 or is_content(asking[0]))
-    return value[asking[0]] if is_told else None
+    return None
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
-    """Lists of rows within objects that are none themselves, whatever their names."""
+    """Lists of rows within objects that are none themselves, whatever their names; that of the only name that there is
+    may be what a system answered."""
     if depth < DEEPEST and isinstance(value, Mapping) and not _is_record(value):
-        for inner in value.values():
-            if depth and isinstance(inner, list) and _is_of_rows(inner):
-                yield inner
+        for name, inner in value.items():
+            if _asks(inner) if not depth else isinstance(inner, list) and _is_of_rows(inner):
+                yield from [inner] if depth or len(value) > 1 or is_content(name) else ()
             yield from _tables(inner, depth + 1)
 
 
