@@ -29,10 +29,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import passage_of
+from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
-from ragbench.data.samples import read_samples, turns_of
+from ragbench.data.samples import read_samples
 from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
@@ -576,7 +576,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
     if "response" in read:
         return "answers"
     turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
-    if "messages" in read or "questions" in read:
+    if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):
         return "answers"

@@ -14,10 +14,10 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import number
-from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
-from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
-from ragbench.data.samples import Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
+from ragbench.data.payloads import Said, moment, number, turns_of
+from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
+from ragbench.data.rows import columns_to_rows, listed, read_rows
+from ragbench.data.samples import Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -456,58 +456,89 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
+SIDES = {"user": "asks", "assistant": "answers"}
 DIALOGUE = (
     "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
+    "role", "said", "time",
 )  # fmt: skip
 
 
 def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
-    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), or two lists
-    of `questions` and `expected_answers`, or a row a turn that names its session.
+    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
+    them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
+    names its session; those are in the order of time, where all say theirs.
 
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
     brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
-    made, sessions = Shelf(Dialogue), dict[str, list[dict[str, Any]]]()
+    made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
+    guessed: dict[str, dict[str, None]] = {}
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
         with passing_over(left_out, place):
             fields = known.of(row, place)
-            turns = [
-                {"question": _question(said.question, row, f"{place}, turn {n}"), "answer": text(said.answer)}
-                for n, said in enumerate(_said(fields, row, place), 1)
-            ]
-            if "session" in fields and not fields.keys() & {"messages", "questions"}:
-                sessions.setdefault(str(fields["session"]), []).extend(turns)
+            session, at = str(fields.get("session", "")), moment(fields.get("time"))
+            if "role" in fields and not fields.keys() & {"messages", "questions", "user_input"}:
+                if fields.get("said"):  # else a step of a program
+                    sessions.setdefault(session, []).append((at, [{"role": fields["role"], "content": fields["said"]}]))
+                continue
+            turns = _turns(_said(fields, row, place, guessed), row, place)
+            if session and not fields.keys() & {"messages", "questions"}:
+                said = ((("user", turn["question"]), ("assistant", turn["answer"])) for turn in turns)
+                parts = [{"role": role, "content": words} for pair in said for role, words in pair]
+                sessions.setdefault(session, []).append((at, parts))
                 continue
             own = taken({"id": name}, fields, place, known)["id"]
-            identifier = own or named_by("dialogue", *(str(turn["question"]) for turn in turns))
+            identifier = own or named_by("dialogue", *filter(None, [session]), *(str(one["question"]) for one in turns))
             if not made.put(identifier, checked(Dialogue, {"id": identifier, "turns": turns}, place), place):
                 if own:
                     raise _stands_there(made, identifier, place)
                 brought.left_out["dialogue that stands there twice"] += 1
-    for session, turns in sessions.items():
-        made.put(session, checked(Dialogue, {"id": session, "turns": turns}, path.name))
+    for session, timed in sessions.items():
+        if None not in (at for at, _ in timed):
+            timed.sort(key=lambda own: own[0] or 0)
+        place = f"{path.name}, {session}"
+        with passing_over(left_out, place):
+            if not session:
+                raise DatasetError(f"{place}messages of no dialogue; --column session=COLUMN says where it is named")
+            messages = [message for _, part in timed for message in part]
+            turns = _turns(_said({"messages": messages}, {}, place, guessed), {}, place)
+            made.put(session, checked(Dialogue, {"id": session, "turns": turns}, place))
     brought.left_out += left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = made
     brought.notes += known.notes()
+    if guessed:
+        sides = (f"{cut_list(names)} for the one who {SIDES[side]}" for side, names in guessed.items())
+        brought.notes.append(f"no message says who asks and who answers; taken is {', '.join(sides)}")
     if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
         brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 
-def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> Sequence[Said]:
-    """What was said in the messages of a row, in its two lists, or in the one turn that it is. Raises DatasetError."""
-    if (said := turns_of(fields.get("messages", fields.get("user_input")))) is not None:
+def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dict[str, str | None]]:
+    """What was said as the turns of a record. Raises DatasetError for a turn without a question."""
+    return [
+        {"question": _question(each.question, row, f"{place}, turn {n}"), "answer": text(each.answer)}
+        for n, each in enumerate(said, 1)
+    ]
+
+
+def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
+    """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
+    `turns_of`. Raises DatasetError."""
+    if (said := turns_of(fields.get("messages", fields.get("user_input")), guessed)) is not None:
         return said
     if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
         if isinstance(given := opened(fields.get("messages")), list) and given:
-            why = "none says who asks and who answers; role = user or assistant (type, from) is expected in each"
+            why = (
+                "none says who asks and who answers; role = user or assistant (type, from) is expected in each, or the "
+                "names of two who speak"
+            )
             raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"

@@ -577,7 +577,7 @@ def test_columns_of_two_people_beside_answers_are_compared(empty: Path) -> None:
 def test_a_chat_without_roles_is_told_what_its_messages_lack(empty: Path) -> None:
     chat = {
         "name": "Chat",
-        "messages": [{"id": 1, "from": "Иван", "text": "Когда?"}, {"id": 2, "from": "B", "text": "8"}],
+        "messages": [{"id": n, "from": name, "text": "Когда?"} for n, name in enumerate(("Иван", "Анна", "B"))],
     }
     (empty / "result.json").write_text(json.dumps(chat), encoding="utf-8")
     said = ragbench("load", "dialogues", "result.json", "--name", "chat").stderr
