@@ -179,9 +179,12 @@ def _changing() -> Iterator[None]:
 
     kept().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept().parent.chmod(0o700)
-    with kept().with_suffix(".lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    place = os.open(kept().parent, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(place)
 
 
 def _write(known: dict[Path, frozenset[str]]) -> None:
