@@ -82,14 +82,10 @@ def format_of(record: Mapping[str, Any]) -> str:
     names = {*given, *(f"attributes.{name}" for name in (inner if isinstance(inner, Mapping) else ()))}
     if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
-    known = next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), "")
-    return known or (TABLE if is_answer_row(record) else "")
-
-
-def is_answer_row(record: Mapping[str, Any]) -> bool:
-    """Whether a record has a question beside anything that was said of it."""
+    if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
+        return known
     fields = {field_of(name) for name in record}
-    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
+    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
