@@ -8,6 +8,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,7 +46,8 @@ LEGAL = (
     "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, the https:// address "
     "of your service, or a database's postgresql:// address"
 )
-OF_BEIR = ("corpus", "queries", "qrels")
+IDS = {"id", "user_input", "chunk_id", "value", "system"}
+"""Fields of a table that holds no text but a query's: it may be a run, or judgements."""
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
 DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
@@ -116,11 +118,13 @@ class Beginning:
         files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
-        corpora = [place for path in files if "corpus" in (path.name.split(".")[0], path.parent.name)
-                   for place in path.parents[:2] if place.is_relative_to(folder)]  # fmt: skip
-        for place in filter(datasets.beir.is_folder, dict.fromkeys(corpora)):
-            made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-            files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
+        for place, by_role in datasets.beir.found(files, folder):
+            if by_role["qrels"]:
+                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
+                files = [path for path in files if not any(path in own for own in by_role.values())]
+            else:
+                load = f"ragbench load beir {made._word(place)} --name {_named(place.resolve())} --qrels FILE"
+                made.unused.append(f"{place.resolve().name}: a corpus and queries without judgements: {load}")
         for name in made.sets if made.data else ():
             files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
         texts = made._take_files(files)
@@ -294,17 +298,20 @@ class Beginning:
             why += f"; such as ragbench score {self._word(path)} {option[1]}"
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
-    def _take_trec(self, path: Path) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then."""
-        paths = {"run": self.runs, "qrels": self.qrels}.get(trec.told(path))
-        if paths is not None:
-            paths.append(path)
-        return paths is not None
+    def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
+        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        kind = ""
+        with suppress(ValueError):
+            kind = trec.told(path, numbered=numbered)
+        if kind:
+            (self.runs if kind == "run" else self.qrels).append(path)
+        return bool(kind)
 
     def _take_table(self, path: Path, look: _Look) -> None:
-        if look.kind in ("", "ratings") and self._take_trec(path):
-            return
         kind, read, name = look.kind, look.known.read, self._relative(path)
+        may_be = kind in ("", "ratings") or (kind == "questions" and (read.keys() <= IDS or "contexts" in read))
+        if may_be and self._take_trec(path, numbered=kind == "questions"):
+            return
         is_asked = bool(self.functions or self.services)
         if is_asked and kind == "answers" and not {"reference", "contexts", "system"} & read.keys():
             kind = "questions"  # the answers are what those are to give
@@ -323,7 +330,7 @@ class Beginning:
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
-            base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
+            base = datasets.beir.passages([self.base], LeftOut()) if self.base else _Unread() if self.variable else None
             brought = datasets.foreign_sets.questions(path, base=base)
             self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
             if not (brought.chunks or self.variable or is_asked):
@@ -338,6 +345,7 @@ class Beginning:
             what = f"traces of {look.tool}" if kind == "traces" else kind
             self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
+            trec.told(path)  # tells what is wrong with one that it would be
             guesses = list(look.known.guesses(look.known.unread))
             given = [option for guess in guesses if (option := guess.partition("? ")[2])]
             given += [f"--column {part}=COLUMN" for part in ("question", "answer") if f"{part}=" not in str(given)]
