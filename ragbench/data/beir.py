@@ -222,10 +222,9 @@ def is_folder(path: Path, split: str | None = None) -> bool:
         return False
 
 
-def split_of(path: Path) -> str:
-    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
+def split_option(path: Path) -> str:
+    """What names the judgements of a BEIR folder that are taken: nothing of test, else the first there are."""
     groups = [*_grouped(parts(path)["qrels"], path)]
-    own = [
-        min(words - frozenset().union(*(other for other in groups if other != words)), default="") for words in groups
-    ]
-    return next((name for name in (*SPLITS, *own) if name and is_folder(path, name)), "test")
+    own = [min(words.difference(*(other for other in groups if other != words)), default="") for words in groups]
+    split = next((name for name in (*SPLITS, *own) if name and is_folder(path, name)), "test")
+    return "" if split == "test" else f" --split {split}"

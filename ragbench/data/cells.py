@@ -252,7 +252,8 @@ def _table() -> dict[str, Any]:
         words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
     return {
         part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
-        if isinstance(lists, dict) else lists
+        if isinstance(lists, dict) else
+        [own | {"marks": [each for mark in own["marks"] for each in _spelled(mark, words)]} for own in lists]
         for part, lists in table.items()
     }  # fmt: skip
 

@@ -31,7 +31,7 @@ KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
 PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static"})
 """Folders with what programs brought along; Sphinx has the text of every page once more in _sources."""
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
-DEEPEST_FOLDER = 6
+DEEPEST_FOLDER = 20
 """Folders within each other that are looked into."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
@@ -196,12 +196,6 @@ def files(folder: Path, depth: int = 0) -> Iterator[Path]:
         is_linked, is_own = depth and path.is_symlink(), (path / "latest").exists()  # of runs
         if path.is_dir() and path.name not in PASSED_OVER and not is_linked and not is_own:
             yield from files(path, depth + 1)
-
-
-def is_part(path: Path, place: Path, parts: Sequence[str] = ()) -> bool:
-    """Whether a file lies below a folder, or below what is called so in it, whatever its ending."""
-    inside = path.relative_to(place).parts if path.is_relative_to(place) else ()
-    return bool(inside) and (not parts or inside[0].split(".")[0] in parts)
 
 
 def result_in(path: Path) -> str:

@@ -228,7 +228,8 @@ def place_of(name: str, folder: Path) -> Path:
     there = available(folder)
     listed = f"there are {', '.join(there)}" if there else "there are none"
     raise DatasetError(
-        f"there is no data set {name!r} in {folder.name}/; {listed}. `ragbench load squad FILE --name NAME` brings one"
+        f"there is no data set {name!r} in {folder.name}/; {listed}. "
+        "`ragbench load questions FILE --name NAME` brings one"
     )
 
 

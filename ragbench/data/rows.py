@@ -62,7 +62,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
+RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", "trace", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -256,7 +256,8 @@ def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
     load, names = Load(path, "items", held=held), None
-    for item in items:
+    lists = (item if isinstance(item, list) and item and isinstance(item[0], dict) else [item] for item in items)
+    for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
         if isinstance(item, list) and load.number == 1 and any(isinstance(n, str) and field_of(n) for n in item):

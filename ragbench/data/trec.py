@@ -285,7 +285,7 @@ def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]
     """The rows of a file, whatever its form, or those that it begins with; no block without one. Raises DatasetError
     for a row that does not fit."""
     content, form = _content(path, usual, begins), None
-    if why := printed(content[:LONGEST_LINE].decode("utf-8", "replace")):
+    if why := printed(content[:LONGEST_LINE].decode("utf-8", "replace") + "\n"):
         raise DatasetError(f"{path}: {why}")
     ending = _ending(content)
     is_table = bool(ending)
@@ -531,7 +531,8 @@ def _below(
     kinds = {type(own) for own in value.values()}
     if query is None or not value:
         return
-    if len(kinds) == 1 and kinds <= {dict, list} and (len(value) > 1 or query == ""):
+    is_deep = any(isinstance(own, Mapping) and not _is_of_numbers([*own.values()]) for own in value.values())
+    if len(kinds) == 1 and kinds <= {dict, list} and (len(value) > 1 or query == "" or not is_deep):
         for name, own in value.items():
             yield from _flat(own, usual, f"query {name}".encode("utf-8", "backslashreplace").decode(), name)
     else:

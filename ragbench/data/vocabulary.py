@@ -62,9 +62,9 @@ class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
     marks: sets of columns, any of which tells it; of one without any the row holds objects. when: a path of JMESPath
-    that finds something in a row of it alone. takes: column → field; "" is read by nobody. holds: column → the path to
-    what it would hold. opens: columns with objects whose members are columns, too. parted: what stands between the
-    passages of a cell. instead: of one that cannot be read, what can.
+    that finds something in a row of it alone. takes: column → field; "" is nobody's. holds: column → the path to it.
+    opens: columns whose objects' members are columns, too. parted: what parts the passages of a cell. instead: what
+    readers without the fields that it takes are told.
     """
 
     name: str
@@ -78,8 +78,8 @@ class Format:
 
     def place(self, column: str) -> str:
         """Where a row has what a column would hold: its own name for any that is there."""
-        path = re.match(r"[\w.]+", self.holds.get(column, ""))
-        return path[0] if path else column
+        path = re.match(r"(?:{nodes: )?([\w.]*\w)", self.holds.get(column, ""))
+        return path[1] if path else column
 
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What stands at the paths of a row, as columns."""
@@ -375,7 +375,8 @@ class Columns:
             return self._plans[at]
         keys = {name: key(name) for name in row if name}
         named = self._named(at[0], place)
-        if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, row)}):
+        reads = named or self._only & {*(told.takes.values() if told else ())}
+        if told and told.instead and not (reads or {"user_input", "response"} & {*map(field_of, row)}):
             raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
@@ -417,8 +418,7 @@ class Columns:
         several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
         if len(self._plans) > 1000:
             self._plans.clear()
-        plan = self._plans[at] = _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare)
-        return plan
+        return self._plans.setdefault(at, _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare))
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""

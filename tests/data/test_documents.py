@@ -306,4 +306,6 @@ def test_what_lies_in_folders_within_each_other_is_found_down_to_the_sixth(tmp_p
         (place / f"at{level}.md").write_text("A key opens the door.", encoding="utf-8")
         place /= "inner"
         place.mkdir()
-    assert [path.stem for path in documents.files(tmp_path)] == [f"at{level}" for level in range(7)]
+    assert [path.stem for path in documents.files(tmp_path)] == [
+        f"at{level}" for level in range(documents.DEEPEST_FOLDER + 1)
+    ]
