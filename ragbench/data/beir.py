@@ -13,8 +13,8 @@ from ragbench.data.brought import Brought
 from ragbench.data.cells import TABLE
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
-from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.rows import TABLES, checked, endings_of, read_rows
+from ragbench.data.records import ChunkRecord, QuestionRecord, checked
+from ragbench.data.rows import TABLES, endings_of, read_rows
 from ragbench.data.vocabulary import Columns, field_of
 
 ROLES: dict[str, list[str]] = TABLE["beir"]

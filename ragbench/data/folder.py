@@ -28,6 +28,7 @@ from ragbench.data.records import (
     QuestionRecord,
     RatedAnswer,
     Record,
+    fault,
 )
 from ragbench.data.shelf import Shelf
 
@@ -289,8 +290,6 @@ def lines_of_table(path: Path, model: type[Line], *, held: bool = True) -> Itera
         try:
             yield place, model.model_validate(item)
         except ValidationError as error:
-            from ragbench.data.rows import fault
-
             raise DatasetError(f"{place}: {fault(error, model)}") from None
 
 

@@ -22,8 +22,7 @@ from ragbench.data.answer_tables import LOGGED
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
-from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
-from ragbench.data.rows import fault
+from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn, fault
 from ragbench.data.shelf import RECENT, Shelf
 from ragbench.extras.traces.spans import Rating, Span, Whole, whole
 
