@@ -423,9 +423,10 @@ def _words(names: tuple[str, ...], usual: Form) -> tuple[str, ...]:
     """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
     docid and docno of PyTerrier, it is the likelier one."""
     words, listed = ["—"] * len(names), "reference_context_ids" if usual is QRELS else "context_ids"
+    keys = [*map(key, names)]
     for role in ("query", "iteration", "document", usual.number.lower(), "rank", "tag"):
         known = [*map(key, JUDGED[role])]
-        called = [key(name) if key(name) in known else key(name).removesuffix("s") for name in names]
+        called = [name if name in known else name.removesuffix("s") for name in keys]
         own = [(known.index(name), place) for place, name in enumerate(called) if words[place] == "—" and name in known]
         lists = [place for place, name in enumerate(names) if role == "document" and field_of(name) == listed]
         for place in [min(own)[1]] if own else lists[:1]:
