@@ -14,10 +14,9 @@ from ragbench.data.cells import fields_of, native, opened
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
-from ragbench.data.payloads import passage_of
+from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import ChunkRecord, Record, checked
 from ragbench.data.rows import rows_of
-from ragbench.data.samples import turns_of
 from ragbench.data.vocabulary import Columns, missing
 
 NAME = "given"

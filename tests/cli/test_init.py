@@ -104,7 +104,9 @@ def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     bare_set(empty / "data" / "small")
     begun(empty)
     assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
-    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
+    (empty / "notebooks").mkdir()
+    (empty / "notebooks" / "try.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout, "others are no pages"
 
 
 @pytest.mark.parametrize("words", [(), pytest.param(("my answers.jsonl",), marks=pytest.mark.slow)])

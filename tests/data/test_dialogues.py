@@ -105,6 +105,11 @@ def multiwoz() -> Any:
     return [{"dialogue_id": "t.json", "services": ["hotel"], "turns": turns}]
 
 
+def of_turns() -> Any:
+    """As our own files have them."""
+    return [{"id": "t", "turns": [{"question": asked, "answer": said} for asked, said in TALK]}]
+
+
 def rasa_events() -> list[dict[str, Any]]:
     said = [{"event": "user" if role == "user" else "bot", "text": words} for role, words in LINES]
     return [{"event": "action", "name": "action_listen"}, {"event": "session_started"}, *said]
@@ -152,7 +157,7 @@ def gemini() -> Any:
 
 EXPORTS = (
     chatgpt, open_webui, librechat, librechat_messages, librechat_tree, oasst, telegram, telegram_of_all, claude,
-    multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini,
+    of_turns, multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini,
 )  # fmt: skip
 
 

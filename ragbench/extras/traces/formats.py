@@ -40,8 +40,12 @@ TABLE = "a table of answers"
 DOCUMENTS = "LangChain documents"
 
 KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items() for name in names.split()}  # type: ignore[misc]
-NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
-"""Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
+NAMES: Mapping[str, Mapping[str, set[str]]] = {
+    field: {name: {".".join(name.split(".")[:end]) for end in range(1, name.count(".") + 2)} for name in names.split()}
+    for field, names in _TABLE["names"].items()
+}
+"""Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first; each
+with what a record has, some of it, that has such a path."""
 FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "failure")  # OpenTelemetry's StatusCode.ERROR is 2
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
@@ -78,14 +82,10 @@ def format_of(record: Mapping[str, Any]) -> str:
     names = {*given, *(f"attributes.{name}" for name in (inner if isinstance(inner, Mapping) else ()))}
     if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
-    known = next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), "")
-    return known or (TABLE if is_answer_row(record) else "")
-
-
-def is_answer_row(record: Mapping[str, Any]) -> bool:
-    """Whether a record has a question beside anything that was said of it."""
+    if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
+        return known
     fields = {field_of(name) for name in record}
-    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
+    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
@@ -306,7 +306,8 @@ def _at(given: Mapping[str, Any], name: str) -> Any:
 
 
 def _all(given: Mapping[str, Any], field: str) -> Iterator[Any]:
-    return (value for name in NAMES[field] if (value := _at(given, name)) is not None)
+    there = (name for name, begins in NAMES[field].items() if not given.keys().isdisjoint(begins))
+    return (value for name in there if (value := _at(given, name)) is not None)
 
 
 def _first(given: Mapping[str, Any], field: str) -> Any:
@@ -315,7 +316,8 @@ def _first(given: Mapping[str, Any], field: str) -> Any:
 
 def _read(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None]) -> R | None:
     """The first of the field's values that can be read; attributes may be texts in JSON."""
-    return next((said for name in NAMES[field] if (said := read(quoted(given.get(name)))) is not None), None)
+    there = (quoted(given[name]) for name in NAMES[field] if name in given)
+    return next((said for value in there if (said := read(value)) is not None), None)
 
 
 def _number(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None]) -> R | None:
