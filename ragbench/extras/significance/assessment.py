@@ -6,11 +6,9 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
-
-from ragbench.data.cells import TABLE
-from ragbench.data.files import DatasetError
 
 if TYPE_CHECKING:
     from ragbench.core.metric import Metric
@@ -22,8 +20,6 @@ NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
 
 
-NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
-"""Name, without case and what parts its words → the metric: those of trec_eval, ir_measures, BEIR, MTEB and ranx."""
 _WRITTEN = re.compile(
     r"((cosine|dot|euclidean|manhattan)[_-])?(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?"
     r"((?P<sign>_at_|[@_.])?(?P<cut>\d+))?"
@@ -31,17 +27,25 @@ _WRITTEN = re.compile(
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 
+@cache
+def names_of_measures() -> dict[str, str]:
+    """Name, without case and what parts its words → the metric: those of trec_eval, ir_measures, BEIR, MTEB and ranx."""
+    from ragbench.data.cells import TABLE
+
+    return {name: metric for metric, names in TABLE["measures"].items() for name in names}
+
+
 def label(name: str, *, nearly: bool = False) -> str:
     """The catalogue's label of a measure: `nDCG(dcg='exp-log2')@10` is `ndcg(gain=exponential)@10`.
 
     A name that no tool has, and one that is a label already, stays as it is; nearly: the next one is taken for it.
     """
-    written = _WRITTEN.fullmatch(name.strip())
+    known, written = names_of_measures(), _WRITTEN.fullmatch(name.strip())
     key = "" if written is None else re.sub("[_-]", "", written["name"]).casefold()
-    key = next(iter(difflib.get_close_matches(key, NAMES, 1)), key) if nearly else key
-    if written is None or key not in NAMES:
+    key = next(iter(difflib.get_close_matches(key, known, 1)), key) if nearly else key
+    if written is None or key not in known:
         return name
-    metric, _, fixed = NAMES[key].partition("(")
+    metric, _, fixed = known[key].partition("(")
     cut, options = written["cut"], [fixed[:-1]] if fixed else []
     if metric == "rbp" and written["sign"] == ".":  # of ranx, whose rbp.95 is patient
         cut, options = None, [f"p=0.{cut}"]
@@ -160,6 +164,8 @@ def _cuts(names: Sequence[str]) -> list[str]:
 
 def distinct_names(runs: Sequence[Run]) -> list[str]:
     """One name a run: the file's, or its path where two files share a name."""
+    from ragbench.data import DatasetError
+
     names = [run.name for run in runs]
     named = [run.name if names.count(run.name) == 1 else str(run.path) for run in runs]
     if len(set(named)) < len(named):
