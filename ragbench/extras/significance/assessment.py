@@ -29,7 +29,7 @@ _GAINS = {"log2": "linear", "exp-log2": "exponential"}
 
 @cache
 def names_of_measures() -> dict[str, str]:
-    """Name, without case and what parts its words → the metric: those of trec_eval, ir_measures, BEIR, MTEB and ranx."""
+    """Name, without case and what parts its words → the metric, as trec_eval, ir_measures, BEIR and ranx have them."""
     from ragbench.data.cells import TABLE
 
     return {name: metric for metric, names in TABLE["measures"].items() for name in names}
