@@ -304,7 +304,9 @@ def is_total(cells: Mapping[str, Any]) -> str:
     """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty."""
     said = {name: str(value).strip() for name, value in cells.items() if value is not None and value == value}
     words = [name for name, text in said.items() if not NUMBER_OR_VERDICT.fullmatch(text)]
-    return words[0] if len(words) == 1 and _word(said[words[0]]).rstrip(": ") in _TOTALS else ""
+    told = _word(said[words[0]]).rstrip(": ") if len(words) == 1 else ""
+    is_total = told in _TOTALS or (told.count(" ") < 3 and "?" not in told and told.partition(" ")[0] in _TOTALS)
+    return words[0] if is_total else ""
 
 
 def choices_of(given: Any) -> dict[str, str]:

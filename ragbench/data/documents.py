@@ -172,10 +172,7 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
         why = "a file; name the folder that it is in" if folder.is_file() else "there is no such folder"
         raise DatasetError(f"{folder}: {why}")
     made = []
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
-            continue
+    for path in sorted(path for path in files(folder) if path.is_file()):
         why = ""
         with suppress(DatasetError):  # who reads it says that it cannot be read
             why = result_in(path)

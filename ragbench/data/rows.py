@@ -58,7 +58,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", *STREAMED}
+RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -87,7 +87,7 @@ def read_rows(
     JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
     separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
-    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel see `_excel`.
+    (keep_empty: they are empty texts). Of Excel see `_excel`.
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz, zstd or zip. held: who reads them
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
@@ -444,7 +444,7 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     names = [name.strip() for name in header[1]]
     _require_distinct(names, header[0])
     for place, cells in rows:
-        if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
+        if not any(map(str.strip, cells)) and (len(cells) != 1 or not keep_empty):  # as spreadsheets end with
             continue
         while len(cells) > len(names) and not cells[-1].strip():
             cells.pop()

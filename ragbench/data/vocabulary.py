@@ -39,12 +39,13 @@ SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
 
 
 def key(name: Any) -> str:
-    """A name without what does not tell two apart: `Ground Truths`, `groundTruth` and `ground-truth` are one."""
-    text = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
+    """A name without what does not tell two apart: `Ground Truths` and `groundTruth`, `Score` and `Score (1-5)`."""
+    text = _IDLE.sub("", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
     is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
+_IDLE = re.compile(r"\s*\(\d+\s*[-–—/.…]+\s*\d+\)\s*$|[\W_]+")
 _PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
@@ -304,9 +305,8 @@ class Columns:
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
                     values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
             if isinstance(texts := values.get("reference"), list):
-                values["reference"] = [
-                    part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
-                ]
+                parts = (part.strip() for text in texts for part in str(text).split(plan.format.parted))
+                values["reference"] = [*filter(None, parts)]
         return values
 
     def _require_one_scale(self, given: Any, place: str) -> None:
@@ -485,7 +485,7 @@ YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
-    rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
+    rf"|({_ANSWERS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
     re.IGNORECASE,
 )
 

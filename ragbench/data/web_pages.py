@@ -126,9 +126,8 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
     for tag in soup(True):
         roles = str(tag.get("role") or "").split()
         within = tag.find_parent(SECTIONS)
-        is_frame = (tag.name in ("header", "footer") and within is None) or (
-            tag.name == "footer" and within is not None and within.name in ("main", "article")
-        )
+        is_outer = within is None or (tag.name == "footer" and within.name in ("main", "article"))
+        is_frame = tag.name in ("header", "footer") and is_outer
         if tag.name == "nav" or ROLES & {*roles} or is_frame or (tag.name == "footer" and _is_of_links(tag)):
             if tag.name == "header" and tag.find("h1") and len(soup("h1")) == len(tag("h1")):
                 continue

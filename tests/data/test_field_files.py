@@ -442,7 +442,9 @@ def test_places_among_choices_that_are_counted_from_one_are_refused() -> None:
         samples_of([{"question": "q", "choices": ["a", "b"], "reference": place} for place in (1, 2)])
 
 
-@pytest.mark.parametrize("word", ["Total", "Итого:", "Average", "Mean", "В среднем"])
+@pytest.mark.parametrize(
+    "word", ["Total", "Итого:", "Average", "Mean", "В среднем", "Средняя оценка", "Average score:"]
+)
 def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"question,answer,reference,score\nWhen?,At 8,8,1\n{word},,,0.95\n{word},12,3,\n", encoding="utf-8")
@@ -453,6 +455,7 @@ def test_a_row_of_totals_is_no_answer(word: str, tmp_path: Path) -> None:
     rows = [{"question": "When?", "answer": "At 8"}, {"question": word, "answer": 7}]
     assert len(samples_of(rows, forms=Forms())) == 1
     assert len(samples_of([{"question": word, "answer": "the sum of all"}], forms=Forms())) == 1
+    assert len(samples_of([{"question": f"{word} of floors in hall 2?", "answer": 7}], forms=Forms())) == 1
 
 
 def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:

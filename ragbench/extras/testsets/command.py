@@ -102,7 +102,7 @@ def draft(
     if not made:
         raise data.DatasetError(
             f"no question was drafted: none of {counted(len(distinct), 'passage')} has words that tell it from the "
-            f"others. ragbench run tier0_embeddings --dataset {name} needs no questions; ragbench load questions FILE "
+            f"others. ragbench run dataset --dataset {name} needs no questions; ragbench load questions FILE "
             f"--name asked --chunks-from {name} brings people's"
         )
     if most < questions:

@@ -147,7 +147,7 @@ def test_passages_that_are_all_alike_get_few_questions_and_those_without_words_a
     assert "10 known-item questions to 1 passage are in alike" in said
     refused = str(invoke("draft", "short").exception)
     assert "none of 2 passages has words that tell it from the others" in refused
-    assert "ragbench run tier0_embeddings --dataset short needs no questions" in refused
+    assert "ragbench run dataset --dataset short needs no questions" in refused
 
 
 SYSTEMS = """
