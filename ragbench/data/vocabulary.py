@@ -485,7 +485,7 @@ YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
-    rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
+    rf"|({_ANSWERS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
     re.IGNORECASE,
 )
 

@@ -277,6 +277,10 @@ class TestSeveralSystems:
             ("alpha", "a", "1"), ("beta", "b", "1"), ("alpha", "a", "2"), ("beta", "b", "2"),
         ]  # fmt: skip
 
+    def test_their_numbers_may_follow_at_once(self) -> None:
+        found = samples_of([{"question": "q", "answer1": "at 8", "answer2": "at 9"}])
+        assert [(one.system, one.response) for one in found] == [("1", "at 8"), ("2", "at 9")]
+
     @pytest.mark.parametrize("first", [{"a_answer": "8", "b_answer": "9"}, {"a_answer": None, "b_answer": "9"}])
     def test_answers_that_are_numbers_or_missing_are_of_a_wide_table_like_others(self, first: dict[str, Any]) -> None:
         rows = [
