@@ -253,7 +253,7 @@ def _table() -> dict[str, Any]:
     return {
         part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
         if isinstance(lists, dict) else
-        [own | {"marks": [each for mark in own["marks"] for each in _spelled(mark, words)]} for own in lists]
+        [own | {"marks": [each for mark in own.get("marks", ()) for each in _spelled(mark, words)]} for own in lists]
         for part, lists in table.items()
     }  # fmt: skip
 
