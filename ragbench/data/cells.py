@@ -315,8 +315,16 @@ def choices_of(given: Any) -> dict[str, str]:
         given = {str(own["label"]): own["text"] for own in given}
     if isinstance(given, list):
         given = {named: text for place, text in enumerate(given) for named in (chr(ord("A") + place), str(place))}
-    is_of_texts = isinstance(given, Mapping) and all(isinstance(text, str | int | float) for text in given.values())
-    return {str(label).upper(): str(text) for label, text in given.items()} if is_of_texts else {}
+    named = (
+        {str(label).upper(): text for label, text in given.items() if text is not None}
+        if isinstance(given, Mapping)
+        else {}
+    )
+    return (
+        {label: str(text) for label, text in named.items()}
+        if all(isinstance(text, str | int | float) for text in named.values())
+        else {}
+    )
 
 
 def chosen(named: Any, choices: Mapping[str, str]) -> Any:

@@ -17,7 +17,7 @@ from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
 from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
-from ragbench.data.samples import Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
+from ragbench.data.samples import NO_ANSWER, Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -382,7 +382,11 @@ class Questions:
         if "user_input" not in fields:
             return {}
         asked = {"id": row.get("id"), "user_input": fields["user_input"], "cluster": page, "source": "squad"}
-        if about["is_impossible"] or (not answers and isinstance(opened(row["answers"]), Mapping)):
+        if (
+            about["is_impossible"]
+            or (answers and answers[0]["text"] == NO_ANSWER)
+            or (not answers and isinstance(opened(row["answers"]), Mapping))
+        ):
             return {**asked, "answerable": False}
         if not answers:
             raise DatasetError(f"{place}: answerable question without an answer")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,13 +16,16 @@ from typing import Any
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, held, opened
 from ragbench.data.files import LATEST, cut, parse_json
-from ragbench.data.vocabulary import PARTS, key
+from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
 
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+_WHO, _WHAT = ("role", "sender", "speaker", "author", "from"), ("content", "text", "message")
+"""Who wrote a message that is a row of a table, and its words, as `key` has their names."""
+_SESSIONS = tuple(map(key, FIELDS["session"]))
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -182,6 +185,34 @@ def role_of(message: Any) -> str | None:
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
     role = _first(message, ("role", "message.role", "type", "from", "speaker"))
     return role if isinstance(role, str) else None
+
+
+_ROLES = {name.casefold(): name for name in (*PARTS.people, *PARTS.models, "system", "tool", "developer", "function")}
+_IN_ORDER = {"turn", "turnid", "turnnumber", "position", "order", "messageindex"}
+
+
+def dialogues_of(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The placed rows of a table; of messages that stand in a row each, those of one dialogue are a row, in the order
+    of their times or turns."""
+    dialogues: dict[str, tuple[str, dict[str, Any]]] = {}
+    for place, row in rows:
+        names = {key(name): name for name in row}
+        who, what, session = (
+            next((row[names[name]] for name in own if name in names), None) for own in (_WHO, _WHAT, _SESSIONS)
+        )
+        role = _ROLES.get(str(who).strip().casefold())
+        if session is None or role is None or what is None:
+            yield place, row
+            continue
+        said = {"role": role, "content": what}
+        dialogue = dialogues.setdefault(str(session), (place, {"id": session, "messages": []}))[1]
+        dialogue["messages"].append({**{name: row[own] for name, own in names.items() if name not in _WHO}, **said})
+    for place, row in dialogues.values():
+        ordered = [name for name in row["messages"][0] if field_of(name) == "time" or name in _IN_ORDER]
+        moments = [moment(message.get(ordered[0])) if ordered else None for message in row["messages"]]
+        if None not in moments:
+            row["messages"] = [row["messages"][n] for n in sorted(range(len(moments)), key=lambda n: moments[n] or 0)]
+        yield place, row
 
 
 def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:

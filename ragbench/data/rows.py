@@ -48,6 +48,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
+from ragbench.data.payloads import dialogues_of
 from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -113,7 +114,7 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    rows = _unnested(rows) if spread else rows
+    rows = dialogues_of(_unnested(rows) if spread else rows)
     return rows if left_out is None else without_totals(rows, left_out)
 
 
@@ -160,6 +161,10 @@ def _content(path: Path, endings: set[str]) -> set[str]:
     ending = "" if is_packed else BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
+    if endings & EXCEL and start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<"):
+        raise DatasetError(
+            f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
+        )
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
 

@@ -26,9 +26,9 @@ RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
 PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
-PARTED = ("contexts", "reference_contexts", "reference")
-"""Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
-_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
+PARTED = ("contexts", "reference_contexts", "reference", "choices")
+"""Fields that may be parted into numbered columns: `context_1`, `context_2` …; choices have letters, too."""
+_NUMBERED = re.compile(r"(.*[^\W\d_])(?:[\s_.№#-]*(\d+)|[\s_.-]+([A-Ja-j]))")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -45,7 +45,7 @@ def key(name: Any) -> str:
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
+_PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разметка") + 1]))
@@ -78,8 +78,8 @@ class Format:
 
     def place(self, column: str) -> str:
         """Where a row has what a column would hold: its own name for any that is there."""
-        path = re.match(r"[\w.]+", self.holds.get(column, ""))
-        return path[0] if path else column
+        path = re.match(r"\[?([\w.]+)", self.holds.get(column, ""))
+        return path[1] if path else column
 
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What stands at the paths of a row, as columns."""
@@ -108,7 +108,10 @@ def at(path: str, row: Mapping[str, Any]) -> Any:
     """What stands at a path of JMESPath in a row, whose cells may hold JSON; None where nothing does."""
     import jmespath
 
-    return jmespath.search(path, {name: opened(value) if name in path else value for name, value in row.items()})
+    try:
+        return jmespath.search(path, {name: opened(value) if name in path else value for name, value in row.items()})
+    except jmespath.exceptions.JMESPathTypeError:  # of a function that takes another kind of value
+        return None
 
 
 def _distinct(value: Any) -> Any:
@@ -118,7 +121,7 @@ def _distinct(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _formats(columns: tuple[str, ...]) -> tuple[Format, ...]:
-    there = set(map(key, columns))
+    there = {*map(key, columns), *(key(part) for part in map(_part, columns) if part == "choices")}
     return tuple(layout for layout in FORMATS if any(there >= marks for marks in layout.marks))
 
 
@@ -146,6 +149,8 @@ def _part(name: str) -> str:
     if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
         return ""
     part = _KNOWN.get(key(numbered[1]), "")
+    if numbered[3] and part != "choices":
+        return ""
     return part if part in PARTED else "value" if part in ("value", "rater") else ""
 
 
@@ -207,7 +212,7 @@ class Columns:
     given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
     several columns, parted by commas, each is what one system answered, or what one person gave as a label. only: the
     fields that the reader knows. takes: column → field, where the reader means another one by that name than FIELDS,
-    the likelier name first.
+    the likelier name first. strict: a column of `given` that is not there is an error; else it is `lacking`.
     """
 
     def __init__(
@@ -215,11 +220,13 @@ class Columns:
         given: Mapping[str, Any] | None = None,
         only: Iterable[str] = FIELDS,
         takes: Mapping[str, str] = MappingProxyType({}),
+        *,
+        strict: bool = True,
     ) -> None:
         self._only = frozenset(only)
         self._takes = {key(column): field_name for column, field_name in takes.items()}
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
-        self._needed = set(explicit)
+        self._needed, self._strict = set(explicit), strict
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
@@ -287,6 +294,7 @@ class Columns:
             if isinstance(is_yes := values.get(field_name), bool):
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
+            values["value"] = _given(opened(values["value"]))
             self._require_one_scale(values["value"], place)
         if isinstance(system := values.get("system"), str) and (
             len(system.split()) > 12 or _PROMPT.search(system.strip())
@@ -338,6 +346,11 @@ class Columns:
                 said["response"] = _VERDICT.sub("", said["response"])
             yield {**values, "system": system, **said}
 
+    @property
+    def lacking(self) -> dict[str, str]:
+        """Field → the column that was named for it and is not there."""
+        return {own: name for own, name in self._lacking.items() if own in self._needed and own not in self.read}
+
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
         unread = [name for name in self.unread if name not in self.read.values()]
@@ -346,7 +359,7 @@ class Columns:
         lacking = (
             f"[columns] of ragbench.toml: the {spoken(field_name)} is no column {name}"
             for field_name, name in self._lacking.items()
-            if field_name in self._only and field_name not in self.read
+            if field_name in self._only - self.read.keys() - self._needed
         )
         told = (sentence.format(count) for sentence, count in self._told.items())
         return [*([said] if unread else []), *lacking, *told]
@@ -375,8 +388,9 @@ class Columns:
             return self._plans[at]
         keys = {name: key(name) for name in row if name}
         named = self._named(at[0], place)
-        if told is not None and told.instead and not (named or {"user_input", "response"} & {*map(field_of, row)}):
-            raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
+        is_else = told is not None and (told.when or not {"user_input", "response"} & {*map(field_of, row)})
+        if told is not None and told.instead and is_else and not named:
+            raise DatasetError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         fields = {own: columns for own, columns in named.items() if len(columns) == 1 or own == "value"}
@@ -391,7 +405,7 @@ class Columns:
                 continue
             part = _part(name)
             field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name))
-            if plain == "result" and field_name == "response" and isinstance(opened(row[name]), list):
+            if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
@@ -426,7 +440,7 @@ class Columns:
         for field_name, given in self._given.items():
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
-            if field_name in self._needed and None in own and not self.read:
+            if field_name in self._needed and None in own and self._strict and not self.read:
                 name, has = wanted[own.index(None)].strip(), f"; it has {cut_list(columns)}"
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
@@ -439,6 +453,8 @@ class Columns:
         first = row[there[0]]
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
+        if field_name == "choices" and joined:
+            return {parts[2] or parts[3]: row[name] for name in there if (parts := _NUMBERED.fullmatch(name))}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
             return native(first)
         if field_name not in CONTENT:
@@ -516,6 +532,8 @@ def _guess(name: str, left: Sequence[str]) -> str:
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
             return field_name
+    if plain in _KNOWN:
+        return ""
     near = difflib.get_close_matches(plain, [known for known, meant in _KNOWN.items() if meant in left], 1, 0.8)
     return _KNOWN[near[0]] if near else ""
 
@@ -557,6 +575,17 @@ def _is_named(value: Any) -> bool:
         not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
         for part in (parts if isinstance(parts, list) else [parts])
     )
+
+
+def _given(value: Any) -> Any:
+    """What people gave in a list: of objects with a rater and a value by their names, the first of each; of one alone
+    that."""
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        of_each: dict[str, Any] = {}
+        for one in value:
+            of_each.setdefault(str(one.get("rater")), one.get("value"))
+        return of_each
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _blank(value: Any) -> bool:

@@ -243,19 +243,22 @@ def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
     ]
 
 
-REFUSED: dict[str, Any] = {
-    "spans of Jaeger": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
-    "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
-    "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
-    "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
-}
+REFUSED: list[tuple[str, Any]] = [
+    ("spans of traces", {"data": [{"traceID": "a", "spans": [], "processes": {}}]}),
+    ("spans of traces", {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]}),
+    ("a step of a trace", [{**ASKED, "span_id": "b", "root_span_id": "a"}]),
+    ("a step of a trace", [{**ASKED, "op_name": "weave:///p/op/f:1", "trace_id": "t", "parent_id": "a"}]),
+    ("a reply of Elasticsearch without its question", {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}}),
+    ("one message of a dialogue", [{"role": "user", "content": "When?"}]),
+    ("rows of Labelbox", [{"data_row": {"id": "a", "row_data": "https://example.org/a.txt"}, "projects": {}}]),
+]
 
 
-@pytest.mark.parametrize("said", REFUSED)
-def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
-    """A message would be a passage, and a dialogue a table of these."""
-    (bare / "a.json").write_text(json.dumps(REFUSED[said]))
-    with pytest.raises(DatasetError, match=rf"a\.json, (item|line) 1: {said}.*`ragbench (score|load traces)`"):
+@pytest.mark.parametrize(("said", "written"), REFUSED)
+def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str, written: Any) -> None:
+    """A message would be a passage, a dialogue a table of these, and each step of a trace an answer."""
+    (bare / "a.json").write_text(json.dumps(written))
+    with pytest.raises(DatasetError, match=rf"a\.json: no row can be used: 1 × row with {said}: .*(`ragbench|label)"):
         read_samples(bare / "a.json", Forms())
 
 
