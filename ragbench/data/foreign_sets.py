@@ -14,10 +14,10 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import number
+from ragbench.data.payloads import Said, number, turns_of
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
 from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, Said, contexts_of, items_of, sample_in, turns_in, turns_of
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 

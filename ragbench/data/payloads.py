@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, held, opened
@@ -185,6 +185,45 @@ def role_of(message: Any) -> str | None:
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
     role = _first(message, ("role", "message.role", "type", "from", "speaker"))
     return role if isinstance(role, str) else None
+
+
+class Said(NamedTuple):
+    """A turn of a dialogue: what was asked, what was answered, and the passages that it was answered from."""
+
+    question: str
+    answer: str | None = None
+    contexts: Any = None
+
+
+def turns_of(value: Any) -> list[Said] | None:
+    """The turns, where the value is a dialogue: a list of messages, or such a list in a cell.
+
+    A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
+    tools and systems say is passed over, and of several answers to a question the last is its answer. None for
+    anything else.
+    """
+    value = opened(value)
+    value = value.get("messages") if isinstance(value, Mapping) else value
+    if not isinstance(value, list) or not value:
+        return None
+    value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
+    if not all(value):
+        return None
+    turns: list[Said] = []
+    for message in value:
+        role = role_of(message)
+        if role is None or not message.keys() & {"content", "value", "text", "kwargs"}:
+            return None
+        content = message_text(message)
+        if not content:
+            continue
+        if role in PARTS.people:
+            turns.append(Said(content))
+        elif role in PARTS.models and turns:
+            retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
+                              and name not in PARTS.says), None)  # fmt: skip
+            turns[-1] = Said(turns[-1].question, content, retrieved)
+    return turns or None
 
 
 _ROLES = {name.casefold(): name for name in (*PARTS.people, *PARTS.models, "system", "tool", "developer", "function")}

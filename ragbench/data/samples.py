@@ -8,21 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
-from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import OF_PASSAGES, answer_of, label, message_text, passage_of, question_of, role_of
+from ragbench.data.payloads import OF_PASSAGES, answer_of, label, passage_of, question_of, turns_of
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
+from ragbench.data.vocabulary import LEGAL, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,45 +315,6 @@ def _refuse_torn(sample: Sample) -> None:
             raise DatasetError(
                 f"sample {sample.id!r}: {field} = {cut(value)} holds half of a character (a lone surrogate)"
             )
-
-
-class Said(NamedTuple):
-    """A turn of a dialogue: what was asked, what was answered, and the passages that it was answered from."""
-
-    question: str
-    answer: str | None = None
-    contexts: Any = None
-
-
-def turns_of(value: Any) -> list[Said] | None:
-    """The turns, where the value is a dialogue: a list of messages, or such a list in a cell.
-
-    A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
-    tools and systems say is passed over, and of several answers to a question the last is its answer. None for
-    anything else.
-    """
-    value = opened(value)
-    value = value.get("messages") if isinstance(value, Mapping) else value
-    if not isinstance(value, list) or not value:
-        return None
-    value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
-    if not all(value):
-        return None
-    turns: list[Said] = []
-    for message in value:
-        role = role_of(message)
-        if role is None or not message.keys() & {"content", "value", "text", "kwargs"}:
-            return None
-        content = message_text(message)
-        if not content:
-            continue
-        if role in PARTS.people:
-            turns.append(Said(content))
-        elif role in PARTS.models and turns:
-            retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
-                              and name not in PARTS.says), None)  # fmt: skip
-            turns[-1] = Said(turns[-1].question, content, retrieved)
-    return turns or None
 
 
 def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:

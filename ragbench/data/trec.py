@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
-from ragbench.data.cells import TABLE
+from ragbench.data.cells import TABLE, printed
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, parquet_rows, unpacked
-from ragbench.data.vocabulary import JUDGED, key, printed
+from ragbench.data.vocabulary import JUDGED, key
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import shlex
 import unicodedata
@@ -18,7 +17,19 @@ from typing import Any
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.data.cells import NUMBER_OR_VERDICT, TABLE, choices_of, chosen, fields_of, mark, native, opened
+from ragbench.data.cells import (
+    TABLE,
+    blank,
+    choices_of,
+    chosen,
+    fields_of,
+    given_in,
+    is_text,
+    mark,
+    missing,
+    native,
+    opened,
+)
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
@@ -50,7 +61,6 @@ _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разметка") + 1]))
 """Names of marks that say nothing of a rater: of two such columns each is of another thing."""
-_NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _NULL = {"None", "NULL", "null"}
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
@@ -164,30 +174,9 @@ def spoken(field: str) -> str:
     return SPOKEN.get(field, field)
 
 
-_PRINTED = {what: ([*map(re.compile, signs)], instead) for what, (*signs, instead) in TABLE["printed"].items()}
-
-
-def printed(text: str) -> str:
-    """What a program made that was to be read by people, and what is read instead; empty for any other text."""
-    text = text.lstrip()
-    for what, (signs, instead) in _PRINTED.items():
-        if any(sign.search(text) for sign in signs):
-            return f"{what}: {instead}"
-    return ""
-
-
 def is_content(name: Any) -> bool:
     """Whether a column of this name is a question, an answer, a reference or passages."""
     return field_of(name) in (*CONTENT, "questions")
-
-
-def missing(value: Any) -> bool:
-    """Whether nothing was given: None and NaN, also as pandas writes it into a text."""
-    if isinstance(value, float):
-        return math.isnan(value)
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and value in _NOTHING)
-    )
 
 
 class AmbiguousError(DatasetError):
@@ -231,7 +220,7 @@ class Columns:
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._told = Counter[str]()
-        self.unread: dict[str, None] = {}
+        self.unread: dict[str, bool] = {}  # whether its first cell is a text
         self.read: dict[str, str] = {}
         self.format = ""
 
@@ -271,16 +260,17 @@ class Columns:
                 self._told[
                     f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
                 ] += 1
-            there = [name for name in there if not _blank(row[name])] or there
-            if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
-                there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
+            there = [name for name in there if not blank(row[name])] or there
+            if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
+                there = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")] or there
             if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
-                self.unread.update(dict.fromkeys(there))
+                self.unread.update(dict.fromkeys(there, False))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 there = [told.place(name) if told else name for name in there]
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
-        self.unread.update(dict.fromkeys(plan.unread))
+        for name in plan.unread:
+            self.unread.setdefault(name, is_text(row.get(name)))
         if (
             not has_answers
             and "user_input" in values
@@ -294,7 +284,7 @@ class Columns:
             if isinstance(is_yes := values.get(field_name), bool):
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
-            values["value"] = _given(opened(values["value"]))
+            values["value"] = given_in(opened(values["value"]))
             self._require_one_scale(values["value"], place)
         if isinstance(system := values.get("system"), str) and (
             len(system.split()) > 12 or _PROMPT.search(system.strip())
@@ -374,6 +364,11 @@ class Columns:
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return
+        systems = [
+            name for name in unread if self.unread.get(name) and not (field_of(name) or _NO_TEXT.search(key(name)))
+        ]
+        if "response" in left and "user_input" in self.read and len(systems) > 1:
+            yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
         for name in unread:
             other = "" if field_of(name) else _of_one_system(name)[1]
             if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
@@ -457,10 +452,7 @@ class Columns:
             return {parts[2] or parts[3]: row[name] for name in there if (parts := _NUMBERED.fullmatch(name))}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
             return native(first)
-        if field_name not in CONTENT:
-            self.unread.update(dict.fromkeys(there[1:]))
-            return native(first)
-        if joined:
+        if joined and field_name in CONTENT:
             parts = [native(opened(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
         if field_name == "reference":  # a list that has what all other columns hold contradicts none
@@ -468,8 +460,8 @@ class Columns:
             for name, own in lists.items():
                 if all(row[other] in own for other in there if other != name):
                     return [native(first), *(value for value in own if value != first)]
-        if key(there[0]) == key(FIELDS[field_name][0]):
-            self.unread.update(dict.fromkeys(there[1:]))
+        if field_name not in CONTENT or key(there[0]) == key(FIELDS[field_name][0]):
+            self.unread.update(dict.fromkeys(there[1:], False))
             return native(first)
         said = spoken(field_name)
         which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
@@ -490,7 +482,7 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
-            is_answer = name.startswith(system) or name in self.read.get("response", "") or _is_text(row[name])
+            is_answer = name.startswith(system) or name in self.read.get("response", "") or is_text(row[name])
             if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
@@ -575,27 +567,6 @@ def _is_named(value: Any) -> bool:
         not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
         for part in (parts if isinstance(parts, list) else [parts])
     )
-
-
-def _given(value: Any) -> Any:
-    """What people gave in a list: of objects with a rater and a value by their names, the first of each; of one alone
-    that."""
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        of_each: dict[str, Any] = {}
-        for one in value:
-            of_each.setdefault(str(one.get("rater")), one.get("value"))
-        return of_each
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _blank(value: Any) -> bool:
-    return isinstance(value, str) and not value.strip()
-
-
-def _is_text(value: Any) -> bool:
-    if isinstance(value, str):
-        return not NUMBER_OR_VERDICT.fullmatch(value.strip())
-    return isinstance(value, list | tuple)
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:

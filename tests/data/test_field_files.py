@@ -469,3 +469,81 @@ def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
     write_lines(bare / "stream.jsonl", told)
     found = [(one.id, one.system, one.response) for one in read_samples(bare / "stream.jsonl")]
     assert found == [("a", "small-1", "It opens at 8."), ("b", "small-1", "Ann")]
+
+
+MESSAGES = [
+    {"chat_id": "a", "Role": "user", "Content": "When?", "created_at": "2024-01-01T10:00:00Z"},
+    {"chat_id": "b", "Role": "User", "Content": "Who?", "created_at": "2024-01-01T10:00:05Z"},
+    {"chat_id": "a", "Role": "assistant", "Content": "8", "created_at": "2024-01-01T10:00:09Z"},
+    {"chat_id": "b", "Role": "assistant", "Content": "Ann", "created_at": "2024-01-01T10:00:10Z"},
+    {"chat_id": "a", "Role": "user", "Content": "Where?", "created_at": "2024-01-01T10:01:00Z"},
+    {"chat_id": "a", "Role": "assistant", "Content": "Here", "created_at": "2024-01-01T10:01:02Z"},
+]
+
+
+@pytest.mark.parametrize("rows", [MESSAGES, MESSAGES[::-1]])
+def test_messages_of_a_row_each_are_dialogues_in_the_order_of_their_times(
+    bare: Path, rows: list[dict[str, str]]
+) -> None:
+    path = write_lines(bare / "a.jsonl", rows)
+    expected = {"a.1": ("When?", "8"), "a.2": ("Where?", "Here"), "b.1": ("Who?", "Ann")}
+    assert {one.id: (one.user_input, one.response) for one in read_samples(path, Forms())} == expected
+    made = {one.id: [turn.question for turn in one.turns] for one in foreign_sets.dialogues(path).dialogues}
+    assert made == {"a": ["When?", "Where?"], "b": ["Who?"]}
+
+
+@pytest.mark.parametrize("names", ["option_a,option_b", "Choice A,Choice B", "A,B", "choice1,choice2"])
+def test_choices_in_columns_of_their_own_are_what_their_letters_stand_for(bare: Path, names: str) -> None:
+    first, second = ("1", "2") if "1" in names else ("A", "B")
+    text = f"question,{names},answer,model_answer\nWhen?,At 7,At 8,{second},{first}\n"
+    (bare / "a.csv").write_text(text)
+    forms = Forms()
+    [sample] = read_samples(bare / "a.csv", forms)
+    assert (sample.response, sample.reference, forms.unread) == ("At 7", "At 8", [])
+
+
+class TestTwoFiles:
+    """Answers, and the questions that they are to."""
+
+    @staticmethod
+    def read(folder: Path, answers: list[dict[str, Any]], asked: list[dict[str, Any]], **columns: str) -> list[Any]:
+        paths = [write_lines(folder / "system.jsonl", answers), write_lines(folder / "gold.jsonl", asked)]
+        samples = read_all(paths, Forms(), columns)
+        return [(one.id, one.user_input, one.response, one.reference, one.system) for one in samples]
+
+    def test_right_answers_that_are_called_answers_are_named(self, bare: Path) -> None:
+        files = [{"id": 1, "prediction": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
+        with pytest.raises(DatasetError, match=r"system\.jsonl: has no questions, .* --column reference=answer"):
+            self.read(bare, *files)
+        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
+
+    def test_a_column_that_no_file_has_is_named(self, bare: Path) -> None:
+        with pytest.raises(DatasetError, match=r"system\.jsonl, gold\.jsonl: none has a column right"):
+            self.read(bare, [{"id": 1, "answer": "8"}], [{"id": 1, "question": "When?"}], reference="right")
+
+    def test_rows_without_ids_are_joined_in_their_order(self, bare: Path) -> None:
+        asked = [{"query": "When?", "reference_answer": "8"}, {"query": "Who?", "reference_answer": "Ann"}]
+        answers = [{"response": "At 8"}, {"response": "Bob"}]
+        told = [("1", "When?", "At 8", "8", "system"), ("2", "Who?", "Bob", "Ann", "system")]
+        assert [own[1:] for own in self.read(bare, answers, asked)] == [own[1:] for own in told]
+        with pytest.raises(DatasetError, match=r"2 answers and 1 questions of gold\.jsonl that nothing joins"):
+            self.read(bare, answers, asked[:1])
+
+    def test_numbers_of_rows_are_no_ids(self, bare: Path) -> None:
+        """The first row of the answers is not the question that is called 1."""
+        asked = [{"id": 0, "question": "When?", "reference": "8"}, {"id": 1, "question": "Who?", "reference": "Ann"}]
+        with pytest.raises(DatasetError, match="that nothing joins: ids are expected in both, or in neither"):
+            self.read(bare, [{"response": "At 8"}, {"response": "Bob"}], asked)
+
+    def test_questions_may_stand_beside_what_another_system_answered(self, bare: Path) -> None:
+        asked = [{"id": 1, "question": "When?", "reference": "8", "answer": "9"}]
+        assert self.read(bare, [{"id": 1, "prediction": "At 8"}], asked) == [
+            ("1", "When?", "At 8", "8", "system"), ("1", "When?", "9", "8", "gold"),
+        ]  # fmt: skip
+
+
+def test_columns_that_several_systems_answered_in_are_guessed(bare: Path) -> None:
+    (bare / "a.csv").write_text("question,gold,gpt-4o,claude-3,seconds\nWhen?,8,At 8,At nine,1.5\n")
+    forms = Forms()
+    read_samples(bare / "a.csv", forms)
+    assert "are these answers of several systems? --column answer=gpt-4o,claude-3" in forms.unread[0]

@@ -168,3 +168,70 @@ def test_what_could_be_a_label_or_another_systems_answer_is_guessed(bare: Path) 
         forms = Forms()
         read_samples(bare / "t.csv", forms)
         assert guess in " ".join(forms.told)
+
+
+_ASKED = {"question": "When?", "answer": "At 8"}
+EXPORTS: dict[str, tuple[list[dict[str, Any]], dict[str, float]]] = {
+    "Argilla": (
+        [{"id": "a", "fields": _ASKED, "metadata": {}, "suggestions": {"ok": {"value": "bad"}}, "responses": {"ok": [
+            {"value": "good", "user_id": "u", "status": "submitted"}, {"value": "bad", "user_id": "v"},
+            {"value": "bad", "user_id": "w", "status": "discarded"}]}}],
+        {"u": 1.0, "v": 0.0},
+    ),
+    "Argilla, before its version 2": (
+        [{"id": "a", "fields": {"prompt": "When?", "response": "At 8"}, "responses": [
+            {"user_id": "u", "status": "submitted", "values": {"rating": {"value": 4}, "why": {"value": "so"}}}]}],
+        {"u": 4.0},
+    ),
+    "Label Studio": (
+        [{"id": 1, "data": _ASKED, "predictions": [], "annotations": [
+            {"completed_by": 7, "was_cancelled": False, "result": [{"value": {"choices": ["Correct"]}}]},
+            {"completed_by": {"email": "b@example.org"}, "result": [{"value": {"choices": ["Incorrect"]}}]},
+            {"completed_by": 9, "was_cancelled": True, "result": []}]}],
+        {"7": 1.0, "b@example.org": 0.0},
+    ),
+    "Label Studio, stars": (
+        [{"id": 1, "data": _ASKED, "annotations": [{"completed_by": 7, "result": [{"value": {"rating": 5}}]}]}],
+        {"7": 5.0},
+    ),
+    "Label Studio, a row each": (
+        [{**_ASKED, "id": 1, "annotator": who, "annotation_id": n, "lead_time": 3.2, "correctness": said}
+         for n, (who, said) in enumerate({"7": "Correct", "8": "Incorrect"}.items())],
+        {"7": 1.0, "8": 0.0},
+    ),
+    "Prodigy": (
+        [{**_ASKED, "response": "At 8", "answer": said, "_input_hash": 1, "_task_hash": 2, "_annotator_id": who}
+         for who, said in (("db-a", "accept"), ("db-b", "reject"))],
+        {"db-a": 1.0, "db-b": 0.0},
+    ),
+    "Prodigy, choices": (
+        [{"question": "When?", "response": "At 8", "accept": ["bad"], "answer": "accept", "options": [{"id": "bad"}],
+          "_input_hash": 1, "_task_hash": 2, "_session_id": "db-a"}],
+        {"db-a": 0.0},
+    ),
+    "Toloka": (
+        [{"INPUT:question": "When?", "INPUT:answer": "At 8", "OUTPUT:result": said, "GOLDEN:result": "",
+          "ASSIGNMENT:task_id": "t", "ASSIGNMENT:worker_id": who} for who, said in (("w", "OK"), ("x", "BAD"))],
+        {"w": 1.0, "x": 0.0},
+    ),
+    "Toloka, without names of tasks": (
+        [{"INPUT:question": "When?", "INPUT:answer": "At 8", "OUTPUT:score": said, "ASSIGNMENT:worker_id": who}
+         for who, said in (("w", "5"), ("x", "4"))],
+        {"w": 5.0, "x": 4.0},
+    ),
+    "doccano": ([{"id": 1, "text": "At 8", "question": "When?", "label": ["correct"], "Comments": []}],
+                {"people": 1.0}),
+}  # fmt: skip
+"""What people said of one answer, as the programs write it that asked them, and what each gave."""
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_people_said_in_a_program_of_labels_is_read(tmp_path: Path, name: str) -> None:
+    rows, labels = EXPORTS[name]
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    brought, _ = data.answer_tables.read(path)
+    [rated] = brought.ratings
+    assert (rated.answer, rated.ratings) == ("At 8", labels)
+    assert [question.text for question in brought.questions] == ["When?"]
+    [sample] = read_samples(path, Forms())
+    assert (sample.user_input, sample.response, sample.reference, sample.cluster) == ("When?", "At 8", None, None)
