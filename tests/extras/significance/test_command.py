@@ -374,14 +374,8 @@ def test_who_said_what_is_read_out_of_the_export_of_a_program_of_labels(tmp_path
         for who, own in given.items() for n, said in enumerate(own)
     ]  # fmt: skip
     fields = {"question": "When?", "answer": "At 8"}
-    records = [
-        {
-            "id": n,
-            "fields": fields,
-            "responses": {"ok": [{"user_id": who, "value": own[n]} for who, own in given.items()]},
-        }
-        for n in range(3)
-    ]
+    said = [[{"user_id": who, "value": own[n]} for who, own in given.items()] for n in range(3)]
+    records = [{"id": n, "fields": fields, "responses": {"ok": own}} for n, own in enumerate(said)]
     for number, table in enumerate((rows, records)):
         path = write_lines(tmp_path / f"{number}.jsonl", table)
         found = json.loads(command_line.invoke("agree", path, "--json").stdout)
