@@ -299,14 +299,16 @@ def mark(value: Any) -> float | None:
 
 
 def given_in(value: Any) -> Any:
-    """What people gave in a list: of objects with a rater and a value by their names, the first of each; of one alone
-    that."""
+    """What people gave in a list: of objects with a rater and a value by their names, the first of each; of
+    several without names by their numbers; of one alone that."""
     if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
         of_each: dict[str, Any] = {}
         for one in value:
-            of_each.setdefault(str(one.get("rater")), one.get("value"))
+            of_each.setdefault(str(one.get("rater") or "people"), one.get("value"))
         return of_each
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
+    if isinstance(value, list) and len(value) > 1:
+        return {str(number): one for number, one in enumerate(value, 1)}
+    return value[0] if isinstance(value, list) and value else value
 
 
 def flag(value: Any) -> Any:

@@ -23,9 +23,8 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-_WHO, _WHAT = ("role", "sender", "speaker", "author", "from"), ("content", "text", "message")
-"""Who wrote a message that is a row of a table, and its words, as `key` has their names."""
-_SESSIONS = tuple(map(key, FIELDS["session"]))
+_OF_MESSAGES = [tuple(map(key, names)) for names in (PARTS.speakers, PARTS.words, FIELDS["session"])]
+"""Who wrote a message that is a row of a table, its words, and their dialogue, as `key` has the names."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -236,16 +235,15 @@ def dialogues_of(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[s
     dialogues: dict[str, tuple[str, dict[str, Any]]] = {}
     for place, row in rows:
         names = {key(name): name for name in row}
-        who, what, session = (
-            next((row[names[name]] for name in own if name in names), None) for own in (_WHO, _WHAT, _SESSIONS)
-        )
+        who, what, session = (next((row[names[name]] for name in own if name in names), None) for own in _OF_MESSAGES)
         role = _ROLES.get(str(who).strip().casefold())
         if session is None or role is None or what is None:
             yield place, row
             continue
         said = {"role": role, "content": what}
         dialogue = dialogues.setdefault(str(session), (place, {"id": session, "messages": []}))[1]
-        dialogue["messages"].append({**{name: row[own] for name, own in names.items() if name not in _WHO}, **said})
+        rest = {name: row[own] for name, own in names.items() if name not in _OF_MESSAGES[0]}
+        dialogue["messages"].append({**rest, **said})
     for place, row in dialogues.values():
         ordered = [name for name in row["messages"][0] if field_of(name) == "time" or name in _IN_ORDER]
         moments = [moment(message.get(ordered[0])) if ordered else None for message in row["messages"]]

@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.expectations import expectation, kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, held, is_total, mark
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -560,6 +560,14 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
+
+
+def marked(row: Mapping[str, Any]) -> list[str]:
+    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
+    others = [name for name in row if name and field_of(name) != "id"]
+    with suppress(ValueError):
+        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
+    return []
 
 
 def listed(value: Any) -> Any:

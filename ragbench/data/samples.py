@@ -83,6 +83,11 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     if nowhere := set.intersection(*(set(own.lacking) for own in known.values())):
         told = next(iter(known.values())).lacking[min(nowhere)]
         raise DatasetError(f"{', '.join(path.name for path in paths)}: none has a column {told}")
+    for path, own in tables.items():  # the column that holds the right answers elsewhere holds a system's here
+        if field_of(known[path].read.get("reference")) == "response" and not any(map(_says, own)):
+            tables[path] = [
+                dataclasses.replace(each, response=each.reference, reference=None, references=()) for each in own
+            ]
     unasked = [path for path, own in tables.items() if not any(each.user_input for each in own)]
     asking = [
         path for path, own in tables.items()
@@ -126,6 +131,10 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
         joined = "in the same order" if "id" not in known[asking[0]].read else "with the same ids"
         forms.unread.append(f"{', '.join(path.name for path in asking)}: questions of the answers {joined}")
     return _unique(samples)
+
+
+def _says(sample: Sample) -> bool:
+    return sample.user_input is not None or sample.response is not None
 
 
 def streamed(

@@ -39,7 +39,7 @@ PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
 PARTED = ("contexts", "reference_contexts", "reference", "choices")
 """Fields that may be parted into numbered columns: `context_1`, `context_2` …; choices have letters, too."""
-_NUMBERED = re.compile(r"(.*[^\W\d_])(?:[\s_.№#-]*(\d+)|[\s_.-]+([A-Ja-j]))")
+_NUMBERED = re.compile(r"(.*[^\W\d_])(?:[\s_.№#-]*(\d+)|[\s_.-]+([A-Ja-jА-Еа-е]))")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -328,8 +328,8 @@ class Columns:
         if not wide:
             yield values
         for system, columns in wide.items():
-            self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
-            for name in columns.values():
+            for field_name, name in columns.items():
+                self.read.setdefault(field_name, ", ".join(own.get(field_name, "") for own in wide.values()))
                 self.unread.pop(name, None)
             said = {field_name: row[name] for field_name, name in columns.items()}
             if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said["response"], str):
@@ -356,18 +356,14 @@ class Columns:
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
-        left = [
-            field_name
-            for field_name in (*CONTENT, "value")
-            if field_name not in self.read and field_name in self._only and field_name != "messages"
-        ]
+        left = [own for own in (*CONTENT, "value") if own in self._only - self.read.keys() - {"messages"}]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return
         systems = [
             name for name in unread if self.unread.get(name) and not (field_of(name) or _NO_TEXT.search(key(name)))
         ]
-        if "response" in left and "user_input" in self.read and len(systems) > 1:
+        if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
             yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
         for name in unread:
             other = "" if field_of(name) else _of_one_system(name)[1]
@@ -409,6 +405,9 @@ class Columns:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
                 rare.setdefault(seldom, []).append(name)
+        if "rater" in fields and "value" in wanted - fields.keys():  # who says something is asked something
+            asked = [name for name in keys if field_of(name) in ("", "rater") and _ASKED.search(name)]
+            fields |= {"value": asked} if len(asked) == 1 else {}
         if "value" not in fields:
             fields.pop("rater", None)  # nobody can have given nothing
         for field_name, own in rare.items():
@@ -482,24 +481,26 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
-            is_answer = name.startswith(system) or name in self.read.get("response", "") or is_text(row[name])
-            if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
+            is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
+            if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        return wide if sum("response" in own for own in wide.values()) > 1 else {}
+        wide = {system: own for system, own in wide.items() if "response" in own}
+        return wide if len(wide) > 1 else {}
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
 """What true and false are as answers, in the language of the question."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
+_MARKS = "rating|label|grade|оценка|метка|балл"
 _OF_SYSTEM = re.compile(
-    rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
-    rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
+    rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|{_MARKS}|contexts?|documents?|контекст)"
+    rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
 
 
 def _of_one_system(name: str) -> tuple[str, str]:
-    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, contexts; else empty."""
+    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; else empty."""
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
@@ -590,11 +591,3 @@ def _is_right(given: Any) -> bool:
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
-
-
-def marked(row: Mapping[str, Any]) -> list[str]:
-    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
-    others = [name for name in row if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
-    return []

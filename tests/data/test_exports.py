@@ -199,6 +199,11 @@ EXPORTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             {"role": "assistant", "content": "At 8", "context": "Opens at 8."}]}},
         ("When?", "At 8", None, ["Opens at 8."], None),
     ),
+    "Phoenix's experiment, a table": (
+        'example_id,input,reference_output,output\ne,"{""question"": ""When?""}","{""answer"": ""8""}",At 8\n',
+        ("When?", "At 8", "8", None, None),
+    ),
+    "a turn a row": ({"user": "When?", "assistant": "At 8", "turn": 1}, ("When?", "At 8", None, None, None)),
     "MLflow, judged": (
         'request,response,expected_response/value,correctness/value\n"{""question"": ""When?""}",At 8,8,yes\n',
         ("When?", "At 8", "8", None, None),

@@ -471,6 +471,12 @@ def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
     assert found == [("a", "small-1", "It opens at 8."), ("b", "small-1", "Ann")]
 
 
+def test_choices_beside_a_right_answer_of_another_name(bare: Path) -> None:
+    (bare / "a.csv").write_text("question,A,B,C,correct_answer,model_answer\nWhen?,At 7,At 8,At 9,B,C\n")
+    [sample] = read_samples(bare / "a.csv")
+    assert (sample.response, sample.reference) == ("At 9", "At 8")
+
+
 MESSAGES = [
     {"chat_id": "a", "Role": "user", "Content": "When?", "created_at": "2024-01-01T10:00:00Z"},
     {"chat_id": "b", "Role": "User", "Content": "Who?", "created_at": "2024-01-01T10:00:05Z"},
@@ -481,7 +487,12 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("rows", [MESSAGES, MESSAGES[::-1]])
+NAMES = {"chat_id": "ID диалога", "Role": "Роль", "Content": "Текст", "created_at": "Время"}
+
+
+@pytest.mark.parametrize(
+    "rows", [MESSAGES, MESSAGES[::-1], [{NAMES[name]: cell for name, cell in own.items()} for own in MESSAGES]]
+)
 def test_messages_of_a_row_each_are_dialogues_in_the_order_of_their_times(
     bare: Path, rows: list[dict[str, str]]
 ) -> None:
@@ -492,9 +503,11 @@ def test_messages_of_a_row_each_are_dialogues_in_the_order_of_their_times(
     assert made == {"a": ["When?", "Where?"], "b": ["Who?"]}
 
 
-@pytest.mark.parametrize("names", ["option_a,option_b", "Choice A,Choice B", "A,B", "choice1,choice2"])
+@pytest.mark.parametrize(
+    "names", ["option_a,option_b", "Choice A,Choice B", "A,B", "choice1,choice2", "Вариант А,Вариант Б"]
+)
 def test_choices_in_columns_of_their_own_are_what_their_letters_stand_for(bare: Path, names: str) -> None:
-    first, second = ("1", "2") if "1" in names else ("A", "B")
+    first, second = next(pair for pair in ("12", "АБ", "AB") if pair[1] in names.upper())
     text = f"question,{names},answer,model_answer\nWhen?,At 7,At 8,{second},{first}\n"
     (bare / "a.csv").write_text(text)
     forms = Forms()
@@ -515,6 +528,10 @@ class TestTwoFiles:
         files = [{"id": 1, "prediction": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
         with pytest.raises(DatasetError, match=r"system\.jsonl: has no questions, .* --column reference=answer"):
             self.read(bare, *files)
+        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
+
+    def test_one_name_is_the_answers_here_and_the_right_ones_there(self, bare: Path) -> None:
+        files = [{"id": 1, "answer": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
         assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
 
     def test_a_column_that_no_file_has_is_named(self, bare: Path) -> None:

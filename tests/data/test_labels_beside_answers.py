@@ -219,10 +219,37 @@ EXPORTS: dict[str, tuple[list[dict[str, Any]], dict[str, float]]] = {
          for who, said in (("w", "5"), ("x", "4"))],
         {"w": 5.0, "x": 4.0},
     ),
+    "people who are asked a question": (
+        [{**_ASKED, "annotator": who, "is_correct": said} for who, said in (("7", "yes"), ("8", "no"))],
+        {"7": 1.0, "8": 0.0},
+    ),
     "doccano": ([{"id": 1, "text": "At 8", "question": "When?", "label": ["correct"], "Comments": []}],
                 {"people": 1.0}),
 }  # fmt: skip
 """What people said of one answer, as the programs write it that asked them, and what each gave."""
+
+
+def test_what_a_model_said_of_an_answer_is_no_label_of_a_person(tmp_path: Path) -> None:
+    judged = {"context.span_id": "s", "input": "When?", "output": "At 8", "reference": "c", "label": "correct"}
+    [sample] = read_samples(write_lines(tmp_path / "a.jsonl", [{**judged, "score": 1, "explanation": "so"}]))
+    assert (sample.response, sample.labels) == ("At 8", None)
+
+
+@pytest.mark.parametrize("names", [("{} answer", "{} rating"), ("Ответ {}", "Оценка {}")])
+def test_each_system_of_a_wide_table_has_labels_of_its_own(tmp_path: Path, names: tuple[str, str]) -> None:
+    head = ",".join(name.format(system) for system in ("gpt", "llama") for name in names)
+    (tmp_path / "a.csv").write_text(f"question,{head},mistral rating\nWhen?,At 8,1,At 9,5,3\n", encoding="utf-8")
+    given = [(one.system, one.response, one.labels) for one in read_samples(tmp_path / "a.csv", Forms())]
+    assert given == [("gpt", "At 8", {"people": 1.0}), ("llama", "At 9", {"people": 5.0})]
+
+
+def test_several_marks_in_a_list_are_of_as_many_people(tmp_path: Path) -> None:
+    row = {"id": "a", "question": "When?", "answer": "At 8", "quality.responses": [5, 4]}
+    path, forms = write_lines(tmp_path / "a.jsonl", [row]), Forms()
+    read_samples(path, forms)
+    assert "is quality.responses the label? --column label=quality.responses" in forms.unread[0]
+    [sample] = read_samples(path, forms, {"label": "quality.responses"})
+    assert sample.labels == {"1": 5.0, "2": 4.0}
 
 
 @pytest.mark.parametrize("name", EXPORTS)
