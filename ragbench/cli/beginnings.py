@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -23,13 +22,15 @@ from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.schema import LINE
+from ragbench.core.settings.schema import LINE, line
 from ragbench.core.settings.urls import without_passwords
+from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
-from ragbench.data.folder import NAME
+from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
+from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import read_samples
 from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
@@ -59,7 +60,9 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
 CHAT = '{"model": "MODEL", "messages": [{"role": "user", "content": "{question}"}]}'
-LONGEST_LINE = 120  # as long as our own lines
+WORDS = "# Passages by the words that they share with the question: no model, and hard to beat."
+IN_A_REPLY = {"# passages": "passages[].text", "# ids": "passages[].id"}
+KEYED = '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
 ABOUT = """\
 # What ragbench measures when it is told nothing else. Paths are relative to this file, which
 # `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read
@@ -79,11 +82,12 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: tables of these, by their questions; unasked: whether one has none. qrels, runs:
-    TREC files. brought: what becomes a data set, and the kind of `ragbench load`. labelled: whether questions know what
-    is relevant. documents: a folder of these. base: a table of passages. functions: system → module:function; services:
-    system → its settings. variable: that holds the address of a database to read; tables: what it holds, language: in
-    which language. unwritten: files that its data lacks. said: what was found, in words. unused: the rest, and why.
+    empty where none does. whole: whether they bring the passages that they name. answers: tables of these, by their
+    questions; unasked: whether one has none. qrels, runs: TREC files. brought: what becomes a data set, and the kind of
+    `ragbench load`. texts: documents; documents: a folder of these, which becomes the data set kb. base: a table of
+    passages. functions: system → module:function; services: system → its settings. variable: that holds the address of
+    a database to read; tables: what it holds, language: in which language. unwritten: files that its data lacks. said:
+    what was found, in words. unused: the rest, and why.
     """
 
     folder: Path
@@ -96,8 +100,10 @@ class Beginning:
     runs: list[Path] = field(default_factory=list)
     ratings: dict[Path, str] = field(default_factory=dict)
     brought: list[tuple[str, Path, str]] = field(default_factory=list)
-    labelled: bool = True
+    whole: bool = True
+    texts: list[Path] = field(default_factory=list)
     documents: Path | None = None
+    kb: str = ""
     base: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
     services: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -112,21 +118,20 @@ class Beginning:
     def there(cls, folder: Path) -> Beginning:
         """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
-        made._take_sets(folder / "data")
+        made._take_sets()
         files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
+        taken: dict[Path, Sequence[str]] = {folder / "data" / name: () for name in made.sets}
         corpora = [place for path in files if "corpus" in (path.name.split(".")[0], path.parent.name)
                    for place in path.parents[:2] if place.is_relative_to(folder)]  # fmt: skip
         for place in filter(datasets.beir.is_folder, dict.fromkeys(corpora)):
             made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-            files = [path for path in files if not documents.is_part(path, place, OF_BEIR)]
-        for name in made.sets if made.data else ():
-            files = [path for path in files if not documents.is_part(path, folder / "data" / name)]
-        texts = made._take_files(files)
+            taken[place] = OF_BEIR
+        made._take_files([path for path in files if not any(documents.is_part(path, *each) for each in taken.items())])
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
-        made._take_texts(texts)
+        made._take_texts()
         if not made.said:
             saw = "; ".join(made.unused[:MOST_SAID])
             legal = f"{saw}; `ragbench init --help` says what is legal" if saw else f"put there, or name, {LEGAL}"
@@ -146,10 +151,12 @@ class Beginning:
                 made._take_service(word)
             elif path.is_dir() and datasets.beir.is_folder(path):
                 made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
-            elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
-                made._take_documents(path)
             elif path.is_dir():
-                made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
+                sets = sorted(place for place in (path, *path.glob("*")) if _holds_tables(place))
+                if not sets and documents.paths(path):
+                    made._take_documents(path)
+                for place in sets or [path] if made.documents != path else ():
+                    made._take_set(place)
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
@@ -160,12 +167,16 @@ class Beginning:
             why = made.unused or [f"{files[0].name}: one file of text; name a folder of documents"]
             raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
         if (made.functions or made.services) and not (made.sets or made.variable):
-            made._take_sets(folder / "data")
+            made._take_sets()
         return made
 
     def text(self) -> str:
         """The ragbench.toml, with a comment for every key."""
-        return "\n".join([LINE, *ABOUT.splitlines(), "", *self._general(), *self._systems(), *JUDGES.splitlines(), ""])
+        lines = [LINE, ABOUT]
+        for name, model, values in self._tables():
+            lines += ["", *([f"[{name}]"] if name else [])]
+            lines += [key if value is None else line(model, key, toml(value)) for key, value in values.items()]
+        return "\n".join([*lines, JUDGES])
 
     def next(self) -> list[str]:
         """The commands that go on from here, in their order."""
@@ -175,82 +186,83 @@ class Beginning:
             asked = [(self._word(path), name) for kind, path, name in self.brought if kind == "questions"]
             if not asked and (self.tables.questions or {}).get("url"):
                 return [*commands, "ragbench run tier1_retrieval -p unit=url"]
-            commands += [
-                f"ragbench load questions {file} --name {name} --chunks-from db:own"
-                for file, name in asked or [("FILE", "asked")]
-            ]
+            for file, name in asked or [("FILE", "asked")]:
+                commands.append(f"ragbench load questions {file} --name {name} --chunks-from db:own")
             return [*commands, f"ragbench run tier1_retrieval{'' if asked else ' -d asked'}"]
         commands, online = [], ["ragbench doctor --online"] if self.services else []
-        if self.qrels and self.runs:
-            commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
-        theirs = [path for kind, path, _ in self.brought if kind in ("questions", "squad")]
+        for qrels in self.qrels if self.runs else ():
+            commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, self.runs)]))
+        theirs = [path for kind, path, _ in self.brought if kind == "questions"]
         for questions, same in self.answers.items():
             needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in questions else []
             commands.append(" ".join(["ragbench score", *map(self._word, same), *needed]))
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
-        base = ""
         if self.documents:
-            base = _named(self.documents)
-            commands.append(f"ragbench load documents {self._word(self.documents)} --name {base}")
+            commands.append(f"ragbench load documents {self._word(self.documents)} --name {self.kb}")
+        base = self._word(self.base) if self.base else "" if self.whole else self.kb
         for kind, path, name in self.brought:
-            asked_of = self._word(self.base) if self.base else base if not self.labelled else ""
-            whence = f" --chunks-from {asked_of}" if asked_of and kind == "questions" else ""
-            beside = f" {asked_of}" if self.base and kind == "traces" else ""  # documents stand beside spans
+            whence = f" --chunks-from {base}" if base and kind == "questions" else ""
+            beside = f" {base}" if self.base and kind == "traces" else ""  # documents stand beside spans
             split = datasets.beir.split_of(path) if kind == "beir" else ""
             more = f"{whence}{f' --split {split}' if split not in ('', 'test') else ''}"
             commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
         if self.documents and not self.brought:
-            return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
+            return [*commands, f"ragbench draft {self.kb} --questions 120", "ragbench run tier1_retrieval"]
+        search = f"tier1_retrieval{' -p unit=url' if self.unit == 'url' else ''}"
         if self.brought:
+            is_asked = base or self.services or self.functions
+            asking = "tier3_end_to_end" if is_asked else "dataset"
+            pages = {
+                "questions": search if self.unit and (self.whole or base) else asking,
+                "beir": "tier1_retrieval",
+                "dialogues": "tier_ux",
+                "decisions": "tier_judge_pipeline",
+            }
             kind, _, name = self.brought[0]
-            measured = {"questions": self.labelled, "beir": True, "squad": True}.get(kind, False)
-            own = ["ragbench run tier3_end_to_end"] if self.services or self.functions else []
-            return [*commands, *online, *(["ragbench run tier1_retrieval"] if measured else own)]
+            of = f" -d {name}" if name != self.sets[0] else ""
+            return [*commands, *online, *([f"ragbench run {pages[kind]}{of}"] if kind in pages else [])]
         if self.sets:
-            how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
-            return [*commands, *online, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+            return [*commands, *online, f"ragbench run {search if self.unit else '--plan'}", "ragbench run"]
         if self.services or self.functions:
             return [*online, "ragbench load questions FILE --name asked", "ragbench run tier3_end_to_end -d asked"]
         return commands or ["ragbench load --help", "ragbench run"]
 
-    def _take_sets(self, data: Path, name: str = "") -> None:
-        places = [data / name] if name else sorted(path for path in data.glob("*") if path.is_dir())
-        for place in places:
-            codes = [
-                language
-                for language in LANGUAGES
-                if all((place / f"{table}.{language}.jsonl").is_file() for table in _BASE)
-            ]
-            described = (place / "dataset.toml").is_file()
-            if not described and not codes:
-                if name:
-                    raise ValueError(f"{place}: it holds neither a dataset.toml nor tables of one; {LEGAL} is expected")
-                continue
-            if self.data not in (None, data):
-                raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
-            if not NAME.fullmatch(place.name):
-                raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
-            read = datasets.load(place.name, data) if described else datasets.Records.read(place, codes[0])
-            asked: Sequence[Any] = read.questions
-            if not described:
-                about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
-                self.unwritten[place / "dataset.toml"] = about
-            if not self.sets:
-                by_chunk = any(question.relevant for question in asked)
-                self.labelled = bool(read.chunks)
-                self.unit = "chunk" if by_chunk else "url" if any(question.relevant_urls for question in asked) else ""
-            self.data = data
-            self.sets.append(place.name)
-            size = f"{counted(len(read.chunks), 'passage')}, {counted(len(asked), 'question')}"
-            self.said.append(f"data set {place.name}: {size}")
+    def _take_sets(self) -> None:
+        """The data sets in data/, and why one there cannot be used."""
+        for place in sorted(path for path in self.folder.glob("data/*") if _holds_tables(path)):
+            try:
+                self._take_set(place)
+            except ValueError as error:
+                self._refuse(place, error)
 
-    def _take_files(self, files: Sequence[Path]) -> list[Path]:
-        """What each file is taken for, said with its columns, or why it cannot be used; the documents among them."""
-        looks, texts = dict[Path, _Look](), list[Path]()
+    def _take_set(self, place: Path) -> None:
+        described, codes = (place / "dataset.toml").is_file(), _languages(place)
+        if not _holds_tables(place):
+            raise ValueError(f"{place}: it holds neither a dataset.toml nor tables of one; {LEGAL} is expected")
+        if self.data not in (None, place.parent):
+            raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
+        if not NAME.fullmatch(place.name):
+            raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
+        read = datasets.load(place.name, place.parent) if described else datasets.Records.read(place, codes[0])
+        if not described:
+            about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
+            self.unwritten[place / "dataset.toml"] = about
+        if not self.sets:
+            self.whole, self.unit = bool(read.chunks), _unit(read.questions)
+        self.data = place.parent
+        self.sets.append(place.name)
+        size = f"{counted(len(read.chunks), 'passage')}, {counted(len(read.questions), 'question')}"
+        self.said.append(f"data set {place.name}: {size}")
+
+    def _take_files(self, files: Sequence[Path]) -> None:
+        """What each file is taken for, said with its columns, or why it cannot be used; documents are put aside."""
+        looks = dict[Path, _Look]()
         others: dict[str, list[str]] = {}
         for path in files:
             unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
+            if not self._relative(path).isprintable():
+                why = "a name that cannot be typed; give it another"
             try:
                 ends = {*endings_of(path)}
                 if why := why or documents.result_in(path):
@@ -260,7 +272,7 @@ class Beginning:
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
                 elif not self._take_trec(path) and path.suffix.lower() in documents.KINDS:
-                    texts.append(path)
+                    self.texts.append(path)
                 elif path not in (*self.qrels, *self.runs):
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
@@ -275,16 +287,13 @@ class Beginning:
             except ValueError as error:
                 self._refuse(path, error)
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
-        for paths, what, lacking in (
-            (self.qrels, "judgements of TREC (qrels)", "" if self.runs else "a run is"),
-            (self.runs, "a run of TREC", "" if self.qrels else "judgements are"),
-        ):
-            alone = f"; {lacking} missing beside it: ragbench trec QRELS RUN" if lacking else ""
-            (self.unused if lacking else self.said).extend(f"{self._relative(path)}: {what}{alone}" for path in paths)
+        lacking = f"; {'judgements are' if self.runs else 'a run is'} missing beside it: ragbench trec QRELS RUN"
+        told, alone = (self.said, "") if self.runs and self.qrels else (self.unused, lacking)
+        told += [f"{self._relative(path)}: judgements of TREC (qrels){alone}" for path in self.qrels]
+        told += [f"{self._relative(path)}: a run of TREC{alone}" for path in self.runs]
         if all(": passages, a knowledge base (" in said for said in self.said):
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
-        return texts
 
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
@@ -306,7 +315,8 @@ class Beginning:
             return
         kind, read, name = look.kind, look.known.read, self._relative(path)
         is_asked = bool(self.functions or self.services)
-        if is_asked and kind == "answers" and not {"reference", "contexts", "system"} & read.keys():
+        is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
+        if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
             kind = "questions"  # the answers are what those are to give
         which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
         told = "; ".join([which, *look.known.notes()])
@@ -317,17 +327,26 @@ class Beginning:
             of = f" of {counted(len(systems), 'system')}" if systems else ""
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             if not any(sample.user_input or sample.reference for sample in samples):
+                if "id" not in read:
+                    raise ValueError("answers without questions, references or ids: nothing tells what they answer")
                 self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
             read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
             asked = frozenset(f"{sample.user_input}" for sample in samples)
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
+            if len(raters := raters_of(look.row)) > 1:
+                self.ratings[path] = ",".join(raters)
         elif kind == "questions":
-            base = datasets.beir.passages(self.base, LeftOut()) if self.base else _Unread() if self.variable else None
+            base = datasets.beir.passages(self.base, LeftOut()) if self.base else None
             brought = datasets.foreign_sets.questions(path, base=base)
-            self.labelled = self.labelled and any(asked.relevant or asked.relevant_urls for asked in brought.questions)
-            if not (brought.chunks or self.variable or is_asked):
+            unit = _unit(brought.questions)
+            if "questions" not in (kind for kind, _, _ in self.brought):
+                self.unit, self.whole = unit, bool(unit and brought.chunks)
+            if not (brought.chunks or self.variable or is_asked or (self.texts and unit != "chunk")):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
+            if answers := [name for name in look.known.unread if _is_told(look.row.get(name))]:
+                how = shlex.quote(f"answer={','.join(answers)}")
+                told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
             self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or marked(look.row))
@@ -342,42 +361,49 @@ class Beginning:
             given = [option for guess in guesses if (option := guess.partition("? ")[2])]
             given += [f"--column {part}=COLUMN" for part in ("question", "answer") if f"{part}=" not in str(given)]
             guessed = f" ({'; '.join(guesses)})" if guesses else ""
+            how = f"; ragbench score {self._word(path)} {' '.join(given)} names them"
             raise ValueError(
-                f"{name}: a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(look.row)}{guessed}; ragbench score {self._word(path)} {' '.join(given)} names them"
+                f"a column with the question, with the answer for answers, is expected; it has "
+                f"{cut_list(look.row)}{guessed}{how if any(map(_is_told, look.row.values())) else ''}"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:
-        name = _named(path.resolve())
-        while name in self.sets:
-            name = f"{name}-{kind}"
+        name = self._name(path, kind)
         self.brought.append((kind, path, name))
         self.sets.append(name) if self.data else self.sets.insert(len(self.brought) - 1, name)
         self.said.append(said)
 
-    def _take_texts(self, files: Sequence[Path]) -> None:
+    def _name(self, path: Path, kind: str) -> str:
+        """The name of the data set that becomes of a file or a folder, which none that is there has."""
+        name = re.sub(r"[^a-z0-9._-]+", "-", path.resolve().stem.lower()).strip("._-") or "mine"
+        while name in self.sets or (self.folder / "data" / name).exists():
+            name = f"{name}-{kind}"
+        return name
+
+    def _take_texts(self) -> None:
         """Documents: the folder with most of them becomes a base where nothing else is one; all of them are named."""
         by_folder: dict[Path, list[str]] = {}
-        for path in files:
+        for path in self.texts:
             parts = path.relative_to(self.folder).parts[:-1]
             place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
             by_folder.setdefault(place, []).append(self._relative(path))
         legal = [place for place in by_folder if place != self.folder or not self.said]
         best = max(legal, key=lambda place: len(by_folder[place]), default=None)
-        if best and not (self.documents or self.base or self.variable) and not (self.sets and self.labelled):
+        is_based = self.base or self.variable or (self.sets and (self.whole or self.unit == "chunk"))
+        if best and not is_based:
             self._take_documents(best)
         for place, named in by_folder.items():
             if place == self.folder != self.documents:
                 self.unused.append(f"{cut_list(named)}: documents; a folder of these becomes a knowledge base")
             elif self.documents not in (place, self.folder):
-                load = f"ragbench load documents {self._word(place)} --name {_named(place)}"
+                load = f"ragbench load documents {self._word(place)} --name {self._name(place, 'documents')}"
                 many = f"{self._relative(place)}: {counted(len(named), 'document')}"
                 self.unused.append(f"{many}; {load} makes a knowledge base of them")
 
     def _take_documents(self, path: Path) -> None:
-        self.documents = path
+        self.documents, self.kb = path, self._name(path, "documents")
         if not self.brought:
-            self.sets.insert(0, _named(path))
+            self.sets.insert(0, self.kb)
         self.said.append(f"{path.resolve().name}: {counted(len(documents.paths(path)), 'document')}")
 
     def _take_function(self, word: str) -> None:
@@ -443,58 +469,46 @@ class Beginning:
         self.said += self.tables.said
         self.unused += self.tables.unused
 
-    def _general(self) -> Iterator[str]:
+    def _tables(self) -> Iterator[tuple[str, type[BaseModel], dict[str, Any]]]:
+        """Each table of the file: its name, what its keys are, and their values. A key without one is a comment."""
         sets = ["db:own"] if self.variable and not self.brought else self.sets
-        yield from (_line(Settings, "dataset", name) for name in sets[:1])
-        if len(sets) > 1:
-            yield f"# There are also {', '.join(sets[1:])}."
-        if self.answers:
-            yield from (f"# Answers need no data set: ragbench score {' '.join(map(self._word, same))}"
-                        for same in self.answers.values())  # fmt: skip
-        if self.data is not None and self.data != self.folder / "data":
-            yield _line(Settings, "data_folder", self._relative(self.data))
-        yield _line(Settings, "language", "en")
-
-    def _systems(self) -> Iterator[str]:
-        if not (self.sets or self.functions or self.services or self.variable):
-            return
         is_stored = bool(self.variable) and (self.tables.chunks is None or self.tables.is_stored)
-        is_searched = self.variable or self.documents or self.base or (self.sets and self.labelled)
+        is_searched = self.variable or self.documents or self.base or (self.sets and self.whole)
         own = [] if is_searched else [*self.functions, *self.services]
-        yield _line(Settings, "baseline", STORED if is_stored else own[0] if own else OFFLINE)
+        general: dict[str, Any] = {"dataset": sets[0]} if sets else {}
+        if len(sets) > 1:
+            general[f"# There are also {', '.join(sets[1:])}."] = None
+        for same in self.answers.values():
+            general[f"# Answers need no data set: ragbench score {' '.join(map(self._word, same))}"] = None
+        if self.data is not None and self.data != self.folder / "data":
+            general["data_folder"] = self._relative(self.data)
+        general["language"] = "en"
+        is_measured = self.sets or self.functions or self.services or self.variable
+        if is_measured:
+            general["baseline"] = STORED if is_stored else own[0] if own else OFFLINE
+        yield "", Settings, general
         if self.variable:
-            yield from ("", "[databases.own]")
-            if self.variable == OF_ITS_OWN:
-                yield _line(SourceSettings, "url_variable", self.variable)
-            yield _line(SourceSettings, "language", self.language)
-            for table, model in (("chunks", ChunkTable), ("questions", QuestionTable)):
-                yield from self._table(table, model)
+            address = {"url_variable": self.variable} if self.variable == OF_ITS_OWN else {}
+            yield "databases.own", SourceSettings, {**address, "language": self.language}
+            for table, columns in (("chunks", ChunkTable), ("questions", QuestionTable)):
+                if (written := self._columns_of(table, columns)) is not None:
+                    yield f"databases.own.{table}", columns, written
         if is_stored:
-            yield from ("", f"[embedders.{STORED}]", _line(EmbedderSettings, "kind", "database"))
-            yield _line(EmbedderSettings, "database", "own")
-            yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
-        elif not own:
-            yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
-            yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
+            yield f"embedders.{STORED}", EmbedderSettings, {"kind": "database", "database": "own"}
+            yield f"systems.{STORED}", SystemSettings, {"embedder": STORED}
+        elif is_measured and not own:
+            yield f"systems.{OFFLINE}", SystemSettings, {WORDS: None, "retriever": "bm25"}
         for name, given in self.services.items():
-            yield from ("", f"[systems.{toml_key(name)}]", *(_line(SystemSettings, *pair) for pair in given.items()))
-            for key, value in (("passages", "passages[].text"), ("ids", "passages[].id")):
-                yield f"# {_line(SystemSettings, key, value)}"
-            yield '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
+            yield f"systems.{toml_key(name)}", SystemSettings, {**given, **IN_A_REPLY, KEYED: None}
         for name, path in self.functions.items():
-            yield from ("", f"[systems.{toml_key(name)}]", _line(SystemSettings, "callable", path))
+            yield f"systems.{toml_key(name)}", SystemSettings, {"callable": path}
 
-    def _table(self, table: str, model: type[ChunkTable | QuestionTable]) -> Iterator[str]:
-        """The settings of a table of the database: what it was found to have, else the usual names."""
-        is_known = self.tables.chunks is not None
+    def _columns_of(self, table: str, model: type[ChunkTable | QuestionTable]) -> dict[str, Any] | None:
+        """Those of a table of the database as it was found, else by the usual names."""
+        if self.tables.chunks is not None:
+            return getattr(self.tables, table)
         usual = {name: field.default for name, field in model.model_fields.items() if field.default is not None}
-        written: dict[str, Any] | None = getattr(self.tables, table) if is_known else usual
-        if written is None:
-            return
-        yield from ("", f"[databases.own.{table}]")
-        for name, value in written.items():
-            line = _line(model, name, value)
-            yield line if is_known or name not in READ_WHERE_THERE else f"# {line}"
+        return {f"# {name}" if name in READ_WHERE_THERE else name: value for name, value in usual.items()}
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
@@ -505,27 +519,25 @@ class Beginning:
         return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
-class _Unread(dict[str, Any]):
-    """The passages of a database, which nobody reads here: any id may be among them."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __bool__(self) -> bool:
-        return True
+def _languages(place: Path) -> list[str]:
+    """Those of the tables of a data set in a folder, which nothing may describe yet."""
+    return [code for code in LANGUAGES if all((place / f"{table}.{code}.jsonl").is_file() for table in BASE)]
 
 
-_BASE = ("chunks", "questions")
+def _holds_tables(place: Path) -> bool:
+    return (place / "dataset.toml").is_file() or bool(_languages(place))
 
 
-def _named(path: Path) -> str:
-    """The name of the data set that becomes of a file or a folder."""
-    return re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine"
+def _unit(asked: Sequence[QuestionRecord | Question]) -> Literal["", "chunk", "url"]:
+    """How questions name what is relevant; empty where none does."""
+    if any(question.relevant for question in asked):
+        return "chunk"
+    return "url" if any(question.relevant_urls for question in asked) else ""
 
 
-def _holds_a_set(path: Path) -> bool:
-    """Whether a folder is a data set, or holds some."""
-    return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
+def _is_told(cell: Any) -> bool:
+    """Whether a cell may be a question or an answer: some words."""
+    return isinstance(cell, str) and len(cell.split()) > 2
 
 
 class _Look(NamedTuple):
@@ -543,7 +555,8 @@ def _looked_at(path: Path) -> _Look:
     rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
-    (place, row), tool = rows[0], _tool(path)
+    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
+    (place, row), tool = rows[0], next(filter(None, tools), "")
     if tool in ("", DOCUMENTS):  # what is no table may be traces
         list(known.answers(row, place))
     return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
@@ -552,8 +565,6 @@ def _looked_at(path: Path) -> _Look:
 def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
     """What a table is by its first rows; empty for one that nothing can be begun with."""
     row = rows[0]
-    if "paragraphs" in row and "user_input" not in read:
-        return "squad"
     if "benchmark_metadata" in row:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
@@ -565,7 +576,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
     if "response" in read:
         return "answers"
     turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
-    if "messages" in read or "questions" in read:
+    if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):
         return "answers"
@@ -582,19 +593,3 @@ def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
     given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
     others = (any(own & other for other in given if other is not own) for own in given)
     return bool(given) and all(map(marked, rows)) and all(others)
-
-
-def _tool(path: Path) -> str:
-    """What wrote a file that an annex can read; empty for any other file."""
-    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    return next(filter(None, tools), "")
-
-
-def _line(model: type[BaseModel], key: str, value: Any) -> str:
-    """A key with what it is about: beside it, or above where a line would be too long."""
-    about = model.model_fields[key].description
-    short = f"{key} = {toml(value)}  # {about}"
-    if len(short) <= LONGEST_LINE:
-        return short
-    above = textwrap.fill(str(about), LONGEST_LINE, initial_indent="# ", subsequent_indent="# ")
-    return f"{above}\n{key} = {toml(value)}"

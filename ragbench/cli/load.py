@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -181,14 +180,13 @@ def _require_labels(known: Records | None, brought: Brought) -> None:
 
 class Table(NamedTuple):
     """A kind of table that is brought in. reader: what of `ragbench.data` reads it; file: what FILE is;
-    about: what the command is for. spared: options that it does not have; more: how its reader is called."""
+    about: what the command is for. spared: options that it does not have."""
 
     command: str
     reader: str
     file: str
     about: str
     spared: Sequence[str] = ("add", "chunks_from")
-    more: Mapping[str, Any] = MappingProxyType({})
 
 
 TABLES = (
@@ -197,19 +195,14 @@ TABLES = (
 
         Columns: question, reference, chunk_id, chunk_text, url, relevant_chunk_ids, relevant_urls, category, reference
         contexts and more. Without --chunks-from the knowledge base is only the passages that the file carries, which
-        makes retrieval easier.
+        makes retrieval easier. Of SQuAD 1.1 and 2.0 paragraphs become passages, and articles pages.
+
+        What people marked as not in order is left out, and counted: 0 in is_question_ok takes the question out, in
+        is_answer_ok its reference, in is_chunk_ok its label. An empty mark means "not answered yet".
 
         Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
+        Example: ragbench load questions xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
         """, ("add",)),
-    Table("annotations", "foreign_sets.questions",
-          "A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.", """\
-        A question set with people's marks heeded: what they marked as not in order is left out, and counted.
-
-        0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty
-        mark means "not answered yet": nothing changes.
-
-        Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
-        """, ("add",), {"marked": True}),
     Table("decisions", "foreign_sets.decisions",
           "Items of question, answer, context, ground_truth_show, rationale.", """\
         Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
@@ -230,11 +223,6 @@ TABLES = (
 
         Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
         """),
-    Table("squad", "foreign_sets.questions", "SQuAD 1.1 or 2.0 JSON, plain or gzipped.", """\
-        Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
-
-        Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
-        """, ("add", "chunks_from", "column"), {"form": "SQuAD"}),
 )  # fmt: skip
 
 
@@ -244,7 +232,7 @@ def _offer(table: Table) -> None:
     def read(file: Path, chunks_from: Base = "", column: options.Columns = None) -> Read:
         from ragbench import data
 
-        given = {"base": base_of(chunks_from), "columns": options.columns(column), **table.more}
+        given = {"base": base_of(chunks_from), "columns": options.columns(column)}
         made = operator.attrgetter(table.reader)(data)(file, **{name: value for name, value in given.items() if value})
         return made if isinstance(made, tuple) else (made, None)
 

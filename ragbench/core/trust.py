@@ -80,16 +80,18 @@ def grant(*needed: Item) -> None:
     project = project_folder()
     hosts = {item.host for item in (*named(), *needed) if item.host}
     _here[project] = (_agreed(project) or frozenset()) | hosts
-    _write({**grants(), project: _here[project]})
+    with _changing():
+        _write({**grants(), project: _here[project]})
 
 
 def revoke() -> bool:
     """Trust this project's folder no more; whether it was. Raises OSError."""
-    project, known = project_folder(), grants()
+    project = project_folder()
     there = _here.pop(project, None) is not None
-    if project in known:
-        _write({folder: hosts for folder, hosts in known.items() if folder != project})
-    return there or project in known
+    if is_kept := project in grants():
+        with _changing():
+            _write({folder: hosts for folder, hosts in grants().items() if folder != project})
+    return there or is_kept
 
 
 def is_trusted() -> bool:
@@ -170,9 +172,22 @@ def _vouched() -> bool:
     return any(Path(part).resolve() in above for part in os.environ.get(TRUST, "").split(os.pathsep) if part.strip())
 
 
-def _write(known: dict[Path, frozenset[str]]) -> None:
+@contextlib.contextmanager
+def _changing() -> Iterator[None]:
+    """One process at a time changes the answers: what another gives meanwhile would be lost."""
+    import fcntl
+
     kept().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept().parent.chmod(0o700)
+    place = os.open(kept().parent, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)
+
+
+def _write(known: dict[Path, frozenset[str]]) -> None:
     folders.write(kept(), json.dumps({str(project): sorted(hosts) for project, hosts in known.items()}))
     kept().chmod(0o600)
 

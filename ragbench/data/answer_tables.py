@@ -11,8 +11,7 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data.brought import Brought, passing_over
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.records import ChunkRecord, QuestionRecord, RatedAnswer
-from ragbench.data.rows import checked
+from ragbench.data.records import ChunkRecord, QuestionRecord, RatedAnswer, checked
 from ragbench.data.samples import Given, streamed
 from ragbench.data.shelf import RECENT, Shelf
 

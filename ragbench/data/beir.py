@@ -10,8 +10,8 @@ from ragbench.data import trec
 from ragbench.data.brought import Brought
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut
 from ragbench.data.payloads import label, passage_of
-from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.rows import TABLES, checked, read_rows
+from ragbench.data.records import ChunkRecord, QuestionRecord, checked
+from ragbench.data.rows import TABLES, read_rows
 from ragbench.data.vocabulary import Columns
 
 JUDGEMENTS = tuple(f"{ending}{packing}" for ending in (*TABLES, ".qrels", ".txt") for packing in PACKINGS)

@@ -261,7 +261,8 @@ def _table() -> dict[str, Any]:
         words[word] = " ".join(name for part in re.findall(r"{[^{}]*}|[^\s{}]+", own) for name in _spelled(part, words))
     return {
         part: {name: tuple(each for text in own for each in _spelled(text, words)) for name, own in lists.items()}
-        if isinstance(lists, dict) else lists
+        if isinstance(lists, dict) else
+        [own | {"marks": [each for mark in own["marks"] for each in _spelled(mark, words)]} for own in lists]
         for part, lists in table.items()
     }  # fmt: skip
 
@@ -338,7 +339,9 @@ def is_total(cells: Mapping[str, Any]) -> str:
     """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty."""
     said = {name: str(value).strip() for name, value in cells.items() if value is not None and value == value}
     words = [name for name, text in said.items() if not NUMBER_OR_VERDICT.fullmatch(text)]
-    return words[0] if len(words) == 1 and _word(said[words[0]]).rstrip(": ") in _TOTALS else ""
+    told = _word(said[words[0]]).rstrip(": ") if len(words) == 1 else ""
+    is_total = told in _TOTALS or (told.count(" ") < 3 and "?" not in told and told.partition(" ")[0] in _TOTALS)
+    return words[0] if is_total else ""
 
 
 def choices_of(given: Any) -> dict[str, str]:

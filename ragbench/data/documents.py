@@ -8,6 +8,7 @@ import io
 import itertools
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,16 +29,24 @@ if TYPE_CHECKING:
 
 MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
 KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
-PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static"})
-"""Folders with what programs brought along; Sphinx has the text of every page once more in _sources."""
+PASSED_OVER = frozenset({"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static", "404.html",
+                         "search.html", "genindex.html", "py-modindex.html"})  # fmt: skip
+"""Folders and pages that programs brought along; Sphinx has the text of every page once more in _sources."""
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
-DEEPEST_FOLDER = 6
+DEEPEST_FOLDER = 20
 """Folders within each other that are looked into."""
 LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200  # what a page shows in two lines
 PATH = "{path}"
 Unit = Literal["characters", "words"]
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_NAMED = re.compile(r"^(title|url):[ \t]+(\S.*)$", re.MULTILINE)
+_FRONT = re.compile(r"\A(---|\+{3})[ \t]*\n(.*?)\n(?:\1|\.{3})[ \t]*(?:\n|\Z)", re.DOTALL)
+_NAMED = re.compile(r"^(title|url)(?::[ \t]|[ \t]*=)[ \t]*(\S.*)$", re.MULTILINE)
+"""In front matter of YAML, and of TOML."""
+_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)")
+_CONTENTS = re.compile(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+\[[^\]\n]*\]\(#[^)\n]*\)[ \t]*(?:\n|\Z)", re.MULTILINE)
+"""Items of a document's own table of contents."""
+_PAGE = re.compile(r"\W*(page|стр\w*|с)?[\W_]*\d+(\W+(of|из)?\W*\d+)?\W*", re.IGNORECASE)
+"""The line of a page with its number."""
+FEWEST_PAGES = 3  # whose first or last lines are the same: a running title
 _WORD = re.compile(r"\w")
 
 
@@ -163,10 +172,7 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
         why = "a file; name the folder that it is in" if folder.is_file() else "there is no such folder"
         raise DatasetError(f"{folder}: {why}")
     made = []
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith(".") for part in parts) or PASSED_OVER.intersection(parts) or not path.is_file():
-            continue
+    for path in sorted(path for path in files(folder) if path.is_file()):
         why = ""
         with suppress(DatasetError):  # who reads it says that it cannot be read
             why = result_in(path)
@@ -187,14 +193,16 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
 def files(folder: Path, depth: int = 0) -> Iterator[Path]:
     """What lies in a folder and below it, its own first; what is hidden or of programs is passed over."""
     try:
-        there = sorted(path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in OWN)
+        there = sorted(
+            path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in {*OWN, *PASSED_OVER}
+        )
     except OSError:
         yield folder
         return
     yield from (path for path in there if not path.is_dir())
     for path in there if depth < DEEPEST_FOLDER else ():
         is_linked, is_own = depth and path.is_symlink(), (path / "latest").exists()  # of runs
-        if path.is_dir() and path.name not in PASSED_OVER and not is_linked and not is_own:
+        if path.is_dir() and not is_linked and not is_own:
             yield from files(path, depth + 1)
 
 
@@ -214,11 +222,13 @@ def result_in(path: Path) -> str:
 def _taken(path: Path, name: str, digest: str, cutting: Cutting, url: str) -> tuple[DocumentRecord, list[ChunkRecord]]:
     """A document, read and cut, with its passages."""
     text, about = _text(path)
+    text = text if path.suffix.lower() in PLAIN else _CONTENTS.sub("", text)
     headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
     title = str(about.get("title") or next((heading.text for heading in headings), "") or path.stem)[:LONGEST_TITLE]
     page = str(about.get("url") or url.replace(PATH, name))
     made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
-    if not made:
+    bare, links = _LINK.subn(lambda link: " " * len(link[0]), text)
+    if not made or (links > 2 and not _says_something(bare, 0, len(bare), headings)):
         raise _NoTextError(
             "holds no text of its own: it is a list of links, or pictures, which have to be recognised first"
         )
@@ -286,7 +296,7 @@ def _text(path: Path) -> tuple[str, dict[str, Any]]:
     if suffix in PLAIN or (front := _FRONT.match(text)) is None:
         return text, {}
     # two lines do not need all of YAML, nor is a stranger's file trusted with it
-    return text[front.end() :], {key: value.strip().strip("\"'") for key, value in _NAMED.findall(front[1])}
+    return text[front.end() :], {key: value.strip().strip("\"'") for key, value in _NAMED.findall(front[2])}
 
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
@@ -331,7 +341,23 @@ def _of_word(data: bytes) -> tuple[str, str]:
 
 def _of_pdf(data: bytes) -> tuple[str, str]:
     [text] = _reader.read("pdf", base64.b64encode(data).decode())
-    return text.replace("\f", "\n\n").strip(), ""
+    pages = [lines for page in text.split("\f") if (lines := page.strip().split("\n")) != [""]]
+    for side in (0, -1):
+        while shared := _running([page[side] for page in pages if page], len(pages)):
+            for page in pages:
+                if page and _numberless(page[side]) == shared:
+                    page.pop(side)
+    return "\n\n".join("\n".join(page).strip() for page in pages).strip(), ""
+
+
+def _running(lines: Sequence[str], pages: int) -> str:
+    """The line that most pages have there, but for their numbers; empty where none is."""
+    [(line, count)] = Counter(map(_numberless, lines)).most_common(1) or [("", 0)]
+    return line if count >= FEWEST_PAGES and count > pages / 2 else ""
+
+
+def _numberless(line: str) -> str:
+    return "#" if not line.strip() or _PAGE.fullmatch(line) else line.strip()
 
 
 def _unpacked(data: bytes, path: Path) -> int:

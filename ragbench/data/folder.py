@@ -28,6 +28,7 @@ from ragbench.data.records import (
     QuestionRecord,
     RatedAnswer,
     Record,
+    fault,
 )
 from ragbench.data.shelf import Shelf
 
@@ -228,7 +229,8 @@ def place_of(name: str, folder: Path) -> Path:
     there = available(folder)
     listed = f"there are {', '.join(there)}" if there else "there are none"
     raise DatasetError(
-        f"there is no data set {name!r} in {folder.name}/; {listed}. `ragbench load squad FILE --name NAME` brings one"
+        f"there is no data set {name!r} in {folder.name}/; {listed}. "
+        "`ragbench load questions FILE --name NAME` brings one"
     )
 
 
@@ -288,8 +290,6 @@ def lines_of_table(path: Path, model: type[Line], *, held: bool = True) -> Itera
         try:
             yield place, model.model_validate(item)
         except ValidationError as error:
-            from ragbench.data.rows import fault
-
             raise DatasetError(f"{place}: {fault(error, model)}") from None
 
 

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from ragbench.core import segmentation
+from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import Said, number, turns_of
-from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord
-from ragbench.data.rows import checked, columns_to_rows, listed, read_rows
+from ragbench.data.payloads import Said, moment, number, turns_of
+from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
+from ragbench.data.rows import columns_to_rows, listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
@@ -150,9 +150,7 @@ def questions(
     path: Path,
     *,
     base: Mapping[str, ChunkRecord] | None = None,
-    marked: bool = False,
     columns: Given | None = None,
-    form: str = "",
 ) -> Brought:
     """The questions of a table, and the passages that it carries.
 
@@ -160,12 +158,12 @@ def questions(
     is smaller than the real one, so retrieval is easier. A question's passages are its `chunk_text`, or the texts of
     its reference contexts; where it has contexts and no answer, these, which it was written from, unless a search gave
     them, or some are marked, as by HotpotQA, MuSiQue and MS MARCO: then these alone. An answer without
-    contexts is the reference where no other is there. marked: heed
-    `is_question_ok`, `is_answer_ok`, `is_chunk_ok`: a 0 takes the question, its reference, or its label out, counted;
-    an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
+    contexts is the reference where no other is there. Of the marks
+    `is_question_ok`, `is_answer_ok`, `is_chunk_ok` a 0 takes the question, its reference, or its label out, counted;
+    an empty one is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
     Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
     label of a chunk without a text is dropped, and a question that has no other label with it. columns: which column is
-    which field, where the vocabulary does not tell. form: the known format that it is expected to have.
+    which field, where the vocabulary does not tell.
 
     Of SQuAD a paragraph is a chunk, an article a page, and a question's only relevant chunk its own paragraph; one
     marked impossible, or in a table one without an answer, has none and is unanswerable. The sentence in which the
@@ -175,12 +173,10 @@ def questions(
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
     left_out, known = LeftOut(), Columns(columns, QUESTION)
-    reading = Questions(known, base or {}, left_out, marked=marked)
+    reading = Questions(known, base or {}, left_out)
     for place, row in read_rows(path, held=False, left_out=left_out):
         with passing_over(left_out, place):
             reading.take(known.of(row, place), row, place)
-    if form != known.format and form:
-        raise DatasetError(f"{path.name}: holds no rows of {form}; ragbench load questions reads any others")
     if not reading.taken:
         guesses = "; ".join(("", *known.guesses(known.unread)))
         raise DatasetError(f"{path.name}: holds no questions: {left_out.said or 'at least one is expected'}{guesses}")
@@ -197,7 +193,8 @@ def questions(
             "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
             "to search passages here, and to measure the search, give them: --chunks-from NAME or db:NAME"
         )
-        brought.runs.append("tier3_end_to_end")
+        asked = any(system.url or system.callable for system in settings.load().systems.values())
+        brought.runs.append("tier3_end_to_end" if asked else "dataset")
     elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought
@@ -212,11 +209,11 @@ class Questions:
     """
 
     def __init__(
-        self, known: Columns, base: Mapping[str, ChunkRecord], left_out: LeftOut | None, *, marked: bool = False,
+        self, known: Columns, base: Mapping[str, ChunkRecord], left_out: LeftOut | None, *,
         also: Mapping[str, str] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self.brought, self.taken, self.notes = Brought(), 0, Counter[str]()
-        self._known, self._base, self._left_out, self._marked = known, base, left_out, marked
+        self._known, self._base, self._left_out = known, base, left_out
         self._called = {**also, **{chunk.text.strip(): chunk.id for chunk in base.values()}}
         self._chunks, self._history = Shelf(ChunkRecord, by_key=True), Shelf(PastQuestion)
         self._made: Shelf[dict[str, Any]] = Shelf()
@@ -226,8 +223,8 @@ class Questions:
     def take(self, fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> None:
         """Remember the question of a row, and its chunks. Raises DatasetError for what contradicts those before it."""
         left_out = self.brought.left_out
-        if self._marked:  # forms that people fill in are spreadsheets
-            fields = {field: plain(value) if isinstance(value, str) else value for field, value in fields.items()}
+        # forms that people fill in are spreadsheets
+        fields = {field: plain(value) if isinstance(value, str) else value for field, value in fields.items()}
         if self._known.format == SQUAD and not (fields := self._of_squad(fields, row, place)):
             return
         if not {"reference", "contexts", "context_ids"} & fields.keys():
@@ -236,22 +233,20 @@ class Questions:
         sample = sample_in(
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
-        asked, answer, right = _question(sample.user_input, row, place), text(sample.reference), True
+        asked, answer = _question(sample.user_input, row, place), text(sample.reference)
         identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")
         if (self._made.get(identifier) or {"text": asked})["text"] != asked:  # ids there are made of questions
             raise _stands_there(self._made, identifier, place)
-        wanted = self._labels(own, fields, place)
+        wanted, right = self._labels(own, fields, place), own["is_answer_ok"] is not False
         self.taken += 1
-        if self._marked:
-            self.notes[UNMARKED] += all(own[mark] is None for mark in MARKS)
-            right = own["is_answer_ok"] is not False
-            if own["is_question_ok"] is False:
-                left_out["question that people marked as not in order"] += 1
-                return
-            if answer and not right:
-                left_out["reference answer that people marked as not in order (its question stays)"] += 1
+        self.notes[UNMARKED] += all(own[mark] is None for mark in MARKS)
+        if own["is_question_ok"] is False:
+            left_out["question that people marked as not in order"] += 1
+            return
+        if answer and not right:
+            left_out["reference answer that people marked as not in order (its question stays)"] += 1
         for mark, why in NO_LABEL.items():
-            if wanted and own[mark] is False and (self._marked or mark not in MARKS):
+            if wanted and own[mark] is False:
                 left_out[f"label of a chunk that {why} (its question stays)"] += 1
                 wanted, fields = {}, {**fields, "spans": {}}
         made = {
@@ -280,6 +275,8 @@ class Questions:
         brought, kept = self.brought, Shelf(QuestionRecord)
         if self._by_category:
             brought.notes.append("the kind of a question, by which results are sliced, is its category")
+        if self._known.read.keys().isdisjoint(MARKS):
+            del self.notes[UNMARKED]
         for place, made in self._made.placed():
             with passing_over(self._left_out, place):
                 category, source = made.pop("kinds")
@@ -463,58 +460,89 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
+SIDES = {"user": "asks", "assistant": "answers"}
 DIALOGUE = (
     "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
+    "role", "said", "time",
 )  # fmt: skip
 
 
 def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
-    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), or two lists
-    of `questions` and `expected_answers`, or a row a turn that names its session.
+    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
+    them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
+    names its session; those are in the order of time, where all say theirs.
 
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
     brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
-    made, sessions = Shelf(Dialogue), dict[str, list[dict[str, Any]]]()
+    made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
+    guessed: dict[str, dict[str, None]] = {}
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
         with passing_over(left_out, place):
             fields = known.of(row, place)
-            turns = [
-                {"question": _question(said.question, row, f"{place}, turn {n}"), "answer": text(said.answer)}
-                for n, said in enumerate(_said(fields, row, place), 1)
-            ]
-            if "session" in fields and not fields.keys() & {"messages", "questions"}:
-                sessions.setdefault(str(fields["session"]), []).extend(turns)
+            session, at = str(fields.get("session", "")), moment(fields.get("time"))
+            if "role" in fields and not fields.keys() & {"messages", "questions", "user_input"}:
+                if fields.get("said"):  # else a step of a program
+                    sessions.setdefault(session, []).append((at, [{"role": fields["role"], "content": fields["said"]}]))
+                continue
+            turns = _turns(_said(fields, row, place, guessed), row, place)
+            if session and not fields.keys() & {"messages", "questions"}:
+                said = ((("user", turn["question"]), ("assistant", turn["answer"])) for turn in turns)
+                parts = [{"role": role, "content": words} for pair in said for role, words in pair]
+                sessions.setdefault(session, []).append((at, parts))
                 continue
             own = taken({"id": name}, fields, place, known)["id"]
-            identifier = own or named_by("dialogue", *(str(turn["question"]) for turn in turns))
+            identifier = own or named_by("dialogue", *filter(None, [session]), *(str(one["question"]) for one in turns))
             if not made.put(identifier, checked(Dialogue, {"id": identifier, "turns": turns}, place), place):
                 if own:
                     raise _stands_there(made, identifier, place)
                 brought.left_out["dialogue that stands there twice"] += 1
-    for session, turns in sessions.items():
-        made.put(session, checked(Dialogue, {"id": session, "turns": turns}, path.name))
+    for session, timed in sessions.items():
+        if None not in (at for at, _ in timed):
+            timed.sort(key=lambda own: own[0] or 0)
+        place = f"{path.name}, {session}"
+        with passing_over(left_out, place):
+            if not session:
+                raise DatasetError(f"{place}messages of no dialogue; --column session=COLUMN says where it is named")
+            messages = [message for _, part in timed for message in part]
+            turns = _turns(_said({"messages": messages}, {}, place, guessed), {}, place)
+            made.put(session, checked(Dialogue, {"id": session, "turns": turns}, place))
     brought.left_out += left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = made
     brought.notes += known.notes()
+    if guessed:
+        sides = (f"{cut_list(names)} for the one who {SIDES[side]}" for side, names in guessed.items())
+        brought.notes.append(f"no message says who asks and who answers; taken is {', '.join(sides)}")
     if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
         brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 
-def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> Sequence[Said]:
-    """What was said in the messages of a row, in its two lists, or in the one turn that it is. Raises DatasetError."""
-    if (said := turns_of(fields.get("messages", fields.get("user_input")))) is not None:
+def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dict[str, str | None]]:
+    """What was said as the turns of a record. Raises DatasetError for a turn without a question."""
+    return [
+        {"question": _question(each.question, row, f"{place}, turn {n}"), "answer": text(each.answer)}
+        for n, each in enumerate(said, 1)
+    ]
+
+
+def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
+    """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
+    `turns_of`. Raises DatasetError."""
+    if (said := turns_of(fields.get("messages", fields.get("user_input")), guessed)) is not None:
         return said
     if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
         if isinstance(given := opened(fields.get("messages")), list) and given:
-            why = "none says who asks and who answers; role = user or assistant (type, from) is expected in each"
+            why = (
+                "none says who asks and who answers; role = user or assistant (type, from) is expected in each, or the "
+                "names of two who speak"
+            )
             raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"

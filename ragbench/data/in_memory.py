@@ -15,8 +15,8 @@ from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of, turns_of
-from ragbench.data.records import ChunkRecord, Record
-from ragbench.data.rows import checked, rows_of
+from ragbench.data.records import ChunkRecord, Record, checked
+from ragbench.data.rows import rows_of
 from ragbench.data.vocabulary import Columns
 
 NAME = "given"

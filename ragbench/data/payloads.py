@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -16,15 +16,19 @@ from typing import Any, NamedTuple
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, held, opened
 from ragbench.data.files import LATEST, cut, parse_json
-from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
+from ragbench.data.vocabulary import PARTS, field_of, key
 
+_SIDES = {
+    name.casefold(): side for side, names in (("user", PARTS.people), ("assistant", PARTS.models)) for name in names
+}
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-_OF_MESSAGES = [tuple(map(key, names)) for names in (PARTS.speakers, PARTS.words, FIELDS["session"])]
-"""Who wrote a message that is a row of a table, its words, and their dialogue, as `key` has the names."""
+SILENT = {"system", "tool", "developer", "function"}
+"""Roles of those in a dialogue who neither ask nor answer."""
+SPEAKERS = {"user", "assistant", *SILENT}
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -52,12 +56,12 @@ def quoted(value: Any) -> Any:
 
 def question_of(value: Any) -> str | None:
     """The question in what went into a step: a text, the last message of a person, the field that is named so."""
-    return _text(value, PARTS.asked, PARTS.people, 0)
+    return _text(value, PARTS.asked, "user", 0)
 
 
 def answer_of(value: Any) -> str | None:
     """The answer in what came out of a step: a text, the last message of a model, the field that is named so."""
-    return _text(value, PARTS.answered, PARTS.models, 0)
+    return _text(value, PARTS.answered, "assistant", 0)
 
 
 def passages_of(value: Any) -> tuple[Passage, ...] | None:
@@ -176,14 +180,46 @@ def _part(part: Any) -> str | None:
 
 
 def role_of(message: Any) -> str | None:
-    """Who wrote a message: the role that it names, else None."""
-    if not isinstance(message, dict):
+    """Who wrote a message: user or assistant, else what it names; None where it names nobody."""
+    if not isinstance(message, Mapping):
         return None
-    if isinstance(inner := message.get("kwargs"), dict):
+    if isinstance(inner := message.get("kwargs"), Mapping):
         kinds = message.get("id")
-        return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
-    role = _first(message, ("role", "message.role", "type", "from", "speaker"))
-    return role if isinstance(role, str) else None
+        role = inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else "")
+    else:
+        role = _first(message, ("role", "message.role", "from", "speaker", "sender", "type"))
+    return _SIDES.get(role.casefold(), role) if isinstance(role, str) else None
+
+
+def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None:
+    value = opened(value)
+    value = value if isinstance(value, dict) or (own := fields_of(value)) is None else own
+    if isinstance(value, str):
+        return value.strip() or None
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, list):
+        return _of_list(value, names, role, depth + 1)
+    if not isinstance(value, dict):
+        return None
+    if role_of(value) == role:
+        return message_text(value)
+    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
+        inner = value.get(name)
+        if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
+            return text
+    if len(value) == 1:
+        return _text(next(iter(value.values())), names, role, depth + 1)
+    return None
+
+
+def _of_list(values: list[Any], names: Sequence[str], role: str, depth: int) -> str | None:
+    """The last message that this role wrote; of a list without messages its only item."""
+    roles = [role_of(message) for message in values]
+    if SPEAKERS.intersection(roles):
+        said = [message for message, own in zip(values, roles, strict=True) if own == role]
+        return next((text for message in reversed(said) if (text := message_text(message))), None)
+    return _text(values[0], names, role, depth) if len(values) == 1 else None
 
 
 class Said(NamedTuple):
@@ -194,97 +230,68 @@ class Said(NamedTuple):
     contexts: Any = None
 
 
-def turns_of(value: Any) -> list[Said] | None:
-    """The turns, where the value is a dialogue: a list of messages, or such a list in a cell.
+def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> list[Said] | None:
+    """The turns, where the value is a dialogue: a list of messages, such a list in a cell, or a tree of them.
 
     A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
-    tools and systems say is passed over, and of several answers to a question the last is its answer. None for
-    anything else.
+    tools and systems say is passed over, and of several answers to a question the last is its answer. guessed: is told
+    who is taken for a user, and who for an assistant, where names alone say who speaks; without it such messages are
+    none. None for anything else.
     """
-    value = opened(value)
-    value = value.get("messages") if isinstance(value, Mapping) else value
+    value = _thread(opened(value))
     if not isinstance(value, list) or not value:
         return None
     value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
-    if not all(value):
+    if not all(value) or not all(message.keys() & {*PARTS.says, "kwargs"} for message in value):
         return None
+    said = [(role_of(message), message_text(message), message) for message in value]
+    if any(role is None and text for role, text, _ in said):
+        return None
+    sides = {} if guessed is None else _guessed([str(role) for role, text, _ in said if text], guessed)
     turns: list[Said] = []
-    for message in value:
-        role = role_of(message)
-        if role is None or not message.keys() & {"content", "value", "text", "kwargs"}:
-            return None
-        content = message_text(message)
+    for role, content, message in said:
         if not content:
             continue
-        if role in PARTS.people:
+        side = sides.get(role, role)
+        if side == "user":
             turns.append(Said(content))
-        elif role in PARTS.models and turns:
+        elif side == "assistant" and turns:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
                               and name not in PARTS.says), None)  # fmt: skip
             turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
 
 
-_ROLES = {name.casefold(): name for name in (*PARTS.people, *PARTS.models, "system", "tool", "developer", "function")}
-_IN_ORDER = {"turn", "turnid", "turnnumber", "position", "order", "messageindex"}
+def _guessed(speakers: Sequence[str], told: dict[str, dict[str, None]]) -> dict[str | None, str]:
+    """Name → user or assistant, of those whose role is not said: the other side than those of whom it is; of two
+    without any the first to speak asks."""
+    others = [name for name in dict.fromkeys(speakers) if name not in SPEAKERS]
+    known = {"user", "assistant"}.intersection(speakers)
+    if not others or len(known) == 2 or (not known and len(others) != 2):
+        return {}
+    sides = ["assistant" if "user" in known else "user" for _ in others] if known else ["user", "assistant"]
+    for name, side in zip(others, sides, strict=True):
+        told.setdefault(side, {})[name] = None
+    return dict(zip(others, sides, strict=True))
 
 
-def dialogues_of(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The placed rows of a table; of messages that stand in a row each, those of one dialogue are a row, in the order
-    of their times or turns."""
-    dialogues: dict[str, tuple[str, dict[str, Any]]] = {}
-    for place, row in rows:
-        names = {key(name): name for name in row}
-        who, what, session = (next((row[names[name]] for name in own if name in names), None) for own in _OF_MESSAGES)
-        role = _ROLES.get(str(who).strip().casefold())
-        if session is None or role is None or what is None:
-            yield place, row
-            continue
-        said = {"role": role, "content": what}
-        dialogue = dialogues.setdefault(str(session), (place, {"id": session, "messages": []}))[1]
-        rest = {name: row[own] for name, own in names.items() if name not in _OF_MESSAGES[0]}
-        dialogue["messages"].append({**rest, **said})
-    for place, row in dialogues.values():
-        ordered = [name for name in row["messages"][0] if field_of(name) == "time" or name in _IN_ORDER]
-        moments = [moment(message.get(ordered[0])) if ordered else None for message in row["messages"]]
-        if None not in moments:
-            row["messages"] = [row["messages"][n] for n in sorted(range(len(moments)), key=lambda n: moments[n] or 0)]
-        yield place, row
-
-
-def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
-    value = opened(value)
-    value = value if isinstance(value, dict) or (own := fields_of(value)) is None else own
-    if isinstance(value, str):
-        return value.strip() or None
-    if depth > MAX_DEPTH:
-        return None
-    if isinstance(value, list):
-        return _of_list(value, names, roles, depth + 1)
-    if not isinstance(value, dict):
-        return None
-    if role_of(value) in roles:
-        return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
-        inner = value.get(name)
-        if inner not in (None, "", []) and (text := _text(inner, names, roles, depth + 1)):
-            return text
-    if len(value) == 1:
-        return _text(next(iter(value.values())), names, roles, depth + 1)
-    return None
-
-
-def _of_list(values: list[Any], names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
-    """The last message that one of the roles wrote; of a list without messages its only item."""
-    written = [
-        message
-        for message in values
-        if role_of(message) in (*PARTS.people, *PARTS.models, "system", "tool", "developer", "function")
-    ]
-    if written:
-        said = [message for message in written if role_of(message) in roles]
-        return next((text for message in reversed(said) if (text := message_text(message))), None)
-    return _text(values[0], names, roles, depth) if len(values) == 1 else None
+def _thread(value: Any) -> Any:
+    """The messages of one branch of a tree: from the current one of its nodes back by their parents, or on by the first
+    of the replies that stand within each; anything else as it is."""
+    thread: list[Any] = []
+    if isinstance(value, Mapping) and isinstance(nodes := value.get("nodes"), list) and nodes:
+        by_id, at = {str(node.get("id")): node for node in nodes}, str(value.get("current"))
+        while (node := by_id.pop(at, None)) is not None:
+            thread.insert(0, node)
+            at = str(node.get("parent"))
+        return thread
+    while isinstance(value, list) and len(value) and isinstance(value[0], Mapping):
+        inner = value[0].get("replies", value[0].get("children"))
+        if not thread and (len(value) > 1 or not isinstance(inner, list)):
+            break
+        thread.append(value[0])
+        value = inner
+    return thread or value
 
 
 def entries_of(value: Any, depth: int = 0) -> list[Any] | None:
@@ -352,8 +359,6 @@ def _names_a_tool(given: Any) -> bool:
 def _message(given: Any) -> Message:
     if not isinstance(given, Mapping):
         return Message("user", str(given))
-    role = (role_of(given) or "").casefold()
-    kinds = {**dict.fromkeys(PARTS.people, "user"), **dict.fromkeys(PARTS.models, "assistant")}
     kwargs = given.get("kwargs")
     inner = kwargs if isinstance(kwargs, Mapping) else given
     parts = inner.get("content")
@@ -361,7 +366,7 @@ def _message(given: Any) -> Message:
         parts, list
     ) else []  # fmt: skip
     calls = calls_of(inner.get("tool_calls")) or calls_of(used) or ()
-    return Message(kinds.get(role, role or "user"), message_text(dict(given)) or "", calls)
+    return Message((role_of(given) or "user").casefold(), message_text(dict(given)) or "", calls)
 
 
 def calls_of(value: Any) -> tuple[ToolCall, ...] | None:

@@ -29,12 +29,14 @@ NO_PAGES = ("quickstart.ipynb",)
 
 
 def notebooks() -> list[Path]:
-    """All notebooks that a project has pages of, sorted; those that come with ragbench where it has none."""
+    """All notebooks that a project has pages of, sorted; those that come with ragbench where it has none that speaks of
+    ragbench."""
     return _pages(own_notebooks()) or _pages(annexes.NOTEBOOKS)
 
 
 def _pages(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
+    there = sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
+    return [path for path in there if b"ragbench" in path.read_bytes()]
 
 
 def notebook(file: str) -> Path | None:

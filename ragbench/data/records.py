@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, StringConstraints, ValidationError
+
+from ragbench.core.expectations import expectation
+from ragbench.data.files import DatasetError, cut, cut_list
 
 _PRINTABLE = r"^[^\x00-\x1f\x7f]+$"
 _NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
@@ -157,3 +162,33 @@ class RatedAnswer(Record):
     context: tuple[Identifier, ...] = ()
     ratings: dict[Identifier, Rating | None]
     system: Identifier | None = Field(default=None, exclude_if=_is_unknown)
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def checked(
+    model: type[Row], item: Mapping[str, Any], place: str, called: Mapping[str, str] = MappingProxyType({})
+) -> Row:
+    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected. called: what
+    its file calls a field, where by another name."""
+    try:
+        return model.model_validate(item)
+    except ValidationError as error:
+        there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
+        raise DatasetError(f"{place}: {fault(error, called=called)}{there}") from None
+
+
+def fault(
+    error: ValidationError, model: type[BaseModel] | None = None, called: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
+    first = error.errors()[0]
+    parts = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int"))]
+    field = ".".join([*(called.get(part, part) for part in parts[:1]), *parts[1:]])
+    if first["type"] == "missing":
+        return f"{field} is missing; it is expected in every item"
+    if first["type"] == "extra_forbidden" and model is not None:
+        return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
+    message = expectation(first)
+    return f"{field} = {cut(first['input'])}: {message}" if field else message

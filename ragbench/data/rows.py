@@ -11,12 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from ragbench.core.expectations import expectation, kind
+from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import TABLE, fields_of, held, is_total, mark
 from ragbench.data.files import (
@@ -32,7 +29,6 @@ from ragbench.data.files import (
     LeftOut,
     Load,
     cut,
-    cut_list,
     empty_table,
     head,
     lines_of,
@@ -48,7 +44,6 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.payloads import dialogues_of
 from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -63,7 +58,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "name", "info", "page_content", "request_id", "trace_id", *STREAMED}
+RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -75,7 +70,6 @@ _ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
 """By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
-Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
 
@@ -87,7 +81,7 @@ def read_rows(
     JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
     name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
     separated by commas, semicolons or tabs, and may be a .txt of tabs; its empty cells are left out of the row
-    (keep_empty: they are empty texts, and a row of nothing else is a row). Of Excel see `_excel`.
+    (keep_empty: they are empty texts). Of Excel see `_excel`.
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz, zstd or zip. held: who reads them
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
@@ -114,7 +108,7 @@ def read_rows(
         rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    rows = dialogues_of(_unnested(rows) if spread else rows)
+    rows = _unnested(rows) if spread else rows
     return rows if left_out is None else without_totals(rows, left_out)
 
 
@@ -129,9 +123,10 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
-    """The rows, those of SQuAD's articles question by question; a paragraph without any is a row by itself."""
+    """The rows, those of SQuAD's articles and paragraphs question by question; a paragraph without any is a row by
+    itself."""
     for place, row in rows:
-        paragraphs = row.get("paragraphs")
+        paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
         if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
             yield place, row
@@ -181,33 +176,6 @@ def tabbed(path: Path) -> bool:
     )
 
 
-def checked(
-    model: type[Row], item: Mapping[str, Any], place: str, called: Mapping[str, str] = MappingProxyType({})
-) -> Row:
-    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected. called: what
-    its file calls a field, where by another name."""
-    try:
-        return model.model_validate(item)
-    except ValidationError as error:
-        there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
-        raise DatasetError(f"{place}: {fault(error, called=called)}{there}") from None
-
-
-def fault(
-    error: ValidationError, model: type[BaseModel] | None = None, called: Mapping[str, str] = MappingProxyType({})
-) -> str:
-    """The first fault of a row in one line: field, value, what was expected; the fields of a closed model, if given."""
-    first = error.errors()[0]
-    parts = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int"))]
-    field = ".".join([*(called.get(part, part) for part in parts[:1]), *parts[1:]])
-    if first["type"] == "missing":
-        return f"{field} is missing; it is expected in every item"
-    if first["type"] == "extra_forbidden" and model is not None:
-        return f"there is no field {field!r}; legal: {', '.join(model.model_fields)}"
-    message = expectation(first)
-    return f"{field} = {cut(first['input'])}: {message}" if field else message
-
-
 def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
     first = list(itertools.islice(lines, 2))
@@ -254,7 +222,8 @@ def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
     load, names = Load(path, "items", held=held), None
-    for item in items:
+    lists = (item if isinstance(item, list) and item and isinstance(item[0], dict) else [item] for item in items)
+    for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
         if isinstance(item, list) and load.number == 1 and any(isinstance(n, str) and field_of(n) for n in item):
@@ -327,7 +296,16 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
 
 def _is_record(value: Mapping[str, Any]) -> bool:
     """Whether an object is a row itself, whatever lists it holds."""
-    return any(name in RECORD or (is_content(name) and name not in WRAPPERS) for name in value)
+    return any(
+        name in RECORD or (is_content(name) and name not in WRAPPERS and not _asks(own)) for name, own in value.items()
+    )
+
+
+def _asks(rows: Any) -> bool:
+    """Whether a value is a list of rows with questions."""
+    return isinstance(rows, list) and any(
+        isinstance(row, dict) and any(field_of(name) == "user_input" for name in row) for row in rows
+    )
 
 
 def wrapped(value: Any) -> list[Any] | None:
@@ -344,11 +322,12 @@ def wrapped(value: Any) -> list[Any] | None:
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
-    """Lists of rows within objects that are none themselves, whatever their names."""
+    """Lists of rows within objects that are none themselves, whatever their names; that of the only name that there is
+    may be what a system answered."""
     if depth < DEEPEST and isinstance(value, Mapping) and not _is_record(value):
-        for inner in value.values():
-            if depth and isinstance(inner, list) and _is_of_rows(inner):
-                yield inner
+        for name, inner in value.items():
+            if _asks(inner) if not depth else isinstance(inner, list) and _is_of_rows(inner):
+                yield from [inner] if depth or len(value) > 1 or is_content(name) else ()
             yield from _tables(inner, depth + 1)
 
 
@@ -369,6 +348,8 @@ def rows_in(value: Any) -> list[Any] | None:
         isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
     ):
         return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
+    if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
+        return [{"question": name, "answer": text} for name, text in value.items()]
     if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
         return rows_in(given)
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
@@ -398,15 +379,25 @@ def rows_in(value: Any) -> list[Any] | None:
         if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
             return _named(value)
         if not any(map(is_content, value)) and None not in (parts := [rows_in(own) for own in inner]):
-            return [row for part in parts for row in part or ()]  # by the parts of a data set
+            asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
+            is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
+            named = zip(value, parts, strict=True)
+            return [{"system": name, **row} if is_of_systems else row for name, part in named for row in part or ()]
     return None
 
 
 def _named(rows: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows that an object holds under their names, which are their ids where they are more than numbers: of pandas,
-    orient="columns" or "index"."""
+    """Rows that an object holds under their names, which are their questions, or their ids where they are more than
+    numbers: of pandas, orient="columns" or "index"."""
+    if all(map(_is_asked, rows)):
+        return [{"question": name, **row} for name, row in rows.items()]
     ids = not all(str(name).isdigit() for name in rows)
     return [{**({"id": name} if ids else {}), **row} for name, row in rows.items()]
+
+
+def _is_asked(name: Any) -> bool:
+    """Whether a name is a question."""
+    return str(name).rstrip().endswith("?")
 
 
 def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -450,7 +441,7 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
     names = [name.strip() for name in header[1]]
     _require_distinct(names, header[0])
     for place, cells in rows:
-        if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
+        if not any(map(str.strip, cells)) and (len(cells) != 1 or not keep_empty):  # as spreadsheets end with
             continue
         while len(cells) > len(names) and not cells[-1].strip():
             cells.pop()

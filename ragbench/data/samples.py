@@ -17,12 +17,19 @@ from ragbench.data import payloads
 from ragbench.data.brought import passing_over
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import OF_PASSAGES, answer_of, label, passage_of, question_of, turns_of
+from ragbench.data.payloads import (
+    OF_PASSAGES,
+    answer_of,
+    label,
+    passage_of,
+    question_of,
+    turns_of,
+)
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
-from ragbench.data.systems_of_answers import Numbers, by_system, named_by_files
-from ragbench.data.vocabulary import LEGAL, Columns, field_of, spoken
+from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +213,7 @@ def _fields(
             continue
         items: list[dict[str, Any]] = []
         with passing_over(left_out, place):
-            items += known.answers(row, place)
+            items += (own for answered in known.answers(row, place) for own in by_their_systems(answered))
         for item in items:
             yield place, {**item, "system": system} if system and not item.get("system") else item
 
@@ -557,7 +564,7 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
     if isinstance(value, Mapping) and (entries := payloads.entries_of(value)) is not None:
         value, form = entries, "list"
-    if isinstance(value, Mapping) and not value.keys() & OF_PASSAGES:
+    if isinstance(value, Mapping) and not value.keys() & {*OF_PASSAGES, *PARTS.ids}:
         value, form = list(value.values()), "mapping"
         value = value[0] if len(value) == 1 and isinstance(value[0], list) else value
     if isinstance(value, Mapping | Chunk) or fields_of(value) is not None:
@@ -566,7 +573,11 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
     texts = list(value)
     if all(isinstance(group, list) and all(isinstance(text, str) for text in group) for group in texts):
-        texts = [text for group in texts for text in group]  # several texts a fact
+        is_named = all(len(group) == 2 and not any(map(str.isspace, group[0])) for group in texts)
+        if is_named:  # pairs of a name and a text
+            texts = [{"id": name, "text": text} for name, text in texts]
+        else:  # several texts a fact
+            texts = [text for group in texts for text in group]
     if forms is not None:
         forms.add(place.rsplit(", ", 1)[1], form, len(texts))
     return texts

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
+from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
@@ -30,6 +31,17 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     if any(name is None or not str(name).strip() for name in given):
         raise DatasetError(f"{place}: a system has no name; there are {cut_list(map(str, given))}")
     return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
+
+
+def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The fields of a row for each of several answers in one cell that name their systems; of any other row alone."""
+    answers = opened(item.get("response"))
+    if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
+        return [item]
+    named = [next((own[name] for name in own if field_of(name) == "system"), None) for own in answers]
+    if not answers or None in named or "system" in item:
+        return [item]
+    return [{**item, "system": str(name), "response": own} for name, own in zip(named, answers, strict=True)]
 
 
 def is_table(value: Any) -> bool:

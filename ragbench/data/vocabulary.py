@@ -50,12 +50,13 @@ SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
 
 
 def key(name: Any) -> str:
-    """A name without what does not tell two apart: `Ground Truths`, `groundTruth` and `ground-truth` are one."""
-    text = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
+    """A name without what does not tell two apart: `Ground Truths` and `groundTruth`, `Score` and `Score (1-5)`."""
+    text = _IDLE.sub("", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
     is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
+_IDLE = re.compile(r"\s*\(\d+\s*[-–—/.…]+\s*\d+\)\s*$|[\W_]+")
 _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
@@ -72,9 +73,9 @@ class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
     marks: sets of columns, any of which tells it; of one without any the row holds objects. when: a path of JMESPath
-    that finds something in a row of it alone. takes: column → field; "" is read by nobody. holds: column → the path to
-    what it would hold. opens: columns with objects whose members are columns, too. parted: what stands between the
-    passages of a cell. instead: of one that cannot be read, what can.
+    that finds something in a row of it alone. takes: column → field; "" is nobody's. holds: column → the path to it.
+    opens: columns whose objects' members are columns, too. parted: what parts the passages of a cell. instead: what
+    readers without the fields that it takes are told.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Format:
 
     def place(self, column: str) -> str:
         """Where a row has what a column would hold: its own name for any that is there."""
-        path = re.match(r"\[?([\w.]+)", self.holds.get(column, ""))
+        path = re.match(r"(?:{nodes: |\[)?([\w.]*\w)", self.holds.get(column, ""))
         return path[1] if path else column
 
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -302,9 +303,8 @@ class Columns:
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
                     values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
             if isinstance(texts := values.get("reference"), list):
-                values["reference"] = [
-                    part.strip() for text in texts for part in str(text).split(plan.format.parted) if part.strip()
-                ]
+                parts = (part.strip() for text in texts for part in str(text).split(plan.format.parted))
+                values["reference"] = [*filter(None, parts)]
         return values
 
     def _require_one_scale(self, given: Any, place: str) -> None:
@@ -379,8 +379,9 @@ class Columns:
             return self._plans[at]
         keys = {name: key(name) for name in row if name}
         named = self._named(at[0], place)
-        is_else = told is not None and (told.when or not {"user_input", "response"} & {*map(field_of, row)})
-        if told is not None and told.instead and is_else and not named:
+        reads = named or (self._only & {*(told.takes.values() if told else ())} and not (told and told.when))
+        is_else = told and (told.when or not {"user_input", "response"} & {*map(field_of, row)})
+        if told and told.instead and is_else and not reads:
             raise DatasetError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
@@ -425,8 +426,7 @@ class Columns:
         several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
         if len(self._plans) > 1000:
             self._plans.clear()
-        plan = self._plans[at] = _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare)
-        return plan
+        return self._plans.setdefault(at, _Plan(told, fields, several, list(dict.fromkeys(inside)), unread, rare))
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
@@ -494,7 +494,7 @@ _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _MARKS = "rating|label|grade|оценка|метка|балл"
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|{_MARKS}|contexts?|documents?|контекст)"
-    rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)[\s_.:-]++(.+))",
+    rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
     re.IGNORECASE,
 )
 

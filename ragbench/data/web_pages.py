@@ -12,20 +12,25 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from bs4.element import CData, PreformattedString
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 UNSEEN = ("head", "script", "style", "template", "noscript", "iframe", "svg", "object", "dialog")
 CONTROLS = ("button", "input", "select", "textarea")
 ROLES = {"navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "tooltip"}
-SECTIONS = ("main", "article", "section", "aside", "nav")
+SECTIONS = ("main", "article", "section", "aside", "nav", "blockquote")
 """Within these a header or a footer is a part's, and no landmark of the page (HTML Standard, 4.3.8 and 4.3.9)."""
-SURE = re.compile(r"\b(breadcrumbs?|headerlink|nav(bar|igation)?|pag(ination|er)|skip(link)?|sidenav|topnav)\b")
+SURE = re.compile(
+    r"\b(breadcrumbs?|headerlink|nav(bar|igation)?|pag(ination|er)|skip(link)?|sidenav|topnav|editsection|"
+    r"no ?print|page metadata|version badge|search results|comment respond)\b"
+)
 """Words of classes and ids that name no content, whatever stands in it."""
 BARS = re.compile(r"\b(cookie(s|bar|banner)?|consent|gdpr)\b")
 """Those of cookie bars; a short text that speaks of cookies is one."""
 LIKELY = re.compile(
-    r"menu|sidebar|\b(local)?toc\b|footer|header|(top|tool)bar|social|shar(e|ing)|related|banner|tags|widget|links|"
+    r"menu|sidebar|\b(local)?toc(tree|\d)?\b|footer|header|(top|tool)bar|social|shar(e|ing)|related|banner|tags|widget|links|"
     r"onpage|actions|edit|lang\b|breadcrumb"
 )
 """Those that may name content too, a canteen's menu; left out where most of the text is links."""
@@ -45,6 +50,8 @@ _EDITS = re.compile(
     re.I,
 )
 """Links to the making of a page, wherever they stand."""
+_FILES = re.compile(r"(\W*\S.{0,200}? \((application|audio|image|text|video)/[\w.+-]+\)\W*)+")
+"""Files that are attached to a page, as Confluence lists them."""
 _SIGN = re.compile(r"^[\s#¶§\U0001f517\uf0c1]*$")
 _COOKIES = re.compile(r"cookie|\bкуки", re.I)
 _IMPRINT = re.compile(
@@ -60,7 +67,12 @@ LONGEST_IMPRINT = 40  # words
 def keep_content(soup: BeautifulSoup) -> None:
     """Takes out of a page what is not its content."""
     _take_out(soup(UNSEEN))
+    for mark in [*soup.find_all(string=lambda text: isinstance(text, PreformattedString))]:
+        if not isinstance(mark, CData):  # as Word has them before each item of a list
+            mark.extract()
     _take_out(_links_of_the_page(soup))
+    for tag in soup.select(":is(h1, h2, h3, h4, h5, h6) a[href^='#'], pre pre"):
+        tag.unwrap()
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
         for tag in list(find(soup)):
@@ -109,10 +121,13 @@ def _cookie_bars(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Navigation, and what stands above and below the page; a header with the only first heading is the page's own."""
+    """Navigation, and what stands above and below the page or an article; a header with the only first heading is its
+    own."""
     for tag in soup(True):
         roles = str(tag.get("role") or "").split()
-        is_frame = tag.name in ("header", "footer") and tag.find_parent(SECTIONS) is None
+        within = tag.find_parent(SECTIONS)
+        is_outer = within is None or (tag.name == "footer" and within.name in ("main", "article"))
+        is_frame = tag.name in ("header", "footer") and is_outer
         if tag.name == "nav" or ROLES & {*roles} or is_frame or (tag.name == "footer" and _is_of_links(tag)):
             if tag.name == "header" and tag.find("h1") and len(soup("h1")) == len(tag("h1")):
                 continue
@@ -120,16 +135,20 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _named(soup: BeautifulSoup) -> Iterator[Tag]:
+    title = soup.h1
     for tag in soup(BLOCKS):
-        if tag.find(["main", "article", "h1"]):
+        if tag.find(["main", "article"]) or (title is not None and tag in title.parents):
             continue
-        given = [*(tag.get("class") or ()), tag.get("id") or ""]
+        is_part = tag.find(HEADINGS, recursive=False) is not None  # whose id is made of its heading
+        given = [*(tag.get("class") or ()), "" if is_part else tag.get("id") or ""]
         named = " ".join(part.lower() for name in given for part in _PARTS.split(str(name)))
         if BARS.search(named):
             if _words(tag) <= LONGEST_BAR and _COOKIES.search(tag.get_text(" ")):
                 yield tag
-        elif (SURE.search(named) and tag.find_parent(["p", "li", "td"]) is None) or (
-            LIKELY.search(named) and _is_of_links(tag)
+        elif (
+            _FILES.fullmatch(" ".join(tag.get_text(" ").split()))
+            or (SURE.search(named) and tag.find_parent(["p", "li", "td"]) is None)
+            or (LIKELY.search(named) and _is_of_links(tag))
         ):
             yield tag
 

@@ -19,7 +19,7 @@ from tests.small_project import write_lines
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["init"], ["run"], ["gate"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]],
+    [[], ["init"], ["run"], ["gate"], ["load"], ["load", "answers"], ["metrics"], ["doctor"], ["db"], ["lab"]],
 )
 def test_help_teaches(command: list[str]) -> None:
     done = ragbench(*command, "--help")
@@ -61,7 +61,7 @@ def test_a_parameter_that_no_notebook_has_is_refused_with_those_there_are(projec
         (["run", "-d", "none"], "there is no data set 'none' in data/; there are small"),
         (["run", "-s", "none"], "there is no system 'none' in ragbench.toml; there are good, poor, ngrams"),
         (["run", "-p", "k"], "write it as name=value"),
-        (["load", "squad", "none.json", "--name", "x"], "none.json: there is no such file"),
+        (["load", "questions", "none.json", "--name", "x"], "none.json: there is no such file"),
         (["metrics", "mmr"], "did you mean mrr"),
         (["metrics", "--grain", "word"], "there are ranking, sample, turns, table"),
     ],
@@ -86,13 +86,13 @@ def test_squad_is_previewed_then_loaded(project: Path) -> None:
     asked = {"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]}
     articles = [{"title": "Oak", "paragraphs": [{"context": "Дуб живёт тысячу лет.", "qas": [asked]}]}]
     (project / "oak.json").write_text(json.dumps({"data": articles}), encoding="utf-8")
-    preview = ragbench("load", "squad", "oak.json", "--name", "oak", "--dry-run")
+    preview = ragbench("load", "questions", "oak.json", "--name", "oak", "--dry-run")
     assert "1 passage on 1 page, 1 question" in preview.stdout
     assert "language ru" in preview.stdout
     assert not (project / "data" / "oak").exists()
-    assert ragbench("load", "squad", "oak.json", "--name", "oak").returncode == 0
+    assert ragbench("load", "questions", "oak.json", "--name", "oak").returncode == 0
     assert (project / "data" / "oak" / "questions.ru.jsonl").is_file()
-    again = ragbench("load", "squad", "oak.json", "--name", "oak")
+    again = ragbench("load", "questions", "oak.json", "--name", "oak")
     assert again.returncode == 3
     assert "--replace" in again.stderr
 
@@ -144,6 +144,6 @@ def test_the_server_killed_during_a_run_costs_a_message_and_no_number(project: P
 
 
 def test_a_real_data_set_is_loaded_and_previewed(project: Path, shared_data: Callable[[str], Path]) -> None:
-    done = ragbench("load", "squad", str(shared_data("xquad/xquad.en.json.gz")), "--name", "xquad-en", "--dry-run")
+    done = ragbench("load", "questions", str(shared_data("xquad/xquad.en.json.gz")), "--name", "xquad-en", "--dry-run")
     assert "180 passages on 36 pages, 894 questions" in done.stdout
     assert "language en" in done.stdout

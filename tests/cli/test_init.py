@@ -104,7 +104,9 @@ def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     bare_set(empty / "data" / "small")
     begun(empty)
     assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
-    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
+    (empty / "notebooks").mkdir()
+    (empty / "notebooks" / "try.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout, "others are no pages"
 
 
 @pytest.mark.parametrize("words", [(), pytest.param(("my answers.jsonl",), marks=pytest.mark.slow)])
@@ -138,10 +140,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
         "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: mood)"
         in said
     )
-    assert any(
-        line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold; no passages")
-        for line in said
-    )
+    assert any(line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold)") for line in said)
     assert "✓ handbook: 1 document" in said
     assert any(line.startswith("– not used: x.jsonl: a column with the question") for line in said)
     assert "– not used: notes.bin: no table, no document and no TREC file" in said
@@ -150,6 +149,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
         "Next: ragbench score answers.jsonl",
         "Then: ragbench load documents handbook --name handbook",
         "Then: ragbench load questions asked.jsonl --name asked --chunks-from handbook",
+        "Then: ragbench run tier3_end_to_end",
     ]
 
 
@@ -521,10 +521,63 @@ def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: 
         assert 'dataset = "our-handbook"' in found.text()
 
 
+def test_every_command_leads_on_until_there_is_a_page(empty: Path) -> None:
+    """Gold questions alone; beside documents, in which they name pages; documents in data/, where data sets lie."""
+    write_lines(empty / "gold.jsonl", [{"question": "When do grants end?", "ground_truth": "On 10 September."}])
+    load, measure = begun(empty)
+    assert measure == "ragbench run dataset"
+    assert "Next: ragbench run dataset --dataset gold" in ran(load).stdout
+    ran("ragbench run dataset --plan")
+    said = one_line(ragbench("run", "tier3_end_to_end").stderr)
+    assert "ragbench load documents FOLDER --name BASE" in said
+    place = empty / "data" / "kb"
+    place.mkdir()
+    (place / "grants.md").write_text("# Grants\n\nThey end on 10 September.\n", encoding="utf-8")
+    write_lines(empty / "gold.jsonl", [{"question": "When do grants end?", "relevant_urls": ["grants.md"]}])
+    commands = begun(empty, "--force")
+    assert commands == [
+        "ragbench load documents data/kb --name kb-documents",
+        "ragbench load questions gold.jsonl --name gold-questions --chunks-from kb-documents",
+        "ragbench run tier1_retrieval -p unit=url -d gold-questions",
+    ]
+    for command in commands[:2]:
+        ran(command)
+    ran(f"{commands[2]} --plan")
+
+
+def test_one_file_that_cannot_be_used_stops_no_other(empty: Path) -> None:
+    bare_set(empty / "data" / "My Set")
+    write_lines(empty / "a\nb.jsonl", ANSWERS)
+    write_lines(empty / "bare.jsonl", [{"answer": "At 8:00."}])
+    write_lines(empty / "gold.jsonl", [{"question": "When?", "answer": "At 8.", "relevant_chunk_ids": ["a1"]}])
+    write_lines(
+        empty / "wide.jsonl", [{"question": "When?", "gold": "At 8.", "gpt": "It is at 8.", "llama": "At 9 or so."}]
+    )
+    (empty / "sizes").mkdir()
+    (empty / "sizes" / "metrics.json").write_text('{"faithfulness": 0.8}', encoding="utf-8")
+    said = ragbench("init").stdout
+    for expected in (
+        "not used: data/My Set: name the folder by small letters",
+        "a name that cannot be typed; give it another",
+        "not used: bare.jsonl: answers without questions, references or ids: nothing tells what they answer",
+        "✓ gold.jsonl: 1 question (question = question, answer = answer, reference_context_ids = relevant_chunk_ids",
+        "if gpt and llama are answers: ragbench score wide.jsonl --column answer=gpt,llama",
+        "not used: sizes/metrics.json: a column with the question, with the answer for answers, is expected; it has "
+        "faithfulness\n",
+    ):
+        assert expected in said, expected
+
+
+def test_columns_of_two_people_beside_answers_are_compared(empty: Path) -> None:
+    rows = [{**ANSWERS[0], "id": str(n), "expert 1": n % 2, "expert 2": 1} for n in range(6)]
+    write_lines(empty / "judged.jsonl", rows)
+    assert begun(empty) == ["ragbench score judged.jsonl", "ragbench agree judged.jsonl --raters 'expert 1,expert 2'"]
+
+
 def test_a_chat_without_roles_is_told_what_its_messages_lack(empty: Path) -> None:
     chat = {
         "name": "Chat",
-        "messages": [{"id": 1, "from": "Иван", "text": "Когда?"}, {"id": 2, "from": "B", "text": "8"}],
+        "messages": [{"id": n, "from": name, "text": "Когда?"} for n, name in enumerate(("Иван", "Анна", "B"))],
     }
     (empty / "result.json").write_text(json.dumps(chat), encoding="utf-8")
     said = ragbench("load", "dialogues", "result.json", "--name", "chat").stderr

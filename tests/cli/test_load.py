@@ -46,21 +46,21 @@ def state(project: Path) -> dict[str, str]:
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
-KINDS = {
-    "questions": (
+KINDS = (
+    (
+        "questions",
         made.NEW_ITEMS,
         "2 passages on 2 pages, 3 questions (1 without a relevant passage), 2 questions of users, language ru",
     ),
-    "annotations": (made.ANNOTATED_ITEMS, "2 passages on 2 pages, 2 questions (0 without a relevant passage)"),
-    "decisions": (made.DECISIONS, "3 decisions, language ru"),
-    "dialogues": (made.DIALOGUES, "2 dialogues, language ru"),
-    "answers": (made.ANSWERS, "3 passages, 2 questions (0 without a relevant passage), language ru"),
-}
+    ("questions", made.ANNOTATED_ITEMS, "2 passages on 2 pages, 2 questions (0 without a relevant passage)"),
+    ("decisions", made.DECISIONS, "3 decisions, language ru"),
+    ("dialogues", made.DIALOGUES, "2 dialogues, language ru"),
+    ("answers", made.ANSWERS, "3 passages, 2 questions (0 without a relevant passage), language ru"),
+)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_is_previewed_then_loaded(project: Path, kind: str) -> None:
-    rows, understood = KINDS[kind]
+@pytest.mark.parametrize(("kind", "rows", "understood"), KINDS)
+def test_a_kind_is_previewed_then_loaded(project: Path, kind: str, rows: Any, understood: str) -> None:
     before = state(project)
     preview = load(project, kind, rows, "--dry-run")
     assert f"set.json{'l' if kind == 'answers' else ''}: {understood}" in preview
@@ -71,7 +71,7 @@ def test_a_kind_is_previewed_then_loaded(project: Path, kind: str) -> None:
 
 
 def test_the_preview_shows_what_was_left_out_and_why(project: Path) -> None:
-    preview = load(project, "annotations", made.ANNOTATED_ITEMS, "--dry-run")
+    preview = load(project, "questions", made.ANNOTATED_ITEMS, "--dry-run")
     assert "left out: 1 × question that people marked as not in order" in preview
     assert "note: 1 of 3 items carry no mark yet" in preview
     assert "i1  Когда открыта библиотека? → —  [11, 12, https://wiki.example/library]" in preview

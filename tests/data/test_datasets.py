@@ -279,9 +279,6 @@ def test_squad_as_a_table_is_the_same_set(tmp_path: Path) -> None:
     ]
     pd.DataFrame(rows).to_csv(path.with_suffix(".csv"))
     assert [*datasets.foreign_sets.questions(path.with_suffix(".csv")).questions] == [*brought.questions]
-    path.write_text('{"question": "When?", "answer": "At 8", "context": "It opens at 8."}')
-    with pytest.raises(DatasetError, match="holds no rows of SQuAD; ragbench load questions reads any others"):
-        datasets.foreign_sets.questions(path, form="SQuAD")
 
 
 def test_sessions_that_hold_the_answer_are_labels_and_the_others_the_base(tmp_path: Path) -> None:

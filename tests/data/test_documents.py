@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -291,8 +292,42 @@ def test_texts_that_are_nearly_the_same_are_paired() -> None:
     assert near_copies(["one"]) == []
 
 
+def test_what_a_document_says_of_itself_and_where_it_leads_are_no_passages(tmp_path: Path) -> None:
+    """Front matter, its own table of contents, and documents that are one of others, as GitHub's wikis have them."""
+    pages = {
+        "hugo.md": '+++\ntitle = "Keys"\ndraft = false\n+++\n\nA key opens the door.\n',
+        "own.md": "# Doors\n\n- [Open](#open)\n  - [Shut](#shut)\n\n## Open\n\n1. [A](#note) key opens it.\n",
+        "_Sidebar.md": "# Doors\n\n* [Home](Home)\n* [Keys](Keys)\n* [Locks](Locks)\n",
+        "few.md": "# Form\n\n[The form](form.pdf)\n",
+    }
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    made = documents.read(tmp_path, Cutting())
+    assert {one.document: (one.title, one.text) for one in made.chunks} == {
+        "hugo.md": ("Keys", "A key opens the door."),
+        "own.md": ("Doors", "# Doors\n\n\n## Open\n\n1. [A](#note) key opens it."),
+        "few.md": ("Form", "# Form\n\n[The form](form.pdf)"),
+    }
+    assert "_Sidebar.md holds no text of its own: it is a list of links" in made.notes[0]
+
+
+def test_running_titles_and_numbers_of_a_pdfs_pages_go_and_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = ["Rules of the house\n\nA key opens it.\n\nPage 1 of 3", "Rules of the house\nQuestion 2\nWhy?\n2/3",
+             "Rules of the house\nIt shuts.\n\nстр. 3"]  # fmt: skip
+
+    def read(text: str) -> str:
+        monkeypatch.setattr(documents, "_reader", SimpleNamespace(read=lambda kind, data: [text]))
+        return documents._of_pdf(b"")[0]
+
+    assert read("\f".join(pages) + "\f") == "A key opens it.\n\nQuestion 2\nWhy?\n\nIt shuts."
+    two = "\f".join(pages[:2])
+    assert read(two) == two.replace("\f", "\n\n")
+    assert read("Question 1\nWho?\fQuestion 2\nWhy?\fQuestion 3\nHow?").count("Question") == 3
+    assert read("\f\f") == ""
+
+
 def test_a_built_site_is_its_pages_and_not_their_sources_once_more(tmp_path: Path) -> None:
-    for name in ("index.html", "_sources/index.md.txt", "_static/macros.html"):
+    for name in ("index.html", "search.html", "404.html", "_sources/index.md.txt", "_static/macros.html"):
         place = tmp_path / "docs" / "_build" / "html" / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("<p>The warden hands out keys.</p>", encoding="utf-8")
@@ -300,10 +335,12 @@ def test_a_built_site_is_its_pages_and_not_their_sources_once_more(tmp_path: Pat
         assert [path.name for path in found] == ["index.html"]
 
 
-def test_what_lies_in_folders_within_each_other_is_found_down_to_the_sixth(tmp_path: Path) -> None:
+def test_what_lies_in_folders_within_each_other_is_found_down_to_the_twentieth(tmp_path: Path) -> None:
     place = tmp_path
-    for level in range(9):
+    for level in range(documents.DEEPEST_FOLDER + 3):
         (place / f"at{level}.md").write_text("A key opens the door.", encoding="utf-8")
         place /= "inner"
         place.mkdir()
-    assert [path.stem for path in documents.files(tmp_path)] == [f"at{level}" for level in range(7)]
+    assert [path.stem for path in documents.files(tmp_path)] == [
+        f"at{level}" for level in range(documents.DEEPEST_FOLDER + 1)
+    ]

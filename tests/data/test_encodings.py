@@ -89,6 +89,9 @@ def test_real_questions_are_never_read_as_another_alphabet(shared_data: Callable
         texts = ["\n".join(questions[place : place + size]) for place in range(0, len(questions), size)]
         found[size] = [outcome(text.encode(encoding, "ignore"), encoding) for text in texts]
         assert "wrong" not in found[size]
+    shouted = [outcome(question.upper().encode(encoding, "ignore"), encoding) for question in questions[:100]]
+    assert "wrong" not in shouted
+    assert shouted.count("right") > 90 or encoding == "mac-cyrillic"
     assert found[5].count("right") == 60 or encoding == "mac-cyrillic"
     assert found[1].count("right") > 270 or encoding == "mac-cyrillic"
 

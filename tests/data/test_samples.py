@@ -62,7 +62,7 @@ def test_what_was_not_given_is_none_and_what_is_empty_is_empty() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1251", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_tables_as_spreadsheets_write_them(tmp_path: Path, delimiter: str, encoding: str) -> None:
-    """Semicolons, tabs and old encodings; an empty cell is a text that was given and is empty, also in a bare row."""
+    """Semicolons, tabs and old encodings; an empty cell is a text that was given and is empty; a bare row is none."""
     rows = [
         ["id", "question", "answer", "ground_truth", "contexts", "shown"],
         ["a", "Когда открыт зал, и до скольки; а двор?", 'С 9 до 21,\n"без обеда"', "", '["Один.", "Два."]', "нет"],
@@ -75,7 +75,6 @@ def test_tables_as_spreadsheets_write_them(tmp_path: Path, delimiter: str, encod
     assert read_samples(name) == [
         Sample("a", rows[1][1], rows[1][2], "", (ONE, TWO), shown=False),
         Sample("b", "", "", "Эталон.", ()),
-        Sample("", "", "", "", ()),
     ]
 
 

@@ -49,6 +49,9 @@ JSON: dict[str, str] = {
     "data": json.dumps({"version": 1, "data": ROWS}),
     "results in results": json.dumps({"results": {"version": 3, "results": ROWS}}, indent=1),
     "samples behind much else": json.dumps({"status": "success", "eval": {"task": "t"}, "samples": ROWS}),
+    "among what is said of the set": json.dumps({"name": "May", "questions": ROWS, "tags": ["a"]}),
+    "a name that is a field's": json.dumps({"answers": ROWS}),
+    "by their questions": pd.DataFrame(ROWS).set_index("question").to_json(orient="index", force_ascii=False),
     "pandas records": pd.DataFrame(ROWS).to_json(orient="records", force_ascii=False),
     "pandas lines": pd.DataFrame(ROWS).to_json(orient="records", lines=True),
     "pandas columns": pd.DataFrame(ROWS).to_json(),
@@ -70,6 +73,19 @@ def test_rows_by_system(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", json.dumps({"gpt": ROWS, "llama": ROWS[:1]}))
     assert [(one.system, one.user_input) for one in read_samples(path)] == [
         ("gpt", "When?"), ("gpt", "Где?"), ("llama", "When?"),
+    ]  # fmt: skip
+
+
+def test_answers_by_their_questions(tmp_path: Path) -> None:
+    said = {"When?": "8", "Где?": "Тут"}
+    alone = read_samples(written(tmp_path / "a.json", json.dumps(said)))
+    assert [(one.user_input, one.response, one.system) for one in alone] == [
+        ("When?", "8", None),
+        ("Где?", "Тут", None),
+    ]
+    several = read_samples(written(tmp_path / "b.json", json.dumps({"gpt": said, "llama": said})))
+    assert [(one.system, one.user_input) for one in several] == [
+        ("gpt", "When?"), ("gpt", "Где?"), ("llama", "When?"), ("llama", "Где?"),
     ]  # fmt: skip
 
 
@@ -420,3 +436,44 @@ def test_turns_of_a_benchmark_are_dialogues(tmp_path: Path) -> None:
 def test_rows_without_names_are_told(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         read_samples(written(tmp_path / name, text), Forms())
+
+
+def test_several_answers_in_one_cell_are_of_the_systems_that_they_name(tmp_path: Path) -> None:
+    said = [{"model": "gpt", "text": "8"}, {"model": "llama", "output": "9"}]
+    row = {"question": "When?", "responses": said, "gold": "8"}
+    read = read_samples(written(tmp_path / "a.json", json.dumps([row])))
+    assert [(one.system, one.response, one.reference) for one in read] == [("gpt", "8", "8"), ("llama", "9", "8")]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "expected"),
+    [
+        ([["a.md", "Opens at 8."], ["b.md", "Closed."]], [("a.md", "Opens at 8."), ("b.md", "Closed.")]),
+        ([["It opens.", "At 8."], ["Closed today."]], ["It opens.", "At 8.", "Closed today."]),
+        ({"a.md": "Opens at 8.", "b.md": "Closed."}, ["Opens at 8.", "Closed."]),
+    ],
+)
+def test_names_beside_passages_are_no_passages(contexts: Any, expected: list[Any]) -> None:
+    [sample] = samples_of({"question": "When?", "answer": "8", "contexts": contexts})
+    named = [
+        (chunk.id, chunk.text) if isinstance(expected[0], tuple) else chunk.text for chunk in sample.contexts or ()
+    ]
+    assert named == expected
+
+
+def test_an_object_that_names_itself_is_no_mapping_of_texts() -> None:
+    with pytest.raises(DatasetError, match=r"a text, or an object with a text, is expected; it has id, parts"):
+        samples_of({"question": "When?", "answer": "8", "contexts": {"id": "7", "parts": {"text": "Opens at 8."}}})
+
+
+def test_paragraphs_of_squad_may_stand_alone_and_narratives_have_their_summary(tmp_path: Path) -> None:
+    asked = [{"id": "1", "question": "When?", "answers": [{"text": "8", "answer_start": 9}]}]
+    paragraph = {"context": "Opens at 8.", "qas": asked}
+    narrative = {
+        "document": {"id": "7", "summary": {"text": "Opens at 8."}}, "question": {"text": "When?"},
+        "answers": [{"text": "8"}],
+    }  # fmt: skip
+    for number, rows in enumerate(([paragraph], [narrative])):
+        [sample] = read_samples(written(tmp_path / f"{number}.json", json.dumps(rows)))
+        assert (sample.user_input, sample.reference) == ("When?", "8")
+        assert [chunk.text for chunk in sample.contexts or ()] == ["Opens at 8."]

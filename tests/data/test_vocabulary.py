@@ -18,21 +18,24 @@ from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, AmbiguousError, Co
 from tests.small_project import write_lines
 
 NAMED = {
-    "user_input": "question query user_query input_question Question вопрос «Вопрос пользователя» userInput",
+    "user_input": (
+        "question query user_query input_question input_text Question обращение вопрос «Вопрос пользователя» userInput"
+    ),
     "response": (
         "answer model_answer bot_answer prediction predicted_answer generated_answer output result actual_output "
-        "actualOutput llm_response chatbot_reply Response modelAnswer ответ «Ответ бота» «ответ модели» "
+        "actualOutput pred_answer gen_answer model_prediction response_text llm_response chatbot_reply Response "
+        "modelAnswer ответ «Ответ бота» «ответ модели» "
         "«Ответ чат-бота»"
     ),
     "reference": (
         "gold gold_answer gt_answer ground_truth ground_truths target ideal expected_answer expected_output "
-        "expectedOutput golden_answers answers reference_answer correct_answer Эталон «Эталонный ответ» "
-        "«Правильный ответ» «ожидаемый ответ»"
+        "expectedOutput golden_answers answers answer_gt response_gold reference_answer correct_answer "
+        "Эталон «Эталонный ответ» «Правильный ответ» «ожидаемый ответ»"
     ),
     "contexts": (
         "retrieved_context retrieved_contexts retrievedContexts docs documents Document contents source_documents "
-        "passages retrieval_context search_results chunks Контекст контексты «Найденные фрагменты» "
-        "«извлеченные документы»"
+        "passages retrieval_context search_results chunks context_list context_texts "
+        "чанки Контекст контексты «Найденные фрагменты» «извлеченные документы»"
     ),
     "reference_contexts": "reference_contexts gold_contexts ground_truth_context relevant_documents oracle_passages",
     "reference_context_ids": "relevant_doc_ids gold_context_ids relevant_ids relevant_chunk_ids",
@@ -273,6 +276,10 @@ class TestSeveralSystems:
         assert [(one.system, one.response, one.id) for one in found] == [
             ("alpha", "a", "1"), ("beta", "b", "1"), ("alpha", "a", "2"), ("beta", "b", "2"),
         ]  # fmt: skip
+
+    def test_their_numbers_may_follow_at_once(self) -> None:
+        found = samples_of([{"question": "q", "answer1": "at 8", "answer2": "at 9"}])
+        assert [(one.system, one.response) for one in found] == [("1", "at 8"), ("2", "at 9")]
 
     @pytest.mark.parametrize("first", [{"a_answer": "8", "b_answer": "9"}, {"a_answer": None, "b_answer": "9"}])
     def test_answers_that_are_numbers_or_missing_are_of_a_wide_table_like_others(self, first: dict[str, Any]) -> None:

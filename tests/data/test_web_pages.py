@@ -43,6 +43,14 @@ FRAME = {
     "source": "<a href='/FRAME/a.md'>Edit on GitHub</a>",
     "updated": "<p>Last updated on FRAME</p>",
     "pages": "<div class='pagination'><a href='1'>FRAME 1</a> <a href='2'>2</a></div>",
+    "not printed": "<div class='noprint'>FRAME From the encyclopedia</div>",
+    "Confluence": "<div class='page-metadata'>FRAME Created by A, last modified by B</div>",
+    "attached": "<div class='greybox'>* <a href='attachments/1.png'>FRAME.png</a> (image/png)<br/></div>",
+    "section edit": "<span class='mw-editsection'>[<a href='/e'>FRAME</a> | <a href='/s'>code</a>]</span>",
+    "Word's contents": "<p class=MsoToc1><a href='#_T1'>FRAME 1. Rules<span>. </span>3</a></p>",
+    "other pages": "<div class='toctree-wrapper compound'><ul><li><a href='a.html'>FRAME</a></li></ul></div>",
+    "found": "<div class='search-results'><h1>FRAME results matching</h1></div>",
+    "reply": "<div class='comment-respond'><h3>FRAME Leave a reply</h3><form><textarea></textarea></form></div>",
     "dialog": "<dialog open>FRAME: subscribe</dialog>",
     "toc": "<aside class='page-toc'><b>FRAME</b> <a href='#a'>One of it</a> <a href='#b'>Two of it</a></aside>",
 }
@@ -92,6 +100,9 @@ def test_a_page_without_a_frame_loses_no_word(language: str) -> None:
         "<header><h1>Rules of the house</h1><p>Be quiet after ten.</p></header><p>Thank you.</p>",
         "<section><h2>Part</h2><p>Text.</p><footer>Signed by the dean.</footer></section>",
         "<p>Copyright protects works for seventy years.</p>",
+        "<h1>API</h1><p>How it is asked.</p><section id='pagination'><h2>Pagination</h2><p>By 20.</p></section>",
+        "<h1>UI</h1><p>All of its parts.</p><div class='section' id='navigation'><h2>Menu</h2><p>Left.</p></div>",
+        "<blockquote><p>Be brief.</p><footer>The dean</footer></blockquote><p>So it is.</p>",
         "<p>See <a href='#top'>the top</a> and <a href='x'>the other page</a> of it.</p>",
         "<form id='aspnet'><p>All of an old page stands in a form.</p><input value='x'></form>",
         "<details><summary>When?</summary><p style='display:none'>At eight.</p></details>",
@@ -111,6 +122,20 @@ def test_links_of_headings_to_themselves_go() -> None:
         "<h2>Часы<a href='#h' aria-label='Ссылка на раздел'>¶</a></h2><h3>C<a href='#c'></a></h3><p>x</p>"
     )
     assert made.split("\n\n") == ["# Data", "## Часы", "### C", "x"]
+
+
+def test_the_footer_of_an_article_is_no_part_of_it() -> None:
+    page = "<main><article>{}{}</article></main>"
+    footer = "<footer><p>Tags: <a href='/t'>rooms</a>. Last updated on Monday by Ann. Was it helpful?</p></footer>"
+    assert read(page.format(CONTENT["en"], footer)) == read(page.format(CONTENT["en"], ""))
+
+
+def test_what_word_and_mdbook_write_reads_as_text() -> None:
+    made = read(
+        "<h1><a class='header' href='#c'>Keys</a></h1><p class=MsoListParagraph><![if !supportLists]><span>1)</span>"
+        "<![endif]> first</p><pre><pre class='playground'><code>open()</code></pre></pre>"
+    )
+    assert made == "# Keys\n\n1) first\n\n```\nopen()\n```"
 
 
 def test_a_main_element_that_holds_next_to_nothing_is_not_the_page() -> None:

@@ -106,7 +106,7 @@ def test_the_page_says_the_same_commands_in_both_languages_and_each_block_is_one
     kinds = [(one.language, one.reason) for page in PAGES for one in fragments.fragments(page)]
     assert {*kinds} == {("sh", ""), ("toml", "")}
     loaded = {words[2] for words in lines(english) if words[1] == "load"}
-    assert loaded == {"database", "questions", "annotations", "decisions", "dialogues", "history", "result", "answers"}
+    assert loaded == {"database", "questions", "decisions", "dialogues", "history", "result", "answers"}
 
 
 def test_every_quick_command_of_the_page_runs_and_the_article_has_its_table(team: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_data_set_and_the_hard_one(files: Path) -> None:
 @pytest.mark.parametrize("name", ["annotated.csv", "annotated.json"])
 def test_annotations_as_they_are_exported(files: Path, name: str) -> None:
     """In CSV lists are written as Python shows them, and None is an empty cell."""
-    found = foreign_sets.questions(files / name, marked=True)
+    found = foreign_sets.questions(files / name)
     ids = [item["id"] for item in made.annotations()]
     assert [one.id for one in found.questions] == [ids[0], *ids[2:]]
     assert found.questions[1].reference is None

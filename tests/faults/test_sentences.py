@@ -226,11 +226,10 @@ ANSWERS = [{"id": "q", "question": "q", "answer": "a", "ground_truth": "g", "con
 RATINGS = [{"item": item, "rater": rater, "value": 1} for item in "ab" for rater in "xy"]
 BROUGHT: dict[str, Any] = {
     "load questions FILE --name x --dry-run": foreign_files.NEW_ITEMS,
-    "load annotations FILE --name x --dry-run": foreign_files.ANNOTATED_ITEMS,
     "load decisions FILE --name x --dry-run": foreign_files.DECISIONS,
     "load dialogues FILE --name x --dry-run": foreign_files.DIALOGUES,
     "load answers FILE --name x --dry-run": ANSWERS,
-    "load squad FILE --name x --dry-run": SQUAD,
+    "load questions FILE -n x --dry-run": SQUAD,
     "load history FILE --name x --dry-run": foreign_files.HISTORY,
     "load result FILE --name x --dry-run": foreign_files.RESULT,
     "score FILE -m exact_match --resamples 100": ANSWERS,

@@ -387,7 +387,8 @@ CASES: dict[str, Case] = {
 
 REFUSED: dict[str, Case] = {
     "a data set that is not there": Case(
-        "there is no data set 'nowhere' in data/; there are small. `ragbench load squad FILE --name NAME` brings one",
+        "there is no data set 'nowhere' in data/; there are small. "
+        "`ragbench load questions FILE --name NAME` brings one",
         "tier1_retrieval -d nowhere",
     ),
     "a data set without questions": Case(

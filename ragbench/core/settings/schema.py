@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import textwrap
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic import BaseModel
 
 from ragbench.core import annexes
 from ragbench.core.settings import Settings
@@ -13,6 +16,7 @@ from ragbench.core.settings import Settings
 NAME = "ragbench.schema.json"
 LINE = f"#:schema ./{NAME}"
 """The first line of a TOML file that Taplo and Even Better TOML find the schema by."""
+LONGEST_LINE = 120  # as long as our own lines
 DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
@@ -64,3 +68,15 @@ def _plain(node: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(node.get("additionalProperties"), dict):
         made["additionalProperties"] = _plain(node["additionalProperties"], known)
     return made
+
+
+def line(model: type[BaseModel], key: str, value: str) -> str:
+    """A key of ragbench.toml with what it is about: beside it, or above where the line would be too long.
+
+    key: may have # before it, which makes a comment of it. value: as TOML writes it.
+    """
+    about = str(model.model_fields[key.removeprefix("# ")].description)
+    if len(short := f"{key} = {value}  # {about}") <= LONGEST_LINE:
+        return short
+    above = textwrap.fill(about, LONGEST_LINE, initial_indent="# ", subsequent_indent="# ")
+    return f"{above}\n{key} = {value}"

@@ -15,8 +15,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from ragbench.core.metric import Metric
 from ragbench.data import foreign_sets
 from ragbench.data.files import DatasetError, cut
-from ragbench.data.records import Identifier, Url
-from ragbench.data.rows import checked, read_rows
+from ragbench.data.records import Identifier, Url, checked
+from ragbench.data.rows import read_rows
 from ragbench.extras.runs.run_tables import RunFacts
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson

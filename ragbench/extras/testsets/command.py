@@ -96,7 +96,20 @@ def draft(
         terminal.say("no model would be asked: no call, no cost")
         return
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)
-    made = known_items.draft(_without_copies(records.chunks), questions, recall, seed)
+    distinct = _without_copies(records.chunks)
+    most = known_items.MOST_OF_ONE * len(distinct)
+    made = known_items.draft(distinct, min(questions, most), recall, seed)
+    if not made:
+        raise data.DatasetError(
+            f"no question was drafted: none of {counted(len(distinct), 'passage')} has words that tell it from the "
+            f"others. ragbench run dataset --dataset {name} needs no questions; ragbench load questions FILE "
+            f"--name asked --chunks-from {name} brings people's"
+        )
+    if most < questions:
+        terminal.say(
+            f"{most} questions instead of {questions}: more than {most // len(distinct)} to a passage tell nothing new",
+            colour="yellow",
+        )
     made = made if limit is None else drawn(made, limit, lambda question: question.id)
     for question in made[:SHOWN]:
         terminal.say(f"{question.id}  {question.text}  [{next(iter(question.relevant))}]")
@@ -345,7 +358,7 @@ def form(
     """Write the questions of a data set as a form in which people say what is in order: CSV, no mark filled in.
 
     is_question_ok, is_answer_ok and is_chunk_ok take 1 or 0; notes take words; an empty mark is "not answered yet".
-    `ragbench load annotations` brings it back, without what got a 0.
+    `ragbench load questions` brings it back, without what got a 0.
 
     Example: ragbench form campus:en --to annotated.csv
     """
@@ -358,5 +371,5 @@ def form(
         raise typer.BadParameter(f"{to} is there already: marks may stand in it; name another", param_hint="--to")
     place, _language, records = data.records_named(name, trust.folder_of("data_folder"))
     write(to, forms.form(records.questions, {passage.id: passage for passage in records.chunks}))
-    back = f"ragbench load annotations {to.name} --name {place.name}-checked --chunks-from {name}"
+    back = f"ragbench load questions {to.name} --name {place.name}-checked --chunks-from {name}"
     terminal.say(f"{to}: {len(records.questions)} questions, no mark filled in. When people have marked it: {back}")

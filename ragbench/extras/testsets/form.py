@@ -19,7 +19,7 @@ MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok", "notes")
 def form(questions: Sequence[QuestionRecord], passages: Mapping[str, ChunkRecord]) -> str:
     """CSV with a row a question, the best labelled passage beside it, and no mark filled in.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it; `ragbench load annotations` takes it
+    A text that a spreadsheet would take for a formula has an apostrophe before it; `ragbench load questions` takes it
     off again.
     """
     text = io.StringIO()

@@ -18,6 +18,7 @@ from ragbench.data.files import DatasetError
 from ragbench.data.records import KNOWN_ITEM, ChunkRecord, QuestionRecord
 
 FEWEST_WORDS = 2  # one word alone finds a passage by luck or not at all
+MOST_OF_ONE = 10  # questions to one passage: more of its words in another order tell nothing new
 Memory = Literal["popular", "discriminative", "both"]
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -49,8 +50,8 @@ def draft(
     """Questions of words of passages, each labelled with the passage it was drawn from, in the order of their ids.
 
     Passages are drawn evenly, none twice before each was drawn once; where some are drawn again, the questions to one
-    passage are a cluster. The same passages, count, recall and seed give the same questions. Raises DatasetError where
-    no passage has words to remember.
+    passage are a cluster. There are none where no passage has words to remember. The same passages, count, recall and
+    seed give the same questions. Raises DatasetError for a count below 1.
     """
     asked, random = recall or Recall(), np.random.default_rng(seed)
     ordered = sorted(passages, key=lambda passage: passage.id)
@@ -64,7 +65,7 @@ def draft(
     if count < 1:
         raise DatasetError(f"--questions {count}: a whole number from 1 is expected")
     if not usable:
-        raise DatasetError(f"none of {len(ordered)} passages has words that tell it from the others")
+        return []
     rounds = [random.permutation(usable) for _ in range(-(-count // len(usable)))]
     made = []
     for number, place in enumerate(np.concatenate(rounds)[:count], start=1):

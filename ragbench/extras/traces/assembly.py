@@ -22,8 +22,7 @@ from ragbench.data.answer_tables import LOGGED
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
-from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
-from ragbench.data.rows import fault
+from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn, fault
 from ragbench.data.shelf import RECENT, Shelf
 from ragbench.extras.traces.spans import Rating, Span, Whole, whole
 
@@ -38,17 +37,13 @@ FOUND = {
 }  # fmt: skip
 """What is told of each trace whether it was there, and the field that says so."""
 TOLD = {
-    "no passages": ("gives", "give", "no passages: nothing was retrieved there"),
-    "several": (
-        "has",
-        "have",
-        "several retrievers: their lists follow one another in the order of the calls, and a passage keeps its first "
-        "rank",
-    ),
-    "reranked": ("has", "have", "a reranker: its list is taken"),
-    "unnamed": ("names", "name", "passages without their text"),
-}
-"""What else is told of traces, how many there are: of one, of several, and what."""
+    "no passages": "no passages: nothing was retrieved there",
+    "several": "several retrievers: their lists follow one another in the order of the calls, and a passage keeps its "
+               "first rank",
+    "reranked": "a reranker: its list is taken",
+    "unnamed": "passages without their text",
+}  # fmt: skip
+"""What else is told of traces, and in how many it was found."""
 SHOWN = 5  # kinds of errors that a reader looks after
 UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""
@@ -232,15 +227,14 @@ class Assembly:
         there = self._there
         present = ", ".join(f"{name} {there[name]:,}" for name in FOUND if there[name])
         lacking = ", ".join(name for name in FOUND if not there[name])
-        found = _many(len(self._questions), "trace", "traces")
-        notes = [f"found in {found}: {present}{f'; in none: {lacking}' if lacking else ''}"]
-        for fact, (one, more, what) in TOLD.items():
-            if there[fact] and there["passages"]:
-                notes.append(f"{_many(there[fact], f'trace {one}', f'traces {more}')} {what}")
+        notes = [f"found in {_many(len(self._questions))}: {present}{f'; in none: {lacking}' if lacking else ''}"]
+        told_of = [fact for fact in TOLD if there[fact] and there["passages"]]
+        notes += [f"in {_many(there[fact])} {TOLD[fact]}" for fact in told_of]
         if self._errors:
             what = ", ".join(f"{count:,} × {why}" for why, count in self._errors.most_common(SHOWN))
-            ended = _many(self._errors.total(), "trace", "traces")
-            notes.append(f"{ended} ended in an error, kept as a question without an answer: {what}")
+            notes.append(
+                f"{_many(self._errors.total())} ended in an error, kept as a question without an answer: {what}"
+            )
         if self._passages.changed:
             notes.append(
                 f"{self._passages.changed:,} texts stand under an id that has another: each is a passage of its own"
@@ -286,8 +280,8 @@ def _line(trace: Whole, retrieved: Sequence[tuple[Known, float | None]] | None, 
     return line and {**line, **{name: value for name, value in more.items() if value is not None}}
 
 
-def _many(count: int, singular: str, more: str) -> str:
-    return f"{count:,} {singular if count == 1 else more}"
+def _many(traces: int) -> str:
+    return f"{traces:,} trace{'s' * (traces != 1)}"
 
 
 def _scale(values: Iterable[float]) -> dict[float, Stars]:

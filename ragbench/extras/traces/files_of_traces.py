@@ -37,13 +37,9 @@ def read(
             here = format_of(record)
             known = known or here
             if not known:
-                looked = (
-                    f"{name}: {' or '.join('+'.join(sorted(mark)) for mark in marks)}"
-                    for name, marks in FORMATS.items()
-                )
                 raise DatasetError(
-                    f"{place}: of no format that is known; it has {cut_list(record)}. Looked for were "
-                    f"{'; '.join(looked)}. Tables with other names: `ragbench load answers {path.name} --name NAME`"
+                    f"{place}: of no format that is known; it has {cut_list(record)}. Known are "
+                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers {path.name} --name NAME`"
                 )
             if here != known:
                 left_out.add(f"record without the marks of {known}", place)

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,25 +40,34 @@ TABLE = "a table of answers"
 DOCUMENTS = "LangChain documents"
 
 KINDS: Mapping[str, Kind] = {name: kind for kind, names in _TABLE["kinds"].items() for name in names.split()}  # type: ignore[misc]
-NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _TABLE["names"].items()}
-"""Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first."""
-FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")  # OpenTelemetry's StatusCode.ERROR is 2
+NAMES: Mapping[str, Mapping[str, set[str]]] = {
+    field: {name: {".".join(name.split(".")[:end]) for end in range(1, name.count(".") + 2)} for name in names.split()}
+    for field, names in _TABLE["names"].items()
+}
+"""Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first; each
+with what a record has, some of it, that has such a path."""
+FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "failure")  # OpenTelemetry's StatusCode.ERROR is 2
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
 GRADED = ("expectations", "reference_outputs")
 REFERENCES = ("expected_response", "expected_answer", "reference")
 """Names of MLflow's assessments that hold one."""
-ONLY_PASSAGES = tuple({name} for name in ("documents", "docs", "nodes", "chunks", "passages", "contexts"))
+ONLY_PASSAGES = tuple({name} for name in ("documents", "docs", "nodes", "chunks", "passages", "contexts", "context"))
 """What a step gives that only retrieves, whatever its kind is called."""
+OF_PASSAGES = ({"page_content"}, *({text, more} for text in ("text", "content", "chunk") for more in ("id", "score")))
+"""What each has of a list that such a step gives."""
 STEP = [{name} for name in ("run_type", "span_id", "context", "context.span_id", "op_name")]
 STEP += [{"type", "start_time"}, {"trace_id", "duration"}]
 """What a record has, all of any of these, that is a step and no trace as a whole."""
-ABOUT = ("data", "info", "attributes", "meta", "tags", "request_metadata", "trace_metadata")
+ENVELOPES = ("trace", "result", "data", "properties")
+"""Members that a whole record may stand in, as Tempo's, Jaeger's and PostHog's do."""
+ABOUT = (*ENVELOPES, "info", "attributes", "meta", "tags", "request_metadata", "trace_metadata")
 """Members of a record whose own members are what it says, too."""
 FOUND = "db.query.result"
 """The event that tells of one passage that was found."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]+")
+_NUMBERS = re.compile(r"\[-?\d")
 _LISTED = re.compile(r"(.+?)\.(\d{1,6})\.(.+)")
 """A field of an item of a list that is written one attribute a field: `retrieval.documents.3.document.id`."""
 R = TypeVar("R")
@@ -65,20 +75,17 @@ R = TypeVar("R")
 
 def format_of(record: Mapping[str, Any]) -> str:
     """The format whose marks the record has, else a table's; empty where it is neither."""
-    only = next(iter(record.values())) if len(record) == 1 else None  # {"result": {"resourceSpans": […]}}
-    given = {**record, **(only if isinstance(only, Mapping) else {})}
+    given = {**record}
+    for member in ENVELOPES:
+        given |= inner if isinstance(inner := record.get(member), Mapping) else {}
     inner = given.get("attributes")
     names = {*given, *(f"attributes.{name}" for name in (inner if isinstance(inner, Mapping) else ()))}
     if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
-    known = next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), "")
-    return known or (TABLE if is_answer_row(record) else "")
-
-
-def is_answer_row(record: Mapping[str, Any]) -> bool:
-    """Whether a record has a question beside anything that was said of it."""
+    if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
+        return known
     fields = {field_of(name) for name in record}
-    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
+    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
@@ -121,13 +128,15 @@ def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
 
 def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Iterator[Span]:
     """The spans of a record and of those within it. above: the trace that it stands within, if it does."""
-    if len(given) == 1 and isinstance(only := next(iter(given.values())), Mapping):
-        given = _snake(only)
     for member in ABOUT:
         if isinstance(about := opened(given.get(member)), Mapping) and (
             member != "attributes" or about.keys() & {"trace_id", "spans"}  # Datadog's are the span
         ):
-            given = {**about, **given}
+            given = {**_snake(about), **given}
+    if "traces" in given:  # a session
+        for child in _objects(given["traces"]) if depth < MOST_RUNS else ():
+            yield from _spans(child, name, "", depth + 1)
+        return
     is_step = bool(above) or any(given.keys() >= marks for marks in STEP)
     order = label(given.get("dotted_order")) or ""
     trace = above or order.split(".")[0].rpartition("Z")[2] or label(_first(given, "trace"))
@@ -147,17 +156,16 @@ def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Itera
 def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     """What a record says of a step, or of its trace as a whole."""
     written = {key.removeprefix("attributes."): v for key, v in given.items() if key.startswith("attributes.")}
-    said = flat(given.get("tags")) | flat(given.get("attributes")) | flat(written)
+    said = flat(given.get("tags")) | flat(opened(given.get("attributes"))) | flat(written)
     attributes = {key: quoted(value) if key.startswith("mlflow.") else value for key, value in said.items()}
     given = {**_events(given), **_grouped(attributes), **given}
     if "run_type" in given:  # what LangSmith calls its session is the project
         given = {**given, "session_id": None}
     if kind != "whole":
-        named = (KINDS.get(name.strip().lower()) for name in _all(given, "kind") if isinstance(name, str))
-        kind = next(filter(None, named), kind)
+        kind = next(filter(None, (_kind(name) for name in _all(given, "kind") if isinstance(name, str))), kind)
     documents = _read(given, "documents", passages_of)
-    if documents is None and kind == "other" and isinstance(told := opened(_first(given, "output")), Mapping):
-        documents = passages_of(told) if told.keys() in ONLY_PASSAGES else None
+    if documents is None and kind == "other" and _are_passages(told := opened(_first(given, "output"))):
+        documents = passages_of(told)
     if documents is not None and kind in ("other", "embed", "tool"):
         kind = "retrieve"
     gives = kind in ("retrieve", "rerank")
@@ -165,11 +173,16 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     for named in map(opened, (given.get("feedback_stats"), given.get("scores"))):  # nothing says who gave them
         for score, about in named.items() if isinstance(named, Mapping) else ():
             scores.append({"name": score, "value": about.get("avg") if isinstance(about, Mapping) else about})
+    scores += [{"name": name, "value": _at(given, name)} for name in NAMES["rating"]]
+    scores += [{"name": name, "value": value[0]} for name, cell in given.items() if len(value := _numbers(cell)) == 1]
     above = [*_listed(given, "references", "span_id"), *_listed(given, "span_parents")]
     start, end, took = moment(_first(given, "start")), moment(_first(given, "end")), number(given.get("duration"))
     if end is None and start is not None and took is not None:
         end = start + took / (1e9 if "start_ns" in given else 1e6)
-    milliseconds = _number(given, "milliseconds", number)
+    milliseconds, seconds = _number(given, "milliseconds", number), _number(given, "seconds", number)
+    seconds = seconds if milliseconds is None else milliseconds / 1000
+    if start is not None and end is not None:
+        seconds = None  # what else is told may be of the first word, or in another unit
     tokens = [_number(given, f"{side}_tokens", count) for side in ("input", "output")]
     tokens = tokens if any(tokens) else [None, None]  # a step without a model has zeros
     calls, result = _called(given, kind)
@@ -180,7 +193,7 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
         kind,
         start,
         end,
-        (_number(given, "seconds", number) if milliseconds is None else milliseconds / 1000) or None,
+        seconds or None,
         _read(given, "input", question_of),
         None if gives or kind == "embed" or label(_first(given, "error")) else _read(given, "output", answer_of),
         _read(given, "output", passages_of) if documents is None and gives else documents,
@@ -196,6 +209,28 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
         user=label(_first(given, "user")),
         ratings=_ratings(scores),
     )
+
+
+@lru_cache(maxsize=1024)
+def _kind(name: str) -> Kind | None:
+    """The kind of a step that is called so, or ends so as a class does: `InMemoryBM25Retriever`."""
+    return next((kind for ending, kind in KINDS.items() if name.strip().lower().endswith(ending)), None)
+
+
+def _are_passages(told: Any) -> bool:
+    """Whether a step gives passages and nothing else, whatever its kind is called."""
+    if isinstance(told, Mapping):
+        return told.keys() in ONLY_PASSAGES
+    return isinstance(told, list) and bool(told) and all(
+        isinstance(own, Mapping) and "role" not in own and any(own.keys() >= marks for marks in OF_PASSAGES)
+        for own in told
+    )  # fmt: skip
+
+
+def _numbers(cell: Any) -> list[Any]:
+    """The numbers of a column of scores, as Langfuse's tables have one a name; none of anything else."""
+    listed = opened(cell) if isinstance(cell, str) and _NUMBERS.match(cell) else cell
+    return listed if isinstance(listed, list) and all(isinstance(own, int | float) for own in listed) else []
 
 
 def _events(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,7 +306,8 @@ def _at(given: Mapping[str, Any], name: str) -> Any:
 
 
 def _all(given: Mapping[str, Any], field: str) -> Iterator[Any]:
-    return (value for name in NAMES[field] if (value := _at(given, name)) is not None)
+    there = (name for name, begins in NAMES[field].items() if not given.keys().isdisjoint(begins))
+    return (value for name in there if (value := _at(given, name)) is not None)
 
 
 def _first(given: Mapping[str, Any], field: str) -> Any:
@@ -280,7 +316,8 @@ def _first(given: Mapping[str, Any], field: str) -> Any:
 
 def _read(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None]) -> R | None:
     """The first of the field's values that can be read; attributes may be texts in JSON."""
-    return next((said for name in NAMES[field] if (said := read(quoted(given.get(name)))) is not None), None)
+    there = (quoted(given[name]) for name in NAMES[field] if name in given)
+    return next((said for value in there if (said := read(value)) is not None), None)
 
 
 def _number(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None]) -> R | None:
@@ -290,7 +327,7 @@ def _number(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None
 
 
 def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name if name.startswith("attributes.") else _HUMP.sub(lambda hump: f"_{hump[0].lower()}", name): value
+    return {name if "." in name else _HUMP.sub(lambda hump: f"_{hump[0].lower()}", name.removeprefix("$ai_")): value
             for name, value in record.items()}  # fmt: skip
 
 

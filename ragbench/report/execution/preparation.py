@@ -314,7 +314,7 @@ def prepared(
 
 def _hint(absent: Lack) -> str:
     """How the data come by what a page lacks, where that is not in its name."""
-    if absent.absent or absent.needed.any_of[0] not in (Need.RELEVANT, Need.PAGES):
+    if absent.absent or absent.needed.any_of[0] not in (Need.RELEVANT, Need.PAGES, Need.PASSAGES):
         own = "A system that answers by itself is scored by its name: -p systems=NAME. "
         return own if absent.page == "rag_metrics" else ""
     more = {"tier1_retrieval": "; where the labels are pages, as in a log: -p unit=url",
@@ -325,7 +325,8 @@ def _hint(absent: Lack) -> str:
         seen += f"; what it returned there becomes passages with labels by ragbench pool {name} --adopt --judge JUDGE"
     return (
         "Passages come with the questions: in columns chunk_id and chunk_text, in reference_contexts, or as "
-        f"relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE)"
+        "relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE), such as documents "
+        f"(ragbench load documents FOLDER --name BASE)"
         f"{more.get(absent.page, '')}. {seen}. "
     )
 

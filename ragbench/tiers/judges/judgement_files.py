@@ -16,7 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from ragbench.core.types import Sample, Status
 from ragbench.data.cells import decimal
 from ragbench.data.files import DatasetError, cut, parse_json
-from ragbench.data.rows import checked, listed, read_rows
+from ragbench.data.records import checked
+from ragbench.data.rows import listed, read_rows
 from ragbench.judge import asks_nobody
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.choices import BenchError

@@ -83,7 +83,7 @@ PROJECTS = {
                                          named="evil:find"),
     "a notebook": Hostile(files={"notebooks/evil.ipynb": notebook(f"open({CANARY!r}, 'w')")},
                           words=("run", "evil"), named="notebooks/evil.ipynb"),
-    "all notebooks": Hostile(files={"notebooks/evil.ipynb": notebook("1")}, words=("run",),
+    "all notebooks": Hostile(files={"notebooks/evil.ipynb": notebook("import ragbench")}, words=("run",),
                              named="notebooks/evil.ipynb"),
     "a notebook of ours, changed": Hostile(files={"notebooks/tier1_retrieval.ipynb": changed()},
                                            named="notebooks/tier1_retrieval.ipynb"),

@@ -493,3 +493,32 @@ def _read(handle: int) -> bytes:
         return os.read(handle, 4096)
     except OSError:
         return b""
+
+
+def test_folders_that_are_answered_for_at_once_are_all_kept(tmp_path: Path) -> None:
+    """Two `ragbench init` beside each other: each writes the whole file of answers."""
+    grant = (
+        "import sys, time; from ragbench.core import trust; read = trust.grants\n"
+        "def slow():\n    there = read(); time.sleep(0.3); return there\n"
+        "trust.grants = slow; sys.stdin.read(); trust.grant()"
+    )
+    state = tmp_path / "state"
+    begun = []
+    for name in ("a", "b", "c", "d"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ragbench.toml").touch()
+        others = {key: value for key, value in os.environ.items() if not key.startswith("RAGBENCH_")}
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "-c", grant],
+                cwd=tmp_path / name,
+                env={**others, "XDG_STATE_HOME": str(state)},
+                stdin=subprocess.PIPE,
+            )
+        )
+    for process in begun:
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(60) for process in begun] == [0] * 4
+    kept = json.loads((state / "ragbench" / "trusted" / "folders.json").read_text(encoding="utf-8"))
+    assert [Path(project).name for project in sorted(kept)] == ["a", "b", "c", "d"]

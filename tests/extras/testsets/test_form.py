@@ -24,12 +24,12 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
     path = tmp_path / "form.csv"
     said = ragbench("form", "small", "--to", str(path))
     assert said.returncode == 0, said.stderr
-    assert "ragbench load annotations form.csv --name small-checked --chunks-from small" in said.stdout
+    assert "ragbench load questions form.csv --name small-checked --chunks-from small" in said.stdout
     rows, records = rows_of(path), Records.read(tmp_path / "data" / "small", "en")
     assert [row["question"] for row in rows] == [question.text for question in records.questions]
     assert {row[mark] for row in rows for mark in MARKS} == {""}, "nobody has said anything yet"
     base = {chunk.id: chunk for chunk in records.chunks}
-    whole = foreign_sets.questions(path, base=base, marked=True)
+    whole = foreign_sets.questions(path, base=base)
     assert [(one.id, set(one.relevant)) for one in whole.questions] == [
         (one.id, set(one.relevant)) for one in records.questions
     ]
@@ -38,7 +38,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    left = foreign_sets.questions(path, base=base, marked=True)
+    left = foreign_sets.questions(path, base=base)
     assert [one.id for one in left.questions] == [row["id"] for row in rows[1:]]
     again = ragbench("form", "small", "--to", str(path))
     assert again.returncode == Ending.REFUSED
@@ -51,6 +51,6 @@ def test_no_text_is_a_formula_in_the_form_and_each_comes_back_as_it_was(tmp_path
     path.write_text(form([asked], {"c": ChunkRecord(id="c", text="@home it is cold.")}), encoding="utf-8")
     [row] = rows_of(path)
     assert (row["question"], row["ground_truth_answer"]) == ("'=HYPERLINK(1)?", "'-5 degrees")
-    back = foreign_sets.questions(path, marked=True)
+    back = foreign_sets.questions(path)
     assert [(one.text, one.reference) for one in back.questions] == [(asked.text, asked.reference)]
     assert [one.text for one in back.chunks] == ["@home it is cold."]

@@ -96,9 +96,8 @@ def test_a_recall_that_cannot_be_is_refused(wrong: dict[str, float], said: str) 
         Recall(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_base_without_words_is_refused() -> None:
-    with pytest.raises(DatasetError, match="none of 1 passages has words"):
-        draft([ChunkRecord(id="n", text="12 34 56")], 3)
+def test_no_questions_come_of_a_base_without_words() -> None:
+    assert draft([ChunkRecord(id="n", text="12 34 56")], 3) == []
     with pytest.raises(DatasetError, match="--questions 0"):
         draft(BASE, 0)
 
@@ -131,6 +130,24 @@ def test_near_copies_are_left_out_counted_and_named(project: Path) -> None:
     assert "2 passages left out, near copies of others: a1 of a0; a2 of a0" in " ".join(done.output.split())
     asked = [json.loads(line) for line in (folder / "questions.en.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(next(iter(row["relevant"])) for row in asked if row["id"] != "q") == {"a0": 3, "b": 3}
+
+
+def test_passages_that_are_all_alike_get_few_questions_and_those_without_words_a_way_on(project: Path) -> None:
+    text = "Employees wear the badge at all times, and visitors report to the reception. Notice {n}."
+    for name, rows in {
+        "alike": [{"id": f"a{n}", "text": text.format(n=n)} for n in range(4)],
+        "short": [{"id": "s1", "text": "Hello."}, {"id": "s2", "text": "12 34"}],
+    }.items():
+        folder = project / "data" / name
+        folder.mkdir()
+        (folder / "dataset.toml").write_text('title = "A"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+        write_lines(folder / "chunks.en.jsonl", rows)
+    said = " ".join(invoke("draft", "alike").output.split())
+    assert "10 questions instead of 120: more than 10 to a passage tell nothing new" in said
+    assert "10 known-item questions to 1 passage are in alike" in said
+    refused = str(invoke("draft", "short").exception)
+    assert "none of 2 passages has words that tell it from the others" in refused
+    assert "ragbench run dataset --dataset short needs no questions" in refused
 
 
 SYSTEMS = """

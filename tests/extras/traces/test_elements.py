@@ -200,6 +200,6 @@ def test_an_unknown_file_is_told_what_was_looked_for_and_found(tmp_path: Path) -
     with pytest.raises(DatasetError) as error:
         files_of_traces.read([path])
     said = str(error.value)
-    assert said.startswith("x.jsonl, line 1: of no format that is known; it has what, else. Looked for were ")
-    assert "Langfuse: observations+timestamp" in said
+    assert said.startswith("x.jsonl, line 1: of no format that is known; it has what, else. Known are OpenTelemetry, ")
+    assert "Langfuse, " in said
     assert "ragbench load answers x.jsonl" in said

@@ -108,15 +108,13 @@ def test_several_retrievers_and_none_and_a_reranker() -> None:
     assert [one[0] for one in lines[4]["retrieved"]] == ["lib-2", "lib-1"]  # as the reranker left them
     assert lines[4]["search_ms"] == 50
     said = "\n".join(found.notes)
-    assert "1 trace has several retrievers: their lists follow one another" in said
-    assert "1 trace gives no passages" in said
-    assert "1 trace has a reranker" in said
+    assert "in 1 trace several retrievers: their lists follow one another" in said
+    assert "in 1 trace no passages" in said
+    assert "in 1 trace a reranker" in said
 
 
 def test_genai_conventions_name_passages_that_documents_bring() -> None:
-    assert any(
-        "2 traces name passages without their text" in note for note in read("opentelemetry-genai.jsonl")[0].notes
-    )
+    assert any("in 2 traces passages without their text" in note for note in read("opentelemetry-genai.jsonl")[0].notes)
     found, lines = read("opentelemetry-genai.jsonl", "langchain-documents.jsonl")
     assert line(lines) == {"answer": A1, "retrieved": SCORED, **CLOCKS, **TOKENS, "model": "small-1"}
     assert {chunk.id: chunk.text for chunk in found.chunks} == TEXTS

@@ -138,13 +138,78 @@ def braintrust() -> Any:
     ]}  # fmt: skip
 
 
+def tempo_whole() -> Any:
+    """As it answers: what it read for it beside the trace."""
+    return {"status": "COMPLETE", "message": "", **tempo_anew(), "metrics": {"inspectedBytes": "1024"}}
+
+
+def jaeger_anew() -> Any:
+    """As the third version of its interface gives it."""
+    return {"result": {"resourceSpans": tempo()["batches"]}}
+
+
+def zipkin_of_several() -> Any:
+    """Of a search: a list a trace."""
+    return [zipkin()]
+
+
+def logfire() -> Any:
+    """Rows of its table: attributes are a text."""
+    return [
+        {"trace_id": "t", "span_id": name, "parent_span_id": None if name == "1" else "1", "kind": "span",
+         "start_timestamp": stamp(start), "end_timestamp": stamp(start + took), "span_name": name,
+         "attributes": json.dumps(OPENINFERENCE[name])}
+        for name, (start, took) in TIMES.items()
+    ]  # fmt: skip
+
+
+def of_attributes(told: dict[str, dict[str, Any]]) -> Any:
+    spans = [
+        {"traceId": "t", "spanId": name, "parentSpanId": "" if name == "1" else "1", "name": name,
+         "startTimeUnixNano": f"{AT + start}000000", "endTimeUnixNano": f"{AT + start + took}000000",
+         "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in told[name].items()]}
+        for name, (start, took) in TIMES.items()
+    ]  # fmt: skip
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+MODEL = {"gen_ai.request.model": "small-1", "gen_ai.usage.input_tokens": "10", "gen_ai.usage.output_tokens": "4"}
+
+
+def haystack() -> Any:
+    """Its own attributes: the kind of a step is the end of its class."""
+    return of_attributes({
+        "1": {"haystack.pipeline.input_data": json.dumps({"search": {"query": ASKED}, "writer": {"question": ASKED}}),
+              "haystack.pipeline.output_data": json.dumps({"llm": {"replies": [SAID]}})},
+        "2": {"haystack.component.type": "InMemoryBM25Retriever",
+              "haystack.component.input": json.dumps({"query": ASKED}),
+              "haystack.component.output": json.dumps({"documents": [FOUND]})},
+        "3": {"haystack.component.type": "OpenAIGenerator",
+              "haystack.component.output": json.dumps({"replies": [SAID]}), **MODEL},
+    })  # fmt: skip
+
+
+def vercel() -> Any:
+    """Of the AI SDK; what its own function found is a list of passages and nothing else."""
+    return of_attributes({
+        "1": {"ai.operationId": "ai.generateText", "ai.prompt": json.dumps({"messages": [USER]}),
+              "ai.response.text": SAID},
+        "2": {"output.value": json.dumps([FOUND])},
+        "3": {"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json.dumps([USER]),
+              "ai.response.text": SAID, **MODEL},
+    })  # fmt: skip
+
+
 STORY = {
     "id": "t", "retrieved": [["d1", 0.9]], "answer": SAID, "latency_ms": 350, "search_ms": 40, "generate_ms": 300,
     "input_tokens": 10, "output_tokens": 4, "model": "small-1",
 }  # fmt: skip
 
 
-VENDORS = (datadog, datadog_intake, jaeger, zipkin, tempo, tempo_anew, weave, braintrust)
+VENDORS = (
+    datadog, datadog_intake, jaeger, jaeger_anew, zipkin, zipkin_of_several, tempo, tempo_anew, tempo_whole, weave,
+    braintrust, logfire, haystack, vercel,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("made", VENDORS, ids=lambda made: made.__name__)
@@ -195,3 +260,78 @@ def test_an_answer_beside_columns_that_datadog_has_is_an_answer(tmp_path: Path) 
     (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
     [line] = files_of_traces.read([tmp_path / "a.jsonl"])[1]["logged"]
     assert line == {"id": "x", "answer": SAID}
+
+
+def logged(tmp_path: Path, records: Any) -> tuple[Any, list[dict[str, Any]]]:
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    found, lines = files_of_traces.read([tmp_path / "a.json"])
+    return found, list(lines["logged"])
+
+
+def test_a_single_call_is_a_trace_with_its_own_time_tokens_and_money(tmp_path: Path) -> None:
+    """LiteLLM's `response_time` is in seconds, and of the first word where it streams; Portkey's is in milliseconds."""
+    reply = {"model": "small-1", "choices": [{"message": REPLY}]}
+    took = {"end_user": "ann", "startTime": AT / 1000, "endTime": AT / 1000 + 0.3, "response_time": 0.1}
+    litellm = {"id": "t", "call_type": "acompletion", "messages": [USER], "response": reply, "model": "small-1",
+               "prompt_tokens": 10, "completion_tokens": 4, "response_cost": 0.5, **took}  # fmt: skip
+    found, [line] = logged(tmp_path, [litellm])
+    assert (line["latency_ms"], line["input_tokens"], line["cost"], line["model"]) == (300, 10, 0.5, "small-1")
+    assert [past.user for past in found.history] == ["ann"]
+    portkey = {"id": "1", "trace_id": "t", "created_at": stamp(0), "request": {"body": {"messages": [USER]}},
+               "response": {**reply, "usage": {"prompt_tokens": 10}}, "response_time": 300}  # fmt: skip
+    assert logged(tmp_path, [portkey])[1][0]["latency_ms"] == 300
+
+
+def test_events_of_posthog_are_traces(tmp_path: Path) -> None:
+    about = {"$ai_trace_id": "t", "$ai_session_id": "s"}
+    events = {
+        "$ai_trace": {"$ai_input_state": {"question": ASKED}, "$ai_output_state": SAID, "$ai_latency": 0.35},
+        "$ai_span": {"$ai_span_id": "2", "$ai_parent_id": "t", "$ai_output_state": [FOUND]},
+        "$ai_generation": {"$ai_span_id": "3", "$ai_parent_id": "t", "$ai_model": "small-1", "$ai_input": [USER],
+                           "$ai_output_choices": [REPLY], "$ai_input_tokens": 10, "$ai_total_cost_usd": 0.5},
+    }  # fmt: skip
+    rows = [{"event": name, "timestamp": stamp(0), "distinct_id": "ann", "properties": {**about, **told}}
+            for name, told in events.items()]  # fmt: skip
+    _, [line] = logged(tmp_path, {"results": rows, "next": None})
+    assert line.items() >= {"retrieved": [["d1", 0.9]], "answer": SAID, "latency_ms": 350, "model": "small-1"}.items()
+    assert (line["input_tokens"], line["cost"]) == (10, 0.5)
+
+
+def test_scores_in_columns_and_marks_of_users_are_ratings(tmp_path: Path) -> None:
+    """Langfuse's tables have a column of lists for each score."""
+    trace = {"id": "t", "timestamp": stamp(0), "sessionId": "s", "input": ASKED, "output": SAID, "tags": []}
+    found, _ = logged(tmp_path, [{**trace, "user-feedback": [1], "faithfulness": [0.8], "other": None}])
+    assert [own.ratings for own in found.ratings] == [{"user-feedback": 5.0}]
+    assert any("faithfulness 1" in note for note in found.notes)
+    (tmp_path / "a.csv").write_text(
+        f'id,timestamp,sessionId,input,output,thumbs\nt,{stamp(0)},s,{ASKED},{SAID},"[0]"\n'
+    )
+    assert [own.ratings for own in files_of_traces.read([tmp_path / "a.csv"])[0].ratings] == [{"thumbs": 1.0}]
+    helicone = {
+        "request_id": "t",
+        "request_body": {"messages": [USER]},
+        "response_body": {"choices": [{"message": REPLY}]},
+    }
+    found, _ = logged(tmp_path, [{**helicone, "feedback_rating": False}])
+    assert [own.ratings for own in found.ratings] == [{"feedback_rating": 1.0}]
+
+
+def test_what_langfuse_downloads_of_a_trace_and_of_a_session_is_whole(tmp_path: Path) -> None:
+    trace = {"id": "t", "timestamp": stamp(0), "sessionId": "s", "userId": "ann", "input": ASKED, "output": SAID}
+    score = {"id": "x", "name": "user-feedback", "value": 1, "source": "API"}
+    step = {"id": "2", "traceId": "t", "type": "RETRIEVER", "startTime": stamp(0), "output": [FOUND]}
+    found, [line] = logged(tmp_path, {"trace": {**trace, "scores": [score]}, "observations": [step]})
+    assert line["retrieved"] == [["d1", 0.9]]
+    assert [(past.user, past.score) for past in found.history] == [("ann", 5)]
+    assert [question.cluster for question in found.questions] == ["s"]
+    session = {"id": "s", "createdAt": stamp(0), "projectId": "p", "traces": [trace, {**trace, "id": "u"}]}
+    [dialogue] = logged(tmp_path, session)[0].dialogues
+    assert (dialogue.id, [turn.answer for turn in dialogue.turns]) == ("s", [SAID, SAID])
+
+
+def test_messages_that_a_step_gives_are_no_passages(tmp_path: Path) -> None:
+    step = {"traceId": "t", "spanId": "2", "parentSpanId": "1", "name": "x", "attributes": {}}
+    root = {**step, "spanId": "1", "parentSpanId": "", "attributes": {"input.value": ASKED, "output.value": SAID}}
+    for given in ([{"id": "1", **REPLY}], [{"id": "1"}], []):
+        spans = [root, {**step, "attributes": {"output.value": json.dumps(given)}}]
+        assert "retrieved" not in logged(tmp_path, spans)[1][0]
