@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +47,6 @@ LEGAL = (
     "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, the https:// address "
     "of your service, or a database's postgresql:// address"
 )
-OF_BEIR = ("corpus", "queries", "qrels")
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
 DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
@@ -122,13 +122,15 @@ class Beginning:
         files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
-        taken: dict[Path, Sequence[str]] = {folder / "data" / name: () for name in made.sets}
-        corpora = [place for path in files if "corpus" in (path.name.split(".")[0], path.parent.name)
-                   for place in path.parents[:2] if place.is_relative_to(folder)]  # fmt: skip
-        for place in filter(datasets.beir.is_folder, dict.fromkeys(corpora)):
-            made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
-            taken[place] = OF_BEIR
-        made._take_files([path for path in files if not any(documents.is_part(path, *each) for each in taken.items())])
+        files = [path for path in files if not {folder / "data" / name for name in made.sets} & {*path.parents}]
+        for place, by_role in datasets.beir.found(files, folder):
+            if by_role["qrels"]:
+                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
+                files = [path for path in files if not any(path in paths for paths in by_role.values())]
+            else:
+                load = f"ragbench load beir {made._word(place)} --name {made._name(place, 'beir')} --qrels FILE"
+                made.unused.append(f"{place.resolve().name}: a corpus and queries without judgements: {load}")
+        made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
         made._take_texts()
@@ -204,8 +206,7 @@ class Beginning:
         for kind, path, name in self.brought:
             whence = f" --chunks-from {base}" if base and kind == "questions" else ""
             beside = f" {base}" if self.base and kind == "traces" else ""  # documents stand beside spans
-            split = datasets.beir.split_of(path) if kind == "beir" else ""
-            more = f"{whence}{f' --split {split}' if split not in ('', 'test') else ''}"
+            more = f"{whence}{datasets.beir.split_option(path) if kind == 'beir' else ''}"
             commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
         if self.documents and not self.brought:
             return [*commands, f"ragbench draft {self.kb} --questions 120", "ragbench run tier1_retrieval"]
@@ -298,22 +299,25 @@ class Beginning:
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
         why, name = folders.said(error) if isinstance(error, OSError) else str(error), self._relative(path)
-        why = why.removeprefix(f"{path}: ").removeprefix(f"{path.name}: ")
+        why = why.replace(str(path), path.name).removeprefix(f"{path.name}: ")
         if option := re.search(r"say which, (--column .+?) or --column", why):
             why += f"; such as ragbench score {self._word(path)} {option[1]}"
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
-    def _take_trec(self, path: Path) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then."""
-        paths = {"run": self.runs, "qrels": self.qrels}.get(trec.told(path))
-        if paths is not None:
-            paths.append(path)
-        return paths is not None
+    def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
+        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        kind = ""
+        with suppress(ValueError):
+            kind = trec.told(path, numbered=numbered)
+        {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
+        return bool(kind)
 
     def _take_table(self, path: Path, look: _Look) -> None:
-        if look.kind in ("", "ratings") and self._take_trec(path):
-            return
         kind, read, name = look.kind, look.known.read, self._relative(path)
+        is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
+        may_be = kind in ("", "ratings") or (kind == "questions" and (is_of_ids or "contexts" in read))
+        if may_be and self._take_trec(path, numbered=kind == "questions"):
+            return
         is_asked = bool(self.functions or self.services)
         is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
         if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
@@ -337,7 +341,7 @@ class Beginning:
             if len(raters := raters_of(look.row)) > 1:
                 self.ratings[path] = ",".join(raters)
         elif kind == "questions":
-            base = datasets.beir.passages(self.base, LeftOut()) if self.base else None
+            base = datasets.beir.passages([self.base], LeftOut()) if self.base else None
             brought = datasets.foreign_sets.questions(path, base=base)
             unit = _unit(brought.questions)
             if "questions" not in (kind for kind, _, _ in self.brought):
@@ -357,6 +361,7 @@ class Beginning:
             what = f"traces of {look.tool}" if kind == "traces" else kind
             self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
+            trec.told(path)  # tells what is wrong with one that it would be
             guesses = list(look.known.guesses(look.known.unread))
             given = [option for guess in guesses if (option := guess.partition("? ")[2])]
             given += [f"--column {part}=COLUMN" for part in ("question", "answer") if f"{part}=" not in str(given)]

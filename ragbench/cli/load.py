@@ -314,8 +314,9 @@ def beir(
     from ragbench import data
 
     pattern = options.pattern(clusters, "--clusters")
-    corpus, asked, judged = data.beir.files(folder, None if qrels else split)
-    return data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern), None
+    corpus, asked, judged, others = data.beir.files(folder, None if qrels else split)
+    asked, judged = [queries] if queries else asked, [qrels] if qrels else judged
+    return data.beir.read(corpus, asked, judged, others, clusters=pattern), None
 
 
 def _named(source: Path | Sequence[Path]) -> str:
@@ -331,7 +332,7 @@ def base_of(name: str) -> Mapping[str, Any] | None:
     from ragbench.data.files import LeftOut
 
     if Path(name).is_file():
-        return beir.passages(Path(name), LeftOut())
+        return beir.passages([Path(name)], LeftOut())
     from ragbench.tiers.basics.session import dataset_of
 
     return {chunk.id: _record(chunk, ChunkRecord) for chunk in dataset_of(name, settings.load()).chunks}

@@ -3,54 +3,72 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ragbench.data import trec
 from ragbench.data.brought import Brought
-from ragbench.data.files import PACKINGS, DatasetError, LeftOut
+from ragbench.data.cells import TABLE
+from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, checked
-from ragbench.data.rows import TABLES, read_rows
-from ragbench.data.vocabulary import Columns
+from ragbench.data.rows import TABLES, endings_of, read_rows
+from ragbench.data.vocabulary import Columns, field_of
 
-JUDGEMENTS = tuple(f"{ending}{packing}" for ending in (*TABLES, ".qrels", ".txt") for packing in PACKINGS)
+ROLES: dict[str, list[str]] = TABLE["beir"]
+"""Words of the names of files and folders that say what these hold: corpus, queries, qrels."""
+SPLITS = ("test", "dev", "validation", "train")
+JUDGEMENTS = {*TABLES, ".qrels", ".qrel", ".trec", ".txt"}
 """Endings of files of judgements."""
+UNNAMED = {2: ("_id", "text"), 3: ("_id", "title", "text"), 4: ("_id", "url", "title", "text")}
+"""Columns of a table of tabs whose first line names none, as MS MARCO has them, by their number."""
 
 
-def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None) -> Brought:
-    """Chunks and questions of three tables in any form, and what was left out, counted by reason.
+def read(
+    corpus: Sequence[Path],
+    queries: Sequence[Path],
+    qrels: Sequence[Path],
+    elsewhere: Sequence[Path] = (),
+    *,
+    clusters: re.Pattern[str] | None = None,
+) -> Brought:
+    """Chunks and questions of tables in any form, and what was left out, counted by reason.
 
     corpus: {"_id", "text", "title"?, "metadata"?: {"url"?}}; title and text stay apart. queries: {"_id", "text"}.
     Names of columns may be others, and ids numbers. qrels: `query-id corpus-id score`, or any form that `ragbench trec`
-    reads; grades of 0 and less are judgements of irrelevance. clusters: a pattern whose first group, found in a
-    question's id, names its cluster.
+    reads; grades of 0 and less are judgements of irrelevance. elsewhere: judgements of other splits. clusters: a
+    pattern whose first group, found in a question's id, names its cluster.
 
     A line that stands there twice is left out, and so are one without an id or a text, and a judgement of a passage
     that the corpus does not hold: recall is over the question's other ones. A question that loses all its relevant
-    passages so is left out too, and so is one that only another file of a folder `qrels` judges. One without any
-    judgement stays, unlabelled. Raises DatasetError where nothing is left.
+    passages so is left out too, and so is one that only another split judges. One without any judgement stays,
+    unlabelled. Raises DatasetError where nothing is left.
     """
     left_out, known = LeftOut(), Columns(only=("id", "user_input"))
-    chunks, texts = passages(corpus, left_out), dict[str, tuple[str, str]]()
-    for place, row in read_rows(queries, left_out=left_out):
-        query = known.of(row, place)
-        identifier, text = label(query.get("id")), query.get("user_input", row.get("text"))
-        if identifier is None or not isinstance(text, str) or not text.strip():
-            left_out.add(f"line of {queries.name} without an id or a text", place)
-        elif texts.setdefault(identifier, (place, text))[0] != place:
-            left_out.add(f"line of {queries.name} {_again(texts[identifier][1] == text)}", place)
-    try:
-        judged = trec.read_qrels(qrels)
-    except DatasetError as error:
-        raise DatasetError(str(error).replace(str(qrels), qrels.name)) from None
+    chunks, texts, judged = passages(corpus, left_out), dict[str, tuple[str, str]](), trec.Qrels()
+    for path in queries:
+        for place, row in _rows(path, left_out):
+            query = known.of(row, place)
+            identifier, text = label(query.get("id")), query.get("user_input", row.get("text"))
+            if identifier is None or not isinstance(text, str) or not text.strip():
+                left_out.add(f"line of {path.name} without an id or a text", place)
+            elif texts.setdefault(identifier, (place, text))[0] != place:
+                left_out.add(f"line of {path.name} {_again(texts[identifier][1] == text)}", place)
+    for path in qrels:
+        try:
+            for name, grades in trec.read_qrels(path).items():
+                judged.setdefault(name, {}).update(grades)
+        except DatasetError as error:
+            raise DatasetError(str(error).replace(str(path), path.name)) from None
     for name in sorted(set(judged) - set(texts)):
         left_out.add("judged question that is not among the queries")
         del judged[name]
-    questions, elsewhere = [], _judged_beside(qrels) if texts.keys() - judged.keys() else {}
+    questions, others = [], _judged_in(elsewhere) if texts.keys() - judged.keys() else {}
     for identifier, (place, text) in texts.items():
-        if identifier not in judged and identifier in elsewhere:
-            left_out.add(f"question of {elsewhere[identifier]}")
+        if identifier not in judged and identifier in others:
+            left_out.add(f"question of {others[identifier]}")
             continue
         grades = judged.get(identifier, {})
         relevant = {chunk: grade for chunk, grade in grades.items() if grade > 0 and chunk in chunks}
@@ -66,24 +84,23 @@ def read(corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] 
         more = {"cluster": match.group(1) if match is not None else None, "source": "beir"}
         questions.append(checked(QuestionRecord, {**about, **more}, place))
     if not questions:
-        raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
+        raise DatasetError(f"{queries[0].name}: no question is left: {left_out.said or 'the file is empty'}")
     return Brought(chunks=list(chunks.values()), questions=questions, left_out=left_out.told)
 
 
-def _judged_beside(qrels: Path) -> dict[str, str]:
-    """Questions that the judgements of other splits are about, and the files of these."""
+def _judged_in(paths: Sequence[Path]) -> dict[str, str]:
+    """Questions that judgements are about, and the files of these."""
     about: dict[str, str] = {}
-    for path in sorted(qrels.parent.glob(f"*{qrels.suffix}")) if qrels.parent.name == "qrels" else ():
-        if path != qrels:
-            with suppress(DatasetError):  # nobody asked for it
-                about |= dict.fromkeys(trec.read_qrels(path), f"qrels/{path.name}")
+    for path in paths:
+        with suppress(DatasetError):  # nobody asked for it
+            about |= dict.fromkeys(trec.read_qrels(path), "/".join(path.parts[-2:]))
     return about
 
 
-def passages(corpus: Path, left_out: LeftOut) -> dict[str, ChunkRecord]:
-    """Id → passage of a table with a row a passage; rows without an id or a text, and repeated ones, are counted."""
+def passages(paths: Sequence[Path], left_out: LeftOut) -> dict[str, ChunkRecord]:
+    """Id → passage of tables with a row a passage; rows without an id or a text, and repeated ones, are counted."""
     chunks: dict[str, ChunkRecord] = {}
-    for place, row in read_rows(corpus, left_out=left_out):
+    for corpus, place, row in ((path, *placed) for path in paths for placed in _rows(path, left_out)):
         passage = passage_of(row)
         if passage is None or passage.id is None or passage.text is None:
             left_out.add(f"line of {corpus.name} without an id or a text", place)
@@ -101,56 +118,113 @@ def _again(is_same: bool) -> str:
     return "that stands there twice" if is_same else "whose id stands there with another text"
 
 
-def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
-    """Corpus, queries and judgements of a folder, each a table in any form, or a folder of that name with one.
+def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table, whose first line may name no columns; also of an object with each text under its id."""
+    endings = {*endings_of(path)}
+    lines = lines_of(path) if endings & {".tsv", ".txt"} else iter(())
+    first = next(lines, "").rstrip("\n").split("\t")
+    if len(first) in UNNAMED and re.search(r"\d", first[0]) and not any(map(field_of, first)):
+        for number, line in enumerate(lines_of(path), 1):
+            cells = line.rstrip("\n").split("\t", len(first) - 1)
+            if line.strip():
+                yield f"{path.name}, line {number}", dict(zip(UNNAMED[len(first)], cells, strict=False))
+        return
+    by_id = (
+        next(read_rows(path, held=False, left_out=LeftOut(), spread=False), ("", {}))[1] if ".json" in endings else {}
+    )
+    if by_id and all(isinstance(own, str | Mapping) for own in by_id.values()) and not any(map(field_of, by_id)):
+        for name, own in by_id.items():
+            yield f"{path.name}, {name}", {"_id": name, **(own if isinstance(own, Mapping) else {"text": own})}
+        return
+    yield from read_rows(path, left_out=left_out)
 
-    split: names the judgements, a file below qrels/ or beside; a file qrels.tsv has no split. None: the judgements are
-    elsewhere, and the folder stands in their place.
+
+def parts(folder: Path) -> dict[str, list[Path]]:
+    """The files of a folder, and of those in it, by what their names say: corpus, queries, qrels; where no name says
+    qrels, those that hold judgements. Of a file and its packed copy it is one."""
+    there: dict[str, dict[Path, Path]] = {role: {} for role in (*ROLES, "")}
+    for path in sorted((*folder.glob("*"), *folder.glob("*/*"))):
+        name = path.name if path.parent == folder else path.parent.name
+        words = _words(name)
+        last = (role for word in reversed(words) for role, names in ROLES.items() if word in names)
+        role = "qrels" if {*words} & {*ROLES["qrels"]} else next(last, "")
+        is_packed = path.suffix.lower() in PACKINGS
+        ending = (path.with_suffix("") if is_packed else path).suffix.lower()
+        if path.is_file() and ending in ({"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, ".txt"}):
+            there[role].setdefault((path.with_suffix("") if is_packed else path).with_suffix(""), path)
+    if there["corpus"] and there["queries"] and not there["qrels"]:
+        there["qrels"] = {name: path for name, path in there[""].items() if trec.told(path) == "qrels"}
+    return {role: [*there[role].values()] for role in ROLES}
+
+
+def found(files: Iterable[Path], top: Path) -> Iterator[tuple[Path, dict[str, list[Path]]]]:
+    """Folders, none above `top`, that hold a corpus and queries among these files, each with its parts."""
+    left = {*files}
+    for place in dict.fromkeys(up for path in files for up in path.parents[:2] if up.is_relative_to(top)):
+        by_role = parts(place)
+        own = {path for paths in by_role.values() for path in paths}
+        if own <= left and by_role["corpus"] and by_role["queries"]:
+            left -= own
+            yield place, by_role
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", name.casefold())
+
+
+def files(folder: Path, split: str | None = "test") -> tuple[list[Path], list[Path], list[Path], list[Path]]:
+    """Corpus, queries, judgements, and judgements of other splits: the tables of a folder, or of folders in it.
+
+    split: a word of the names of the judgements, and of the others where these have it; what has none of SPLITS is of
+    any split. None: the judgements are elsewhere.
     """
-    corpus, queries = _table(folder, "corpus"), _table(folder, "queries")
-    return corpus, queries, folder if split is None else _judgements(folder, split)
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: there is no such folder; corpus.jsonl is expected in it")
+    there = parts(folder)
+    for role in ("corpus", "queries"):
+        if not there[role]:
+            holds = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
+            raise DatasetError(f"{folder / f'{role}.jsonl'}: there is no such file; the folder holds {holds}")
+    chosen = [there[role] if split is None else _of(split, there[role], folder) or there[role] for role in ROLES]
+    if split is None:
+        return chosen[0], chosen[1], [], []
+    groups = _grouped(there["qrels"], folder)
+    named = [words for words in groups if split.casefold() in words]
+    whole = [words for words in groups if words.isdisjoint(SPLITS)]
+    least = [words for words in named if len(words) == min(map(len, named))] or whole
+    if len(least) == 1:
+        return chosen[0], chosen[1], groups[least[0]], [path for path in there["qrels"] if path not in groups[least[0]]]
+    listing = ", ".join(path.relative_to(folder).as_posix() for path in there["qrels"]) or "none"
+    raise DatasetError(
+        f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {listing}: --split names "
+        "which, or --qrels FILE"
+    )
+
+
+def _of(split: str, paths: Iterable[Path], folder: Path) -> list[Path]:
+    """The files that have the split as a word of their names."""
+    return [path for path in paths if split.casefold() in _words(path.relative_to(folder).as_posix())]
+
+
+def _grouped(paths: Iterable[Path], folder: Path) -> dict[frozenset[str], list[Path]]:
+    """Files by the words of their names: those of one table have the same."""
+    groups: dict[frozenset[str], list[Path]] = {}
+    for path in paths:
+        groups.setdefault(frozenset(_words(path.relative_to(folder).as_posix())), []).append(path)
+    return groups
 
 
 def is_folder(path: Path, split: str | None = None) -> bool:
-    """Whether a folder holds a corpus and queries, and judgements of that name where one is given."""
+    """Whether a folder holds a corpus, queries and judgements, those of that name where one is given."""
     try:
-        return bool(files(path, split))
+        return bool(files(path, split)) and (split is not None or bool(parts(path)["qrels"]))
     except DatasetError:
         return False
 
 
-def split_of(path: Path) -> str:
-    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
-    return next((name for name in ("test", "dev", "validation", "train") if is_folder(path, name)), "test")
-
-
-def _table(folder: Path, name: str) -> Path:
-    places = [folder / f"{name}{ending}{packing}" for ending in TABLES for packing in PACKINGS]
-    there = [place for place in places if place.is_file()] or [
-        path for path in sorted((folder / name).glob("*")) if {*path.suffixes} & {*TABLES}
-    ]
-    if there:
-        return there[0]
-    if not folder.is_dir():
-        raise DatasetError(f"{folder}: there is no such folder; {name}.jsonl is expected in it")
-    holds = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-    raise DatasetError(f"{folder / f'{name}.jsonl'}: there is no such file; the folder holds {holds}")
-
-
-def _judgements(folder: Path, split: str) -> Path:
-    there = [
-        path
-        for place in (folder / "qrels", folder / "data", folder / "default", folder)
-        for path in sorted(place.glob("*"))
-        if path.is_file() and path.name.lower().endswith(JUDGEMENTS)
-        and (place != folder or re.match(rf"qrels\b|{re.escape(split)}\b", path.name))
-    ]  # fmt: skip
-    named = [path for path in there if re.match(rf"(qrels[-._])?{re.escape(split)}\b", path.name)]
-    whole = [path for path in there if re.match(r"qrels\.\w+", path.name)]
-    if named or len(whole) == 1:
-        return (named or whole)[0]
-    listing = ", ".join(path.relative_to(folder).as_posix() for path in there) or "none"
-    raise DatasetError(
-        f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {listing}: --split names "
-        "which"
-    )
+def split_option(path: Path) -> str:
+    """What names the judgements of a BEIR folder that are taken: nothing of test, else the first there are."""
+    groups = [*_grouped(parts(path)["qrels"], path)]
+    own = [min(words.difference(*(other for other in groups if other != words)), default="") for words in groups]
+    split = next((name for name in (*SPLITS, *own) if name and is_folder(path, name)), "test")
+    return "" if split == "test" else f" --split {split}"

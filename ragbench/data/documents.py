@@ -206,12 +206,6 @@ def files(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield from files(path, depth + 1)
 
 
-def is_part(path: Path, place: Path, parts: Sequence[str] = ()) -> bool:
-    """Whether a file lies below a folder, or below what is called so in it, whatever its ending."""
-    inside = path.relative_to(place).parts if path.is_relative_to(place) else ()
-    return bool(inside) and (not parts or inside[0].split(".")[0] in parts)
-
-
 def result_in(path: Path) -> str:
     """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
     if path.suffix.lower() in PACKED or not path.is_file():

@@ -74,7 +74,13 @@ Placed = tuple[str, dict[str, Any]]
 
 
 def read_rows(
-    path: Path, *, keep_empty: bool = False, held: bool = True, left_out: LeftOut | None = None, spread: bool = True
+    path: Path,
+    *,
+    keep_empty: bool = False,
+    held: bool = True,
+    left_out: LeftOut | None = None,
+    spread: bool = True,
+    ending: str = "",
 ) -> Iterator[Placed]:
     """(place, row) of each row of a table in any form; the place is `FILE, item 3`, `line 3` or `row 3`.
 
@@ -85,7 +91,8 @@ def read_rows(
     All texts are in NFC; all but Parquet and Excel may be packed by gzip, bz2, xz, zstd or zip. held: who reads them
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
-    left_out: rows that cannot be read are counted there; without it one of them is an error.
+    left_out: rows that cannot be read are counted there; without it one of them is an error. ending: of a file whose
+    name does not say what it is.
     Raises DatasetError with file and place for what cannot be read.
     """
     if path.is_dir():
@@ -95,7 +102,7 @@ def read_rows(
     endings = endings_of(path)
     if why := TABLE["unread"].get(endings[-1] if endings else ""):
         raise DatasetError(f"{path.name}: {why[0]}")
-    ends = _content(path, {*endings})
+    ends = {ending} if ending else _content(path, {*endings})
     if ends & LINES:
         rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
     elif ".json" in ends:

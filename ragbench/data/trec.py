@@ -1,25 +1,22 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
-Lines are split at blanks and tabs. Plain or packed (by content, whatever the name), UTF-8 with or without a byte-order
-mark; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files have some).
+Lines are split at blanks and tabs. Plain or packed (by content, whatever the name), in any encoding that can be told;
+blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files have some).
 Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or score, with
-tabs or commas, under a header of names, as JSON and as Parquet. What does not fit is an error that names the file, the
-line and what was expected.
+tabs, commas or semicolons, under a header of names; and what `read_rows` reads, as JSON of any shape and Parquet. What
+does not fit is an error that names the file, the line and what was expected.
 """
 
 from __future__ import annotations
 
 import csv
-import difflib
 import itertools
-import json
 import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -27,32 +24,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
-from ragbench.data.cells import TABLE, printed
-from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, parquet_rows, unpacked
-from ragbench.data.vocabulary import JUDGED, key
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.cells import TABLE, opened, printed, verdict
+from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
+from ragbench.data.payloads import number, passage_of
+from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
+from ragbench.data.vocabulary import JUDGED, field_of, key
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragbench.core.types import Array
 
-
-__all__ = [
-    "Qrels", "Retrieved", "Run", "distinct_names", "label", "listed_order", "nothing", "read_qrels", "read_run",
-    "told", "trec_eval_order", "trec_eval_queries",
-]  # fmt: skip
-
 LONGEST_LINE = 1 << 16  # a binary file has no end of line, and is refused after so much
 MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 """Of one file, unpacked: half of this machine's memory, so that a small file that unpacks to no end is refused."""
 BLOCK = 1 << 19  # bytes of lines that are split at once: words take more memory than the columns made of them
-LOOKED_AT, MOST_LOOKED_AT = 50, 2**26  # rows that tell what a file is; JSON is read whole for them, and so up to 64 MB
-PARQUET = b"PAR1"
-_SUFFIXES = {
-    *PACKINGS[1:], ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
-}  # fmt: skip
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-NUMBERS = ("GRADE", "SCORE", "RANK")
+LOOKED_AT = 50  # rows that tell what a file is
+_SUFFIXES = {*PACKINGS[1:], *TABLES, ".run", ".qrels", ".qrel", ".trec", ".txt", ".res"}
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBERS = ("GRADE", "SCORE", "RANK", "PLACE")
 READ = {"QUERY", "DOCUMENT", "TAG", *NUMBERS}
 """Words of a line that are read, and those among them that are numbers."""
 
@@ -85,7 +76,7 @@ class Form:
 
     @property
     def number(self) -> str:
-        """The word that is the number of a line; RANK where ranks stand for scores, of which the smallest is best."""
+        """The word that is the number of a line; of RANK, and of PLACE in a list, the smallest is best."""
         return next(word for word in NUMBERS if word in self.places)
 
     @property
@@ -182,7 +173,7 @@ def _run(path: Path, blocks: Iterable[_Rows]) -> Run:
     ends = np.searchsorted(codes, np.arange(len(asked)), side="right").tolist()
     own = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
     line = "" if form.line == RUN.line else form.line
-    if form.number == "RANK":
+    if form.number in ("RANK", "PLACE"):
         scores = -scores
     elif form.rank is None and _are_ranks(scores, own):
         scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
@@ -240,21 +231,6 @@ def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
     return retrieved.at(np.array(sorted(by_name, key=scores.tolist().__getitem__, reverse=True), dtype=np.int64))
 
 
-def trec_eval_queries(qrels: Qrels, run: Run, *, complete: bool = False) -> list[str]:
-    """The queries that trec_eval averages over: those of both files, or with `complete` all that were judged."""
-    return [query for query in qrels if complete or query in run.queries]
-
-
-def distinct_names(runs: Sequence[Run]) -> list[str]:
-    """One name a run: the file's, or its path where two files share a name."""
-    names = [run.name for run in runs]
-    named = [run.name if names.count(run.name) == 1 else str(run.path) for run in runs]
-    if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        raise DatasetError(f"the run {twice} is given twice; name each file once")
-    return named
-
-
 def _name(path: Path) -> str:
     name = path
     while name.suffix.lower() in _SUFFIXES and name.stem:
@@ -262,19 +238,32 @@ def _name(path: Path) -> str:
     return name.name
 
 
-def told(path: Path) -> Literal["", "run", "qrels"]:
-    """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades."""
+def told(path: Path, *, numbered: bool = False) -> Literal["", "run", "qrels"]:
+    """What a file is by how it begins; empty for neither. Where nothing but numbers tells, whole ones are grades.
+
+    numbered: one that holds no number is neither. Raises DatasetError for a fault of one whose columns are named so.
+    """
+    fault = None
     for usual in (RUN, QRELS):
-        with suppress(DatasetError, StopIteration):
+        first = None
+        try:
             first = next(_blocks(path, usual, begins=True))
+            run = _run(path, [first])
+            if numbered and "PLACE" in first.form.places:
+                continue
             if usual is QRELS:
-                _checked(path, first)
                 return "qrels"
-            words = (_run(path, [first]).form or RUN.line).split()
             given = [first.given(first.form.number, row) for row in range(len(first.longer))]
             is_whole = all(n.lstrip("+-").isdigit() if isinstance(n, str) else float(n).is_integer() for n in given)
-            if not is_whole or "run" in path.name.casefold() or {"RANK", "TAG"} & {*words}:
+            words = {*(run.form or RUN.line).split()}
+            if not is_whole or "run" in path.name.casefold() or {"RANK", "TAG"} & words:
                 return "run"
+        except StopIteration:
+            pass
+        except DatasetError as error:
+            fault = error if first is not None and first.form.header else fault
+    if fault is not None:
+        raise fault
     return ""
 
 
@@ -295,41 +284,57 @@ class _Rows(NamedTuple):
 def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]:
     """The rows of a file, whatever its form, or those that it begins with; no block without one. Raises DatasetError
     for a row that does not fit."""
-    content = _content(path, usual, begins)
-    if _is_structured(content):
-        yield from _of_items(path, content, usual, LOOKED_AT if begins else None)
-        return
-    form = None
-    for numbers, lines in _lines(path, content.removeprefix(BOM_UTF8), usual):
+    content, form = _content(path, usual, begins), None
+    if why := printed(content[:LONGEST_LINE].decode("utf-8", "replace") + "\n"):
+        raise DatasetError(f"{path}: {why}")
+    ending = _ending(content)
+    is_table = bool(ending)
+    for numbers, lines in () if is_table else _lines(path, content.removeprefix(BOM_UTF8), usual):
         if form is None:
             form = _form(path, lines[0].as_py(), usual)
+            if is_table := form is None:
+                break
             numbers, lines = numbers[form.header :], lines[form.header :]
         if len(lines):
             yield _of_lines(path, numbers, lines, form)
+    if is_table:
+        yield from _of_table(path, ending, usual, LOOKED_AT if begins else None)
+
+
+def _ending(start: bytes) -> str:
+    """Of a table that is told by how it begins; empty for lines."""
+    is_json = start.removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+    return ".json" if is_json else BEGINS.get(start[:4], "")
 
 
 def _content(path: Path, usual: Form, begins: bool) -> bytes:
-    """What a file holds, or its first lines, unpacked; of Parquet its mark alone."""
-    most = MOST_LOOKED_AT if begins else MOST_BYTES
+    """What a file holds, or its first lines, unpacked, in UTF-8; how it begins, of what is no lines."""
+    if why := TABLE["unread"].get(path.suffix.lower()):
+        raise DatasetError(f"{path}: {why[0]}")
     try:
         with unpacked(path) as file:
             start = file.read(LONGEST_LINE)
-            if start.startswith(PARQUET):
-                return PARQUET
-            if begins and not _is_structured(start):
+            if _ending(start):
+                return start
+            if not _is_utf_8(start):
+                return read_text(path).encode()
+            if begins:
                 return b"\n".join(start.splitlines()[:LOOKED_AT])
-            content = start + file.read(max(0, most + 1 - len(start)))
+            content = start + file.read(max(0, MOST_BYTES + 1 - len(start)))
     except DAMAGED as error:
         raise DatasetError(f"{path}: cannot be read: {error}; expected lines like {usual.line}") from None
-    if len(content) > most:
-        what = f"more than {most / 1e9:.3g} GB of text, half of this machine's memory"
+    if len(content) > MOST_BYTES:
+        what = f"more than {MOST_BYTES / 1e9:.3g} GB of text, half of this machine's memory"
         raise DatasetError(f"{path} holds {what}; split it by query")
     return content
 
 
-def _is_structured(content: bytes) -> bool:
-    """Whether a file is Parquet or JSON."""
-    return content.startswith(PARQUET) or content[:1024].removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+def _is_utf_8(start: bytes) -> bool:
+    """Whether the whole lines that a file begins with are UTF-8."""
+    try:
+        return b"\0" not in start[: start.rfind(b"\n") + 1].decode().encode()
+    except UnicodeDecodeError:
+        return False
 
 
 def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray, form: Form) -> _Rows:
@@ -383,41 +388,50 @@ def _split(lines: pa.LargeStringArray, separator: str | None) -> Any:
 
     if separator is None:
         return compute.ascii_split_whitespace(compute.ascii_trim_whitespace(lines))
-    if separator == ",":
-        words = pa.array([next(csv.reader([line])) for line in lines.to_pylist()], pa.large_list(pa.large_string()))
+    if separator in (",", ";"):
+        cells = (next(csv.reader([line], delimiter=separator)) for line in lines.to_pylist())
+        words = pa.array(list(cells), pa.large_list(pa.large_string()))
     else:
         words = compute.split_pattern(lines, separator)
     return type(words).from_arrays(words.offsets, compute.utf8_trim_whitespace(words.values))
 
 
-def _form(path: Path, line: str, usual: Form) -> Form:
-    """The form of a text by its first line; the usual one where that has another number of words than any."""
+def _form(path: Path, line: str, usual: Form) -> Form | None:
+    """The form of a text by its first line, the usual one where that fits none; None for a table whose columns are
+    named, but not by what a line is to hold."""
     import pyarrow as pa
 
-    if why := printed(f"{line}\n"):
-        raise DatasetError(f"{path}: {why}")
     first = pa.array([line], pa.large_string())
-    by_separator = {separator: _split(first, separator)[0].as_py() for separator in ("\t", ",", None)}
-    for separator, words in by_separator.items():
-        if (headed := _headed(words, usual)) is not None:
-            return replace(headed, separator=separator)
+    by_separator = {separator: _split(first, separator)[0].as_py() for separator in ("\t", ",", ";", None)}
+    for separator, names in by_separator.items():
+        form = Form(" ".join(_words(tuple(names), usual)), header=True, separator=separator)
+        if {"QUERY", "DOCUMENT"} <= form.places.keys() and not _numbers_of(usual).isdisjoint(form.places):
+            return form
     for separator, words in reversed(by_separator.items()):
         for form in (usual, *SHORT):
             if form.number == usual.number and _fits(words, form, is_usual=form is usual):
                 return replace(form, separator=separator)
-    return usual
+    return None if {*endings_of(path)} & {*TABLES} else usual
 
 
-def _headed(names: Sequence[str], usual: Form) -> Form | None:
-    """The form of lines below the names of their columns; None where these do not name what is needed."""
-    words = ["—"] * len(names)
+def _numbers_of(usual: Form) -> set[str]:
+    return {"GRADE"} if usual is QRELS else {"SCORE", "RANK"}
+
+
+@lru_cache(maxsize=1024)
+def _words(names: tuple[str, ...], usual: Form) -> tuple[str, ...]:
+    """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
+    docid and docno of PyTerrier, it is the likelier one."""
+    words, listed = ["—"] * len(names), "reference_context_ids" if usual is QRELS else "context_ids"
+    keys = [*map(key, names)]
     for role in ("query", "iteration", "document", usual.number.lower(), "rank", "tag"):
-        known = list(map(key, JUDGED[role]))
-        own = [place for place, name in enumerate(names) if words[place] == "—" and key(name) in known]
-        if own:  # of two columns, as qid and query, or docid and docno of PyTerrier, the likelier one
-            words[min(own, key=lambda place: known.index(key(names[place])))] = role.upper()
-    form, numbers = Form(" ".join(words), header=True), {"GRADE"} if usual is QRELS else {"SCORE", "RANK"}
-    return form if {"QUERY", "DOCUMENT"} <= form.places.keys() and numbers & form.places.keys() else None
+        known = [*map(key, JUDGED[role])]
+        called = [name if name in known else name.removesuffix("s") for name in keys]
+        own = [(known.index(name), place) for place, name in enumerate(called) if words[place] == "—" and name in known]
+        lists = [place for place, name in enumerate(names) if role == "document" and field_of(name) == listed]
+        for place in [min(own)[1]] if own else lists[:1]:
+            words[place] = role.upper()
+    return tuple(words)
 
 
 def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
@@ -426,103 +440,112 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
-    is_number = re.fullmatch(NUMBER, words[form.places[form.number]]) is not None
+    is_number = NUMBER.fullmatch(words[form.places[form.number]]) is not None
     is_ranked = is_placed or form.rank is None or words[form.rank].isdecimal()
     is_usual = is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
     return is_number and is_ranked and is_usual
 
 
-def _of_items(path: Path, content: bytes, usual: Form, most: int | None) -> Iterator[_Rows]:
-    """The rows of Parquet and of JSON. Raises DatasetError where these do not name what is needed."""
+def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterator[_Rows]:
+    """The rows of what holds values under names. Raises DatasetError where these do not name what is needed."""
     import pyarrow as pa
 
-    value = usual.number.lower()
-    if content.startswith(PARQUET):
-        placed: Iterator[Any] = ((f"row {n}", row) for n, row in enumerate(parquet_rows(path, held=False), 1))
-    else:
-        placed = _unfolded(path, _json(path, content), usual)
-    if not (rows := list(itertools.islice(placed, most))):
-        return
-    names = list(rows[0][1]) if isinstance(rows[0][1], Mapping) else []
-    if (form := _headed(names, usual)) is None:
+    given = read_rows(path, held=False, spread=False, ending=ending)
+    begun = list(itertools.islice(given, 2))
+    flat = (
+        row
+        for place, value in itertools.chain(begun, given)
+        for row in _flat(value, usual, place.removeprefix(f"{path.name}, "), "" if len(begun) == 1 else None)
+    )
+    if not (rows := list(itertools.islice(flat, most))):
+        value = usual.number.lower()
         raise DatasetError(
-            f"{path} has the columns {', '.join(names) or 'of no row'}; expected columns like query_id, doc_id, "
-            f"{value}, or an object like {{query: {{document: {value}}}}}"
+            f"{path} has the columns {cut_list(begun[0][1]) if begun else 'of no row'}; expected columns like "
+            f"query_id, doc_id, {value}, or an object like {{query: {{document: {value}}}}}"
         )
 
-    def given(word: str, row: int) -> Any:
-        there = rows[row][1]
-        return there.get(names[form.places[word]]) if isinstance(there, Mapping) else None
-
     def text(word: str, row: int) -> str | None:
-        value, legal = given(word, row), str | int | float if word in NUMBERS else str | int
-        is_legal = isinstance(value, legal) and not isinstance(value, bool)
+        value, legal = rows[row][1].get(word), str | int | float if word in NUMBERS else str | int
+        is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
         return str(value) if is_legal and not is_torn(str(value)) else None
 
-    values = {
-        word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string())
-        for word in READ & form.places.keys()
-    }
-    yield _Rows(form, values, given, lambda row: rows[row][0], np.zeros(len(rows), bool))
+    words = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
+    form = Form(" ".join(word for word in words if word in rows[0][1]), header=True)
+    values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
+    longer = np.zeros(len(rows), bool)
+    yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
 
 
-def _json(path: Path, content: bytes) -> Any:
-    """A JSON text, or the rows of JSON Lines."""
-    text = content.decode("utf-8-sig", "replace")
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        try:
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
-            raise DatasetError(f"{path} is no JSON that can be read: {error}") from None
+def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows, by the words of a form, that a value stands for: one, or many, as it holds lists, or names documents
+    below the names of queries. Without numbers what comes first is best, and all that is judged is relevant.
 
-
-def _unfolded(path: Path, given: Any, usual: Form) -> Iterator[tuple[str, Any]]:
-    """The rows of a list; of an object from query to its documents; of a list that an object holds under its name; and
-    of rows that each hold a list, as `{"query": {"qid": …}, "candidates": […]}`."""
-    rows = given if isinstance(given, list) else [given]
-    first = rows[0] if rows and isinstance(rows[0], Mapping) else {}
-    lists = [name for name, own in first.items() if _is_of_objects(own)]
-    by_query: Iterable[tuple[Any, Any]] | None = (
-        given.items() if isinstance(given, dict) and _headed(list(given), usual) is None else None
-    )
-    if len(lists) == 1 and isinstance(given, dict) and _headed(list(first[lists[0]][0]), usual) is not None:
-        rows, by_query = first[lists[0]], None
-    elif len(lists) == 1 and None not in (asked := [_asked(row, lists[0]) for row in rows]):
-        by_query = zip(asked, [row[lists[0]] for row in rows], strict=True)
-    if by_query is None:
-        yield from ((f"item {number}", row) for number, row in enumerate(rows, 1))
+    query: whose documents the value is or holds; empty: its members may have the names of queries; None: it is one of
+    many rows. rank: its place in the list of the documents of a query, from 1; 0: in none.
+    """
+    if isinstance(value, list):
+        for rank, own in enumerate(value, 1):
+            pair = ("document", usual.number.lower())
+            own = dict(zip(pair, own, strict=False)) if isinstance(own, list) else own
+            yield from _flat(own if isinstance(own, Mapping) else {"document": own}, usual, place, query, rank)
         return
-    for query, own in by_query:
-        place = f"query {query}".encode("utf-8", "backslashreplace").decode()
-        members = _members(own, usual.number.lower())
-        if members is None:
-            raise DatasetError(f"{path}, {place}: expected {{document: {usual.number.lower()}}}")
-        yield from ((place, {"query_id": query, **member}) for member in members)
+    named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
+    row = {word: opened(own) for word, own in named if word in READ}
+    documents, lists = row.get("DOCUMENT"), [own for own in value.values() if _is_of_objects(own)]
+    if isinstance(documents, Mapping):  # by columns, as pandas writes them
+        yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
+        return
+    is_list, asked = isinstance(documents, list) and documents not in lists, row.get("QUERY")
+    is_below = query not in (None, "")
+    if (lists or is_list) and (rank or not is_below) and "id" in value:
+        asked = value["id"]
+    elif isinstance(asked, Mapping):
+        asked = dict(zip(_words(tuple(asked), usual), asked.values(), strict=True)).get("QUERY")
+    row["QUERY"] = asked = query if asked is None else asked
+    numbers = (
+        {} if not _numbers_of(usual).isdisjoint(row) else {"PLACE": rank} | ({"GRADE": 1} if usual is QRELS else {})
+    )
+    if asked in (None, ""):
+        yield from _below(value, usual, place, query, rank)
+    elif is_list:
+        for rank, _ in enumerate(row["DOCUMENT"], 1):
+            one = {word.lower(): own[rank - 1] if isinstance(own, list) else own for word, own in row.items()}
+            yield from _flat(one, usual, place, one["query"], rank)
+    elif len(lists) == 1:
+        yield from _flat(lists[0], usual, place, asked)
+    elif documents is not None and (is_below or not numbers):
+        yield place, {**row, **numbers}
+    elif is_below and (passage := passage_of(value)) is not None and passage.id:
+        scored = {} if usual is QRELS or passage.score is None else {"SCORE": passage.score}
+        yield place, {**row, "DOCUMENT": passage.id, **(scored or numbers)}
+    elif is_below and _is_of_numbers([*value.values()]):
+        yield from ((place, {"QUERY": asked, "DOCUMENT": name, usual.number: own}) for name, own in value.items())
+    else:
+        yield from _below(value, usual, place, query, rank)
 
 
-def _asked(row: Any, held: str) -> str | None:
-    """The id of the query that a row with a list of its documents is about; None where it names none."""
-    if not isinstance(row, Mapping) or not isinstance(row.get(held), list):
-        return None
-    query = row.get("query")
-    asked = query if isinstance(query, Mapping) else row
-    return next((str(asked[own]) for own in asked if key(own) in map(key, JUDGED["query"][:5])), None)
+def _below(
+    value: Mapping[str, Any], usual: Form, place: str, query: Any, rank: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of the members of an object: of all under the names of their queries, where they are of one kind, else
+    of the one that has most."""
+    kinds = {type(own) for own in value.values()}
+    if query is None or not value:
+        return
+    is_deep = any(isinstance(own, Mapping) and not _is_of_numbers([*own.values()]) for own in value.values())
+    if len(kinds) == 1 and kinds <= {dict, list} and (len(value) > 1 or query == "" or not is_deep):
+        for name, own in value.items():
+            yield from _flat(own, usual, f"query {name}".encode("utf-8", "backslashreplace").decode(), name)
+    else:
+        inner = (own for own in value.values() if isinstance(own, Mapping) or _is_of_objects(own))
+        yield from max(([*_flat(own, usual, place, query, rank)] for own in inner), key=len, default=[])
 
 
-def _members(documents: Any, value: str) -> Iterable[Mapping[str, Any]] | None:
-    """What one query holds, as rows: {document: number}, [[document, number], …], objects, or [document, …], the best
-    first, or all of them relevant; None for anything else."""
-    if _is_of_objects(documents):
-        return documents
-    if isinstance(documents, list) and all(isinstance(name, str | int) for name in documents):
-        documents = [(name, 1 if value == "grade" else -rank) for rank, name in enumerate(documents, 1)]
-    elif isinstance(documents, Mapping):
-        documents = documents.items()
-    elif not isinstance(documents, list) or not all(isinstance(name, list) and len(name) == 2 for name in documents):
-        return None
-    return ({"document": document, value: number} for document, number in documents)
+def _is_of_numbers(values: list[Any]) -> bool:
+    """Whether values stand beside documents; a fault among them, as None is, changes nothing."""
+    is_plain = not any(isinstance(own, Mapping | list) for own in values)
+    is_first = not isinstance(values[0], str) or number(values[0]) is not None if values else False
+    return is_plain and (is_first or any(number(own) is not None for own in values if not isinstance(own, str)))
 
 
 def _is_of_objects(value: Any) -> bool:
@@ -536,7 +559,8 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
 
     form, number = rows.form, rows.form.number
     queries, documents = rows.values["QUERY"], rows.values["DOCUMENT"]
-    numbers, ranks = _numbers(rows.values[number]), np.full(len(queries), np.inf)
+    numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
+    ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))
     faults = [
         ("QUERY", is_query.to_numpy(False), "the query {} is no name; expected a text"),
@@ -544,55 +568,31 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
         (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number; expected {form.line}"),
     ]
     if form.rank is not None:
-        ranks = _numbers(rows.values["RANK"])
+        ranks = _numbers(rows.values["RANK"], named=form.header)
         said = f"more than {form.words} columns, and {{}} is not a rank; is there a blank in a name?"
         faults.append(("RANK", ~(np.isnan(ranks) & rows.longer), f"{said} expected {form.line}"))
         ranks = np.where(np.isnan(ranks), np.inf, ranks)
     for word, right, said in faults:
         if not right.all():
             row = int(right.argmin())
-            raise DatasetError(f"{path}, {rows.place(row)}: {said.format(repr(rows.given(word, row)))}")
+            raise DatasetError(f"{path}, {rows.place(row)}: {said.format(excerpt(repr(rows.given(word, row)), 100))}")
     tag = str(rows.values["TAG"][0]) if "TAG" in rows.values else ""
     return tag, queries.dictionary_encode(), documents, numbers, ranks
 
 
-def _numbers(words: Any) -> Array:
-    """The finite numbers that words are; NaN for any other."""
+def _numbers(words: Any, *, named: bool, marks: bool = False) -> Array:
+    """The finite numbers that words are; NaN for any other. named: of a column, where commas may be decimal; marks: yes
+    is 1, and no is 0."""
     import pyarrow as pa
-    from pyarrow import compute
+
+    def one(word: str | None) -> float | None:
+        text = (word or "").replace("," if named else ".", ".")
+        said = verdict(word) if marks and word else None
+        return float(text) if NUMBER.fullmatch(text) else None if said is None else float(said)
 
     try:
         found = words.cast(pa.float64())
     except pa.ArrowInvalid:
-        found = compute.if_else(compute.match_substring_regex(words, NUMBER), words, None).cast(pa.float64())
+        found = pa.array(map(one, words.to_pylist()), pa.float64())
     numbers = found.to_numpy(zero_copy_only=False)
     return numbers if np.isfinite(numbers).all() else np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-NAMES: dict[str, str] = {name: metric for metric, names in TABLE["measures"].items() for name in names}
-"""Name, without case and without what parts its words → the metric: those of trec_eval, ir_measures, BEIR and ranx."""
-_WRITTEN = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?(?:[@_.]?(?P<cut>\d+))?")
-_GAINS = {"log2": "linear", "exp-log2": "exponential"}
-
-
-def label(name: str, *, nearly: bool = False) -> str:
-    """The catalogue's label of a measure: `nDCG(dcg='exp-log2')@10` is `ndcg(gain=exponential)@10`.
-
-    A name that no tool has, and one that is a label already, stays as it is; nearly: the next one is taken for it.
-    """
-    written = _WRITTEN.fullmatch(name.strip())
-    key = "" if written is None else re.sub("[_-]", "", written["name"]).casefold()
-    key = next(iter(difflib.get_close_matches(key, NAMES, 1)), key) if nearly else key
-    if written is None or key not in NAMES:
-        return name
-    cut, options = written["cut"], []
-    for option in (written["options"] or "()")[1:-1].split(","):
-        given, sign, value = (part.strip() for part in option.partition("="))
-        value = value.strip("'\"")
-        if given == "cutoff":
-            cut = value
-        elif given == "dcg":
-            options.append(f"gain={_GAINS.get(value, value)}")
-        elif given:
-            options.append(f"{'level' if given == 'rel' else given}{sign}{value}")
-    return NAMES[key] + (f"({', '.join(options)})" if options else "") + (f"@{cut}" if cut else "")

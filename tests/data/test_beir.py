@@ -75,7 +75,7 @@ def test_tables_may_lie_in_folders_of_their_names(folder: Path) -> None:
         (folder / name).mkdir()
         (folder / f"{name}.jsonl").rename(folder / name / f"{name}.jsonl")
     assert data.beir.is_folder(folder)
-    assert [path.parent.name for path in data.beir.files(folder)] == ["corpus", "queries", "qrels"]
+    assert [path.parent.name for [path] in data.beir.files(folder)[:3]] == ["corpus", "queries", "qrels"]
 
 
 def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(folder: Path) -> None:
@@ -125,3 +125,72 @@ def test_a_missing_file_is_named_with_those_there_are(folder: Path) -> None:
 def test_a_pattern_that_finds_no_cluster_is_refused(folder: Path) -> None:
     with pytest.raises(DatasetError, match="finds no cluster"):
         data.beir.read(*data.beir.files(folder), clusters=re.compile("^(x+)"))
+
+
+def test_all_parts_of_a_table_are_read(folder: Path) -> None:
+    """As Hugging Face parts a large corpus."""
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus").mkdir()
+    for number, row in enumerate(CORPUS):
+        lines(folder / "corpus" / f"corpus-{number:05}-of-00002.jsonl", [row])
+    assert [chunk.id for chunk in data.beir.read(*data.beir.files(folder)).chunks] == ["p1", "p2"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "queries", "qrels"),
+    [
+        ("collection.tsv", "queries.dev.small.tsv", "qrels.dev.small.tsv"),
+        ("msmarco-docs.tsv", "msmarco-docdev-queries.tsv", "msmarco-docdev-qrels.tsv"),
+        ("corpus/docs-0.tsv", "topics/topics.miracl-ru-dev.tsv", "qrels/qrels.miracl-ru-dev.tsv"),
+        ("collection.tsv", "questions.search.tsv", "qas.search.jsonl"),
+    ],
+)
+def test_tables_without_names_of_columns(tmp_path: Path, corpus: str, queries: str, qrels: str) -> None:
+    """As MS MARCO, MIRACL and LoTTE have them; a quotation mark is a letter there."""
+    judged = '{"qid": 0, "query": "oak age", "answer_pids": [7]}\n' if qrels.endswith("l") else "0\t0\t7\t1\n"
+    passage = '"Oaks" live long.\n'
+    passage = f"7\thttp://oak.example\tOak\t{passage}" if "docs." in corpus else f"7\t{passage}"
+    for name, text in ((corpus, f"{passage}8\tPines.\n"), (queries, "0\toak age\n"), (qrels, judged)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    split = data.beir.split_option(tmp_path).removeprefix(" --split ") or "test"
+    brought = data.beir.read(*data.beir.files(tmp_path, split))
+    assert (brought.chunks[0].id, brought.chunks[0].text) == ("7", '"Oaks" live long.')
+    assert [(asked.id, asked.text, asked.relevant) for asked in brought.questions] == [("0", "oak age", {"7": 1.0})]
+
+
+def test_texts_by_their_ids_and_judgements_of_any_name(tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_text('{"p1": "Oaks.", "p2": {"title": "Pine", "text": "Pines."}}')
+    (tmp_path / "queries.json").write_text('{"s1": "oak age", "s2": "pine"}')
+    (tmp_path / "relevant_docs.json").write_text('{"s1": ["p1"], "s2": ["p2", "p1"]}')
+    brought = data.beir.read(*data.beir.files(tmp_path))
+    assert [(chunk.id, chunk.title, chunk.text) for chunk in brought.chunks] == [
+        ("p1", None, "Oaks."),
+        ("p2", "Pine", "Pines."),
+    ]
+    assert [(asked.id, asked.relevant) for asked in brought.questions] == [
+        ("s1", {"p1": 1.0}),
+        ("s2", {"p2": 1.0, "p1": 1.0}),
+    ]
+
+
+def test_sets_beside_each_other_are_told_by_a_word_of_their_names(tmp_path: Path) -> None:
+    for name, text in (("NanoNQ", "Oaks."), ("NanoFiQA", "Pines.")):
+        for part, row in (
+            ("corpus", {"_id": "p", "text": text}),
+            ("queries", {"_id": "s", "text": "which?"}),
+            ("qrels", {"query-id": "s", "corpus-id": "p", "score": 1}),
+        ):
+            (tmp_path / part).mkdir(exist_ok=True)
+            lines(tmp_path / part / f"{name}-00000-of-00001.jsonl", [row])
+    assert data.beir.split_option(tmp_path) == " --split nanofiqa"
+    assert [chunk.text for chunk in data.beir.read(*data.beir.files(tmp_path, "NanoNQ")).chunks] == ["Oaks."]
+    with pytest.raises(DatasetError, match=r"qrels/NanoFiQA.*qrels/NanoNQ.*--split names which"):
+        data.beir.files(tmp_path)
+
+
+def test_a_file_and_its_packed_copy_are_one(folder: Path) -> None:
+    plain = data.beir.read(*data.beir.files(folder))
+    for path in folder.glob("*.jsonl"):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert data.beir.read(*data.beir.files(folder)) == plain

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -43,10 +41,7 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
     asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", "infAP"}
     asked |= {f"{measure}.1,3,5,10" for measure in ("recall", "P", "success")}
     peer = pytrec_eval.RelevanceEvaluator(qrels, asked | {"ndcg_cut.1,3,5,10"}, relevance_level=level).evaluate(run)
-    counted = trec.trec_eval_queries(
-        {query: dict(known) for query, known in qrels.items()},
-        trec.Run("r", "", Path("r"), {query: retrieved(**row) for query, row in run.items()}),
-    )
+    counted = [query for query in qrels if query in run]
     assert set(counted) == set(peer)
     made = ranking_arrays.from_lists(
         [trec.trec_eval_order(retrieved(**run[query])).documents.to_pylist() for query in counted],

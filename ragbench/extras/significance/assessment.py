@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +18,47 @@ if TYPE_CHECKING:
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
+
+
+_WRITTEN = re.compile(
+    r"((cosine|dot|euclidean|manhattan)[_-])?(?P<name>[A-Za-z][\w-]*?)(?P<options>\(.*\))?"
+    r"((?P<sign>_at_|[@_.])?(?P<cut>\d+))?"
+)
+_GAINS = {"log2": "linear", "exp-log2": "exponential"}
+
+
+@cache
+def names_of_measures() -> dict[str, str]:
+    """Name, without case and what parts its words → the metric, as trec_eval, ir_measures, BEIR and ranx have them."""
+    from ragbench.data.cells import TABLE
+
+    return {name: metric for metric, names in TABLE["measures"].items() for name in names}
+
+
+def label(name: str, *, nearly: bool = False) -> str:
+    """The catalogue's label of a measure: `nDCG(dcg='exp-log2')@10` is `ndcg(gain=exponential)@10`.
+
+    A name that no tool has, and one that is a label already, stays as it is; nearly: the next one is taken for it.
+    """
+    known, written = names_of_measures(), _WRITTEN.fullmatch(name.strip())
+    key = "" if written is None else re.sub("[_-]", "", written["name"]).casefold()
+    key = next(iter(difflib.get_close_matches(key, known, 1)), key) if nearly else key
+    if written is None or key not in known:
+        return name
+    metric, _, fixed = known[key].partition("(")
+    cut, options = written["cut"], [fixed[:-1]] if fixed else []
+    if metric == "rbp" and written["sign"] == ".":  # of ranx, whose rbp.95 is patient
+        cut, options = None, [f"p=0.{cut}"]
+    for option in (written["options"] or "()")[1:-1].split(","):
+        given, sign, value = (part.strip() for part in option.partition("="))
+        value = value.strip("'\"")
+        if given == "cutoff":
+            cut = value
+        elif given == "dcg":
+            options.append(f"gain={_GAINS.get(value, value)}")
+        elif given:
+            options.append(f"{'level' if given == 'rel' else given}{sign}{value}")
+    return metric + (f"({', '.join(options)})" if options else "") + (f"@{cut}" if cut else "")
 
 
 Convention = Literal["trec_eval"]
@@ -83,7 +126,6 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
     """
     from ragbench.core.metric import parse
-    from ragbench.data import trec
     from ragbench.metrics import catalogue
     from ragbench.tiers.basics.choices import parted
 
@@ -95,9 +137,9 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     chosen: dict[str, Metric] = {}
     for name in _cuts(parted(metrics)) or [*every, *MORE]:
         try:
-            metric = parse(trec.label(name))
+            metric = parse(label(name))
         except ValueError as error:
-            near = next((n for part in (name, name.split("@")[0]) if (n := trec.label(part, nearly=True)) != part), "")
+            near = next((n for part in (name, name.split("@")[0]) if (n := label(part, nearly=True)) != part), "")
             if "there is no metric" not in str(error):
                 raise
             legal = ", ".join(each.name for each in known.values() if each.grain == "ranking")
@@ -120,6 +162,18 @@ def _cuts(names: Sequence[str]) -> list[str]:
     return whole_names
 
 
+def distinct_names(runs: Sequence[Run]) -> list[str]:
+    """One name a run: the file's, or its path where two files share a name."""
+    from ragbench.data import DatasetError
+
+    names = [run.name for run in runs]
+    named = [run.name if names.count(run.name) == 1 else str(run.path) for run in runs]
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise DatasetError(f"the run {twice} is given twice; name each file once")
+    return named
+
+
 def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
 
@@ -128,12 +182,11 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     runs of one name and for a cluster pattern that a query does not match.
     """
     from ragbench import stats
-    from ragbench.data import trec
     from ragbench.tiers.basics.findings import bounds
 
     qrels = dict(sorted(qrels.items()))
     queries = tuple(qrels)
-    names = trec.distinct_names(runs)
+    names = distinct_names(runs)
     values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
     labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
     scales = {name: bounds(metric) for name, metric in plan.metrics.items()}
@@ -231,10 +284,8 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
     """(judged queries,) by metric, in blocks of queries, so that deep runs of many queries fit in memory."""
     import numpy as np
 
-    from ragbench.data import trec
-
     as_trec_eval = plan.compatible == "trec_eval"
-    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete) if as_trec_eval else list(qrels)
+    counted = [query for query in qrels if not as_trec_eval or plan.complete or query in run.queries]
     position = {query: number for number, query in enumerate(qrels)}
     columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
     for start in range(0, len(counted), _BLOCK):

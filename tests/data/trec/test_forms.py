@@ -37,6 +37,21 @@ SHORT = {
     "lists": '{"q1": ["b", "a"]}',
     "pairs": '{"q1": [["b", 3], ["a", 2]]}',
     "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
+    "semicolons, Russian, a decimal comma": "id_запроса;id_документа;оценка\nq1;a;2,5\nq1;b;3,25\n",
+    "lists beside each other": '{"qid": "q1", "docids": ["a", "b"], "scores": [2, 3]}',
+    "ids alone": '{"query": "b?", "query_id": "q1", "retrieved_ids": ["b", "a"]}',
+    "columns of pandas": '{"qid": {"0": "q1", "1": "q1"}, "docno": {"0": "a", "1": "b"}, "score": {"0": 2, "1": 3}}',
+    "sentence-transformers": '{"query_id": "q1", "query": "?", "results": [{"corpus_id": "b", "score": 3},'
+    ' {"corpus_id": "a", "score": 2}]}',
+    "MTEB": '{"mteb_model_meta": {"model_name": "m", "revision": "1"}, "default": {"test": {"q1": {"a": 2, "b": 3}}}}',
+    "FlagEmbedding": '{"eval_name": "e", "split": "test", "search_results": {"q1": {"a": 2, "b": 3}}}',
+    "DPR of pyserini": '{"q1": {"question": "?", "answers": ["x"], "contexts": [{"docid": "b", "score": "3"},'
+    ' {"docid": "a", "score": "2", "text": "t"}]}}',
+    "KILT of pyserini": '{"id": "q1", "input": "?", "output": [{"provenance": [{"wikipedia_id": "b"},'
+    ' {"wikipedia_id": "a"}]}]}',
+    "documents of retriv": '{"q1": [{"id": "b", "text": "t", "score": 3}, {"id": "a", "text": "t", "score": 2}]}',
+    "replies of Elasticsearch": '{"q1": {"took": 1, "hits": {"total": {"value": 2}, "hits":'
+    ' [{"_id": "b", "_score": 3}, {"_id": "a", "_score": 2}]}}}',
     "JSON Lines": '{"qid": "q1", "docid": "a", "score": 2}\n{"qid": "q1", "docid": "b", "score": 3}\n',
 }  # fmt: skip
 
@@ -59,6 +74,10 @@ JUDGED = {
     "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
     "commas, no header": "q1,0,a,1\nq1,0,b,0\nq2,0,c,2\n",
     "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+    "yes and no": "query_id,doc_id,relevant\nq1,a,да\nq1,b,нет\nq2,c,2\n",
+    "ratings of Elasticsearch": '{"requests": [{"id": "q1", "ratings": [{"_id": "a", "rating": 1},'
+    ' {"_id": "b", "rating": 0}]},'
+    ' {"id": "q2", "ratings": [{"_id": "c", "rating": 2}]}], "metric": {"dcg": {"k": 10}}}',
     "ratings": '{"ratings": [{"qid": "q1", "did": "a", "rating": 1}, {"qid": "q1", "did": "b", "rating": 0},'
     ' {"qid": "q2", "did": "c", "rating": 2}]}',
 }
@@ -108,11 +127,11 @@ def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
         (trec.read_run, "qid,docid,score\nq1,a,x\n", "line 2: 'x' is not a score"),
         (trec.read_run, '{"q1": {"a": null}}', "query q1: None is not a score, a finite number"),
         (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
-        (trec.read_run, '{"q\\ud800": {"a": 1}}', r"query q\\ud800: the query 'q\\ud800' is no name; expected a text"),
+        (trec.read_run, '{"q\\ud800": {"a": 1}}', "a text holds half of a character"),
         (trec.read_run, "qid,docid,score\nq1,,1\n", "line 2: the document '' is no name; expected a text"),
-        (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
-        (trec.read_run, '{"q1": {', "is no JSON that can be read"),
-        (trec.read_run, "[1, 2]", r"columns like query_id, doc_id, score, or an object like \{query: \{document"),
+        (trec.read_run, '{"q1": 7}', r"columns q1; expected .* or an object like \{query: \{document: score\}\}"),
+        (trec.read_run, '{"q1": {', "line 1: not JSON"),
+        (trec.read_run, "[1, 2]", "item 1: 1: a JSON object is expected"),
         (trec.read_qrels, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n", "line 3: query q and document a were"),
     ],
 )  # fmt: skip
@@ -161,3 +180,46 @@ def test_a_score_before_its_rank_is_no_rank(tmp_path: Path, lines: str, form: st
 
 def test_judgements_under_the_heading_relevant(tmp_path: Path) -> None:
     assert trec.read_qrels(written(tmp_path, "q.csv", "query_id,doc_id,relevant\nq,d,1\n")) == {"q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"queries": {"q1": "oak?", "q2": "pine?"}, "corpus": {"a": "Oak."},'
+        ' "relevant_docs": {"q1": ["a"], "q2": ["c"]}}',
+        '{"qid": "q1", "query": "oak?", "answer_pids": ["a"]}\n{"qid": "q2", "query": "pine?", "answer_pids": ["c"]}',
+        '{"id": "q1", "query": "oak?", "excluded_ids": ["x"], "gold_ids_long": [], "gold_ids": ["a"]}\n'
+        '{"id": "q2", "query": "pine?", "excluded_ids": ["x"], "gold_ids_long": [], "gold_ids": ["c"]}',
+    ],
+)
+def test_what_is_relevant_may_be_listed(tmp_path: Path, text: str) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.json", text)) == {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
+
+
+@pytest.mark.parametrize("query", ["0", '"q"'])
+def test_numbers_are_names_too(tmp_path: Path, query: str) -> None:
+    run = trec.read_run(written(tmp_path, "r.json", f'[{{"qid": {query}, "docids": [0, 7]}}]'))
+    assert [row.documents.to_pylist() for row in run.queries.values()] == [["0", "7"]]
+
+
+def test_lists_may_stand_in_cells(tmp_path: Path) -> None:
+    table = written(tmp_path, "r.csv", "query_id,retrieved_ids\nq1,\"['b', 'a']\"\n")
+    assert trec.read_run(table).queries["q1"].documents.to_pylist() == ["b", "a"]
+
+
+def test_judgements_in_another_encoding(tmp_path: Path) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.txt", "q1 0 дуб 1\n".encode("utf-16"))) == {"q1": {"дуб": 1.0}}
+
+
+def test_a_table_with_grades_in_words_is_told_what_is_wrong(tmp_path: Path) -> None:
+    table = written(tmp_path, "q.csv", "query_id,doc_id,relevance\nq1,a,Highly relevant\n")
+    with pytest.raises(DatasetError, match="line 2: 'Highly relevant' is not a grade"):
+        trec.told(table)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"ndcg": {"NDCG@1": 0.5}}', '{"dataset_revision": "1", "scores": {"test": [{"map": 0.5}]}}']
+)
+def test_figures_of_BEIR_and_MTEB_are_no_run(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DatasetError, match="BEIR or MTEB computed: `ragbench trec QRELS RUN` reads"):
+        trec.read_run(written(tmp_path, "r.json", text))

@@ -55,7 +55,7 @@ def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
         (trec.read_qrels, "q1 0 a nan\n", r"line 1: 'nan' is not a grade"),
         (trec.read_qrels, "q1 0 a 1\n\nq1 0 a 2\n", r"line 3: query q1 and document a were judged 1 before and 2"),
         (trec.read_qrels, "# nothing\n", r"no judgements"),
-        (trec.read_qrels, b"q1 0 \xff\xfe 1\n", r"line 1: not UTF-8"),
+        (trec.read_qrels, b"q1 0 a 1\n" * 9999 + b"q1 0 \xff\xfe 1\n", r"line 10000: not UTF-8"),
         (trec.read_qrels, "q" * 70_000, r"line 1: longer than 65536 bytes"),
         (trec.read_qrels, gzip.compress(QRELS.encode() * 99, mtime=0)[:-20], r"cannot be read"),
         (trec.read_run, "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 t\n", r"line 2: 5 columns instead of 6; expected QUERY Q0"),

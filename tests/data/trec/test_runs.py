@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.data import DatasetError, trec
-from tests.data.trec.trec_files import RUN, listed, retrieved, written
+from tests.data.trec.trec_files import listed, retrieved, written
 
 
 def test_orders_of_the_two_conventions() -> None:
@@ -27,12 +27,3 @@ def test_scores_too_large_for_trec_eval_are_equal_to_it(tmp_path: Path) -> None:
     read = trec.read_run(written(tmp_path, "r.run", text)).queries["q"]
     assert trec.trec_eval_order(read).documents.to_pylist() == ["b", "a", "c", "e", "d"]
     assert trec.listed_order(read).documents.to_pylist() == ["a", "b", "c", "d", "e"]
-
-
-def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
-    one = trec.read_run(written(tmp_path, "x.run", RUN))
-    (tmp_path / "sub").mkdir()
-    other = trec.read_run(written(tmp_path / "sub", "x.txt", RUN))
-    assert trec.distinct_names([one, other]) == [str(one.path), str(other.path)]
-    with pytest.raises(DatasetError, match="given twice"):
-        trec.distinct_names([one, one])

@@ -100,3 +100,38 @@ def test_all_metrics_are_measured_where_none_is_named() -> None:
     assert assessment.asked("P_5,ndcg_cut_10,success_1,map_cut_20,Rprec", 2)["map_cut_20"].label == (
         "average_precision(level=2)@20"
     )
+
+
+@pytest.mark.parametrize(
+    ("written_", "label"),
+    [
+        ("nDCG@10", "ndcg@10"), ("NDCG@10", "ndcg@10"), ("ndcg_cut_10", "ndcg@10"), ("ndcg_cut.10", "ndcg@10"),
+        ("nDCG", "ndcg"), ("nDCG(dcg='exp-log2')@5", "ndcg(gain=exponential)@5"), ("P@10", "precision@10"),
+        ("P_10", "precision@10"), ("P(rel=2)@10", "precision(level=2)@10"), ("SetP", "precision"), ("RR", "mrr"),
+        ("RR@10", "mrr@10"), ("MRR@10", "mrr@10"), ("recip_rank", "mrr"), ("AP", "average_precision"),
+        ("MAP@100", "average_precision@100"), ("map_cut_20", "average_precision@20"), ("R@100", "recall@100"),
+        ("Recall@100", "recall@100"), ("recall.100", "recall@100"), ("Success@5", "hit_rate@5"),
+        ("success_5", "hit_rate@5"), ("hits@5", "hit_rate@5"), ("Judged@10", "judged@10"), ("Rprec", "r_precision"),
+        ("R-Prec", "r_precision"), ("Bpref", "bpref"), ("RBP(p=0.9)@10", "rbp(p=0.9)@10"),
+        ("RR(cutoff=10)", "mrr@10"), ("map", "average_precision"),
+        ("ndcg(gain=exponential)@10", "ndcg(gain=exponential)@10"),
+        ("ndcg10", "ndcg@10"), ("MRR10", "mrr@10"), ("P10", "precision@10"), ("HR@10", "hit_rate@10"),
+        ("Accuracy@5", "hit_rate@5"), ("ndcg_at_10", "ndcg@10"), ("cosine_mrr@10", "mrr@10"),
+        ("rbp.95", "rbp(p=0.95)"), ("ndcg_burges@5", "ndcg(gain=exponential)@5"),
+        ("reciprocal_rank", "mrr"), ("acc@1", "hit_rate@1"),
+        ("no_such", "no_such"),
+    ],
+)  # fmt: skip
+def test_names_as_the_field_writes_them(written_: str, label: str) -> None:
+    assert assessment.label(written_) == label
+    if label != "no_such":
+        assert parse(label).grain == "ranking"
+
+
+def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
+    one = trec.read_run(written(tmp_path, "x.run", RUN))
+    (tmp_path / "sub").mkdir()
+    other = trec.read_run(written(tmp_path / "sub", "x.txt", RUN))
+    assert assessment.distinct_names([one, other]) == [str(one.path), str(other.path)]
+    with pytest.raises(DatasetError, match="given twice"):
+        assessment.distinct_names([one, one])
