@@ -32,9 +32,9 @@ from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
-from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, marked, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server

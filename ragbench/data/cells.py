@@ -80,6 +80,15 @@ def opened(value: Any) -> Any:
     return value if parsed is None else parsed[0]
 
 
+def missing(value: Any) -> bool:
+    """Whether nothing was given: None and NaN, also as pandas writes it into a text."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and value in _NOTHING)
+    )
+
+
 def native(value: Any) -> Any:
     """Numbers, columns and arrays of pandas and NumPy as Python's numbers and lists; anything else as it is."""
     return value.tolist() if hasattr(value, "tolist") else value
@@ -260,6 +269,7 @@ def _table() -> dict[str, Any]:
 
 TABLE = _table()
 """All of `vocabulary.toml`, names in braces spelled out."""
+_NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -289,6 +299,19 @@ def mark(value: Any) -> float | None:
     return given
 
 
+def given_in(value: Any) -> Any:
+    """What people gave in a list: of objects with a rater and a value by their names, the first of each; of
+    several without names by their numbers; of one alone that."""
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        of_each: dict[str, Any] = {}
+        for one in value:
+            of_each.setdefault(str(one.get("rater") or "people"), one.get("value"))
+        return of_each
+    if isinstance(value, list) and len(value) > 1:
+        return {str(number): one for number, one in enumerate(value, 1)}
+    return value[0] if isinstance(value, list) and value else value
+
+
 def flag(value: Any) -> Any:
     """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
     if value is not None and str(value).strip() and verdict(value) is None:
@@ -298,6 +321,18 @@ def flag(value: Any) -> Any:
 
 NUMBER_OR_VERDICT = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?%?|true|false|pass(ed)?|fail(ed)?", re.IGNORECASE)
 _TOTALS = frozenset(map(_word, TABLE["rows"]["totals"]))
+
+
+def blank(value: Any) -> bool:
+    """Whether a value is a text of nothing but blanks."""
+    return isinstance(value, str) and not value.strip()
+
+
+def is_text(value: Any) -> bool:
+    """Whether a cell holds words, or a list, and no number and no verdict."""
+    if isinstance(value, str):
+        return not NUMBER_OR_VERDICT.fullmatch(value.strip())
+    return isinstance(value, list | tuple)
 
 
 def is_total(cells: Mapping[str, Any]) -> str:
@@ -318,8 +353,16 @@ def choices_of(given: Any) -> dict[str, str]:
         given = {str(own["label"]): own["text"] for own in given}
     if isinstance(given, list):
         given = {named: text for place, text in enumerate(given) for named in (chr(ord("A") + place), str(place))}
-    is_of_texts = isinstance(given, Mapping) and all(isinstance(text, str | int | float) for text in given.values())
-    return {str(label).upper(): str(text) for label, text in given.items()} if is_of_texts else {}
+    named = (
+        {str(label).upper(): text for label, text in given.items() if text is not None}
+        if isinstance(given, Mapping)
+        else {}
+    )
+    return (
+        {label: str(text) for label, text in named.items()}
+        if all(isinstance(text, str | int | float) for text in named.values())
+        else {}
+    )
 
 
 def chosen(named: Any, choices: Mapping[str, str]) -> Any:
@@ -331,6 +374,18 @@ def chosen(named: Any, choices: Mapping[str, str]) -> Any:
     if label == count and label not in choices and "0" in choices:
         raise ValueError(f"{label} of {count} choices: their places are from 0; write letters, A to D, or their texts")
     return choices.get(label, named)
+
+
+_PRINTED = {what: ([*map(re.compile, signs)], instead) for what, (*signs, instead) in TABLE["printed"].items()}
+
+
+def printed(text: str) -> str:
+    """What a program made that was to be read by people, and what is read instead; empty for any other text."""
+    text = text.lstrip()
+    for what, (signs, instead) in _PRINTED.items():
+        if any(sign.search(text) for sign in signs):
+            return f"{what}: {instead}"
+    return ""
 
 
 def decimal(text: str) -> float:

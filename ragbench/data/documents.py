@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought
+from ragbench.data.cells import printed
 from ragbench.data.files import MAX_BYTES, Apart, DatasetError, head, normalise, read_text
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, DocumentRecord
-from ragbench.data.vocabulary import printed
 from ragbench.data.web_pages import keep_content
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import Said, moment, number, turns_of
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import columns_to_rows, listed, read_rows
-from ragbench.data.samples import Given, contexts_of, items_of, sample_in, turns_in
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -379,7 +379,11 @@ class Questions:
         if "user_input" not in fields:
             return {}
         asked = {"id": row.get("id"), "user_input": fields["user_input"], "cluster": page, "source": "squad"}
-        if about["is_impossible"] or (not answers and isinstance(opened(row["answers"]), Mapping)):
+        if (
+            about["is_impossible"]
+            or (answers and answers[0]["text"] == NO_ANSWER)
+            or (not answers and isinstance(opened(row["answers"]), Mapping))
+        ):
             return {**asked, "answerable": False}
         if not answers:
             raise DatasetError(f"{place}: answerable question without an answer")

@@ -9,13 +9,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, held, is_total, mark
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -163,6 +163,10 @@ def _content(path: Path, endings: set[str]) -> set[str]:
     ending = "" if is_packed else BEGINS.get(start[:4], "")
     if ending == ".pdf":
         raise DatasetError(f"{path.name}: this is a PDF, no table; ragbench load documents FOLDER reads such")
+    if endings & EXCEL and start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<"):
+        raise DatasetError(
+            f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
+        )
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
 
@@ -554,6 +558,14 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
+
+
+def marked(row: Mapping[str, Any]) -> list[str]:
+    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
+    others = [name for name in row if name and field_of(name) != "id"]
+    with suppress(ValueError):
+        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
+    return []
 
 
 def listed(value: Any) -> Any:

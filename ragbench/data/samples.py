@@ -15,7 +15,8 @@ from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
-from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, native, opened, several
+from ragbench.data.brought import passing_over
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
@@ -29,7 +30,7 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, missing, spoken
+from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +56,13 @@ SAID = frozenset(READ) - {
     "value",
 }
 """Of these, fields without any of which a row says nothing."""
+NO_ANSWER = "CANNOTANSWER"
+"""What QuAC has for an answer where the passage holds none."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
+OF_QUESTIONS = ("user_input", "reference", "references", "reference_contexts", "language", "cluster")
+"""Of these, what is said of a question, whoever answers it."""
 Given = Mapping[str, Any]
 """Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
@@ -79,38 +84,71 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     some hold answers without questions, and the others their questions, by the same ids."""
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
+    known = {path: Columns(columns, READ, strict=False) for path in paths}
     how: dict[str, Any] = {"held": True, "numbers": Numbers()}
-    rows = {path: streamed(path, forms, columns, system=system, **how) for system, path in named_by_files(paths)}
+    rows = {path: streamed(path, forms, known[path], system=system, **how) for system, path in named_by_files(paths)}
     tables = {path: _unique([sample for _, sample in own]) for path, own in rows.items()}
-    asking = [path for path, own in tables.items() if all(each.user_input and each.response is None for each in own)]
-    answering = [path for path in tables if path not in asking]
-    asked = {each.id: each for path in asking for each in tables[path]}
-    is_apart = any(each.contexts for each in asked.values()) and any(
+    if nowhere := set.intersection(*(set(own.lacking) for own in known.values())):
+        told = next(iter(known.values())).lacking[min(nowhere)]
+        raise DatasetError(f"{', '.join(path.name for path in paths)}: none has a column {told}")
+    for path, own in tables.items():  # the column that holds the right answers elsewhere holds a system's here
+        if field_of(known[path].read.get("reference")) == "response" and not any(map(_says, own)):
+            tables[path] = [
+                dataclasses.replace(each, response=each.reference, reference=None, references=()) for each in own
+            ]
+    unasked = [path for path, own in tables.items() if not any(each.user_input for each in own)]
+    asking = [
+        path for path, own in tables.items()
+        if all(each.user_input and (each.response is None or (unasked and each.reference)) for each in own)
+    ]  # fmt: skip
+    if unasked and not asking and (others := [path for path in tables if path not in unasked]):
+        given = shlex.quote(f"reference={known[others[0]].read.get('response', 'COLUMN')}")
+        raise DatasetError(
+            f"{unasked[0].name}: has no questions, and {others[0].name} has them with answers: if these are the right "
+            f"ones, say so, --column {given}; else give a file of the questions, too"
+        )
+    answering = [path for path in tables if path not in asking or tables[path][0].response is not None]
+    questions = [each for path in asking for each in tables[path]]
+    asked = {each.id: each for each in questions}
+    is_apart = any(each.contexts for each in questions) and any(
         each.user_input for path in answering for each in tables[path]
     )
-    if is_apart or not answering:
+    if (is_apart and not unasked) or not answering:
         answering, asked = list(tables), {}
     samples, lost = [], LeftOut()
     for path in answering:
+        named = {"id" in known[own].read for own in (path, *asking)}
+        if path in unasked and asked and (len(named) > 1 or (named == {False} and len(tables[path]) != len(questions))):
+            raise DatasetError(
+                f"{path.name}: {len(tables[path])} answers and {len(questions)} questions of {asking[0].name} that "
+                "nothing joins: ids are expected in both, or in neither, and as many rows then, in the same order"
+            )
+        beside = iter(questions) if path in unasked and named == {False} else iter(())
         for sample in tables[path]:
-            question = asked.get(sample.id, sample)
+            question = next(beside, None) or asked.get(sample.id, sample)
             if asked and question.user_input != (sample.user_input or question.user_input or ""):
                 lost.add("answer whose id no question has", f"{path.name}, {sample.id}")
                 continue
-            lacking = {name: getattr(question, name) for name in _FIELDS if getattr(sample, name) in (None, ())}
-            samples.append(dataclasses.replace(sample, **lacking))
+            of_it = OF_QUESTIONS if question.response is not None else _FIELDS
+            lacking = {name: getattr(question, name) for name in of_it if getattr(sample, name) in (None, ())}
+            samples.append(dataclasses.replace(sample, **lacking, id=question.id))
     if asked and not samples:
         raise DatasetError(f"{answering[0].name}: none of its answers has the id of a question of {asking[0].name}")
     if asked and forms is not None:
         forms.left_out.join(lost)
-        forms.unread.append(f"{', '.join(path.name for path in asking)}: questions of the answers with the same ids")
+        joined = "in the same order" if "id" not in known[asking[0]].read else "with the same ids"
+        forms.unread.append(f"{', '.join(path.name for path in asking)}: questions of the answers {joined}")
     return _unique(samples)
+
+
+def _says(sample: Sample) -> bool:
+    return sample.user_input is not None or sample.response is not None
 
 
 def streamed(
     path: Path,
     forms: Forms | None = None,
-    columns: Given | None = None,
+    columns: Given | Columns | None = None,
     *,
     held: bool = False,
     ratings: bool = False,
@@ -123,30 +161,28 @@ def streamed(
     answers they are where no row says so; numbers: those of rows without an id, shared with other tables.
     """
     left_out = None if forms is None else forms.left_out
-    known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
+    known = columns if isinstance(columns, Columns) else Columns(columns, READ)
+    seen, count, bare = Shelf[None](), 0, LeftOut()
     labelled, numbers = Counter[bool](), numbers or Numbers()
     rows = read_rows(path, keep_empty=True, held=held, left_out=left_out)
-    for place, item in _fields(rows, known, system):
+    for place, item in _fields(rows, known, system, left_out):
         if not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
-        try:
-            made = _samples(item, place, numbers.of(item), forms)
-            for sample in made:
+        made: list[Sample] = []
+        with passing_over(left_out, place):
+            read = _samples(item, place, numbers.of(item), forms)
+            for sample in read:
                 _refuse_torn(sample)
                 name = f"{sample.system or ''}\0{sample.id}"
                 is_new = seen.put(name, None) if forms is not None or ratings else True
                 is_rating = sample.labels and seen.put(f"{name}\0{[*sample.labels]}", None)
                 if not (is_new or is_rating):
                     raise DatasetError(f"{place}: an id that stands in a row before")
-        except DatasetError as error:
-            if left_out is None:
-                raise
-            left_out.fault(error, place)
-            continue
+            made = read
         if made and not missing(cell := item.get("value")) and str(cell).strip():
             labelled[bool(made[-1].labels)] += 1
-        if is_new or ratings:
+        if made and (is_new or ratings):
             count += len(made)
             yield from ((place, sample) for sample in made)
     if forms is not None:
@@ -167,15 +203,20 @@ def streamed(
         left_out.join(bare)
 
 
-def _fields(rows: Iterable[tuple[str, Any]], known: Columns, system: str) -> Iterator[tuple[str, Any]]:
+def _fields(
+    rows: Iterable[tuple[str, Any]], known: Columns, system: str, left_out: LeftOut | None = None
+) -> Iterator[tuple[str, Any]]:
     """(place, field → value) of each answer in the rows, whose system is this one where they name none; a Sample as it
-    is."""
+    is. left_out: counts those that are none; without it they are an error."""
     for place, row in rows:
         if isinstance(row, Sample):
             yield place, row if row.system or not system else dataclasses.replace(row, system=system)
-        else:
-            for item in (own for answered in known.answers(row, place) for own in by_their_systems(answered)):
-                yield place, {**item, "system": system} if system and not item.get("system") else item
+            continue
+        items: list[dict[str, Any]] = []
+        with passing_over(left_out, place):
+            items += (own for answered in known.answers(row, place) for own in by_their_systems(answered))
+        for item in items:
+            yield place, {**item, "system": system} if system and not item.get("system") else item
 
 
 def _nothing(known: Columns) -> str:
@@ -245,7 +286,7 @@ def samples_of(
     known = Columns(columns, READ)
     if forms is not None:
         placed = [*without_totals(placed, forms.left_out)]
-    items = [*_fields(placed, known, system)]
+    items = [*_fields(placed, known, system, forms and forms.left_out)]
     if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
         if known.unread:
             raise DatasetError(f"{place}: {_nothing(known)} (in Python columns = {{'answer': 'COLUMN'}})")
@@ -429,7 +470,7 @@ def references_in(value: Any, place: str) -> list[str]:
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
-    return [] if text is None else [text]
+    return [] if text in (None, NO_ANSWER) else [text]
 
 
 def _is_of_answers(value: Any) -> bool:

@@ -74,12 +74,13 @@ class Numbers:
     def of(self, item: Mapping[str, Any]) -> int:
         """The number of the next row. Raises DatasetError for one whose id is that of another question."""
         asked, name = item.get("user_input", item.get("messages")), item.get("id")
-        question = _digest(" ".join(str(asked).split()).casefold())
+        rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
+        question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
         if asked is None or name is not None:
             self._count += 1
             number = self._count
         else:
-            own = _digest(f"{question} {item.get('system')}")
+            own = _digest(f"{question} {item.get('system')} {item.get('rater')}")
             if not self._times.put(own, 1):
                 self._times.change(own, (self._times.get(own) or 0) + 1)
             same = f"{question} {self._times.get(own)}"

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, opened, verdict
+from ragbench.data.cells import TABLE, opened, printed, verdict
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
 from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
-from ragbench.data.vocabulary import JUDGED, field_of, key, printed
+from ragbench.data.vocabulary import JUDGED, field_of, key
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import shlex
 import unicodedata
@@ -18,7 +17,19 @@ from typing import Any
 from ragbench.core import names, settings
 from ragbench.core.expectations import shown
 from ragbench.core.segmentation import language_of
-from ragbench.data.cells import NUMBER_OR_VERDICT, TABLE, choices_of, chosen, fields_of, mark, native, opened
+from ragbench.data.cells import (
+    TABLE,
+    blank,
+    choices_of,
+    chosen,
+    fields_of,
+    given_in,
+    is_text,
+    mark,
+    missing,
+    native,
+    opened,
+)
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
@@ -26,9 +37,9 @@ RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
 PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
-PARTED = ("contexts", "reference_contexts", "reference")
-"""Fields that may be parted into numbered columns: `context_1`, `context_2` …"""
-_NUMBERED = re.compile(r"(.*[^\W\d_])[\s_.№#-]*\d+")
+PARTED = ("contexts", "reference_contexts", "reference", "choices")
+"""Fields that may be parted into numbered columns: `context_1`, `context_2` …; choices have letters, too."""
+_NUMBERED = re.compile(r"(.*[^\W\d_])(?:[\s_.№#-]*(\d+)|[\s_.-]+([A-Ja-jА-Еа-е]))")
 UNSIGNED = ("value", "score")
 """Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
 
@@ -46,12 +57,11 @@ def key(name: Any) -> str:
 
 
 _IDLE = re.compile(r"\s*\(\d+\s*[-–—/.…]+\s*\d+\)\s*$|[\W_]+")
-_PLURALS = {"answers", "questions", "expectedanswers", "turns", "hits"}
+_PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _NOBODYS = frozenset(map(key, FIELDS["value"][: FIELDS["value"].index("разметка") + 1]))
 """Names of marks that say nothing of a rater: of two such columns each is of another thing."""
-_NOTHING = {"nan", "NaN", "<NA>", "NaT", "#N/A"}
 _NULL = {"None", "NULL", "null"}
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SIDES = {key(name): field for field, own in TABLE["sides"].items() for name in own}
@@ -79,7 +89,7 @@ class Format:
 
     def place(self, column: str) -> str:
         """Where a row has what a column would hold: its own name for any that is there."""
-        path = re.match(r"(?:{nodes: )?([\w.]*\w)", self.holds.get(column, ""))
+        path = re.match(r"(?:{nodes: |\[)?([\w.]*\w)", self.holds.get(column, ""))
         return path[1] if path else column
 
     def held(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +119,10 @@ def at(path: str, row: Mapping[str, Any]) -> Any:
     """What stands at a path of JMESPath in a row, whose cells may hold JSON; None where nothing does."""
     import jmespath
 
-    return jmespath.search(path, {name: opened(value) if name in path else value for name, value in row.items()})
+    try:
+        return jmespath.search(path, {name: opened(value) if name in path else value for name, value in row.items()})
+    except jmespath.exceptions.JMESPathTypeError:  # of a function that takes another kind of value
+        return None
 
 
 def _distinct(value: Any) -> Any:
@@ -119,7 +132,7 @@ def _distinct(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _formats(columns: tuple[str, ...]) -> tuple[Format, ...]:
-    there = set(map(key, columns))
+    there = {*map(key, columns), *(key(part) for part in map(_part, columns) if part == "choices")}
     return tuple(layout for layout in FORMATS if any(there >= marks for marks in layout.marks))
 
 
@@ -147,6 +160,8 @@ def _part(name: str) -> str:
     if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
         return ""
     part = _KNOWN.get(key(numbered[1]), "")
+    if numbered[3] and part != "choices":
+        return ""
     return part if part in PARTED else "value" if part in ("value", "rater") else ""
 
 
@@ -160,30 +175,9 @@ def spoken(field: str) -> str:
     return SPOKEN.get(field, field)
 
 
-_PRINTED = {what: ([*map(re.compile, signs)], instead) for what, (*signs, instead) in TABLE["printed"].items()}
-
-
-def printed(text: str) -> str:
-    """What a program made that was to be read by people, and what is read instead; empty for any other text."""
-    text = text.lstrip()
-    for what, (signs, instead) in _PRINTED.items():
-        if any(sign.search(text) for sign in signs):
-            return f"{what}: {instead}"
-    return ""
-
-
 def is_content(name: Any) -> bool:
     """Whether a column of this name is a question, an answer, a reference or passages."""
     return field_of(name) in (*CONTENT, "questions")
-
-
-def missing(value: Any) -> bool:
-    """Whether nothing was given: None and NaN, also as pandas writes it into a text."""
-    if isinstance(value, float):
-        return math.isnan(value)
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and value in _NOTHING)
-    )
 
 
 class AmbiguousError(DatasetError):
@@ -208,7 +202,7 @@ class Columns:
     given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
     several columns, parted by commas, each is what one system answered, or what one person gave as a label. only: the
     fields that the reader knows. takes: column → field, where the reader means another one by that name than FIELDS,
-    the likelier name first.
+    the likelier name first. strict: a column of `given` that is not there is an error; else it is `lacking`.
     """
 
     def __init__(
@@ -216,16 +210,18 @@ class Columns:
         given: Mapping[str, Any] | None = None,
         only: Iterable[str] = FIELDS,
         takes: Mapping[str, str] = MappingProxyType({}),
+        *,
+        strict: bool = True,
     ) -> None:
         self._only = frozenset(only)
         self._takes = {key(column): field_name for column, field_name in takes.items()}
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
-        self._needed = set(explicit)
+        self._needed, self._strict = set(explicit), strict
         self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._told = Counter[str]()
-        self.unread: dict[str, None] = {}
+        self.unread: dict[str, bool] = {}  # whether its first cell is a text
         self.read: dict[str, str] = {}
         self.format = ""
 
@@ -265,16 +261,17 @@ class Columns:
                 self._told[
                     f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
                 ] += 1
-            there = [name for name in there if not _blank(row[name])] or there
-            if all(_blank(row[name]) for name in there):  # an instruction beside an empty input is the question
-                there = [name for name in plan.rare.get(field_name, ()) if not _blank(row.get(name) or "")] or there
+            there = [name for name in there if not blank(row[name])] or there
+            if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
+                there = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")] or there
             if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
-                self.unread.update(dict.fromkeys(there))
+                self.unread.update(dict.fromkeys(there, False))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 there = [told.place(name) if told else name for name in there]
                 self.read.setdefault(field_name, ", ".join(there) if field_name in plan.joined else there[0])
-        self.unread.update(dict.fromkeys(plan.unread))
+        for name in plan.unread:
+            self.unread.setdefault(name, is_text(row.get(name)))
         if (
             not has_answers
             and "user_input" in values
@@ -288,6 +285,7 @@ class Columns:
             if isinstance(is_yes := values.get(field_name), bool):
                 values[field_name] = YES_OR_NO[language_of(str(values.get("user_input", "")))][not is_yes]
         if "value" in values:
+            values["value"] = given_in(opened(values["value"]))
             self._require_one_scale(values["value"], place)
         if isinstance(system := values.get("system"), str) and (
             len(system.split()) > 12 or _PROMPT.search(system.strip())
@@ -330,13 +328,18 @@ class Columns:
         if not wide:
             yield values
         for system, columns in wide.items():
-            self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
-            for name in columns.values():
+            for field_name, name in columns.items():
+                self.read.setdefault(field_name, ", ".join(own.get(field_name, "") for own in wide.values()))
                 self.unread.pop(name, None)
             said = {field_name: row[name] for field_name, name in columns.items()}
             if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said["response"], str):
                 said["response"] = _VERDICT.sub("", said["response"])
             yield {**values, "system": system, **said}
+
+    @property
+    def lacking(self) -> dict[str, str]:
+        """Field → the column that was named for it and is not there."""
+        return {own: name for own, name in self._lacking.items() if own in self._needed and own not in self.read}
 
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
@@ -346,21 +349,22 @@ class Columns:
         lacking = (
             f"[columns] of ragbench.toml: the {spoken(field_name)} is no column {name}"
             for field_name, name in self._lacking.items()
-            if field_name in self._only and field_name not in self.read
+            if field_name in self._only - self.read.keys() - self._needed
         )
         told = (sentence.format(count) for sentence, count in self._told.items())
         return [*([said] if unread else []), *lacking, *told]
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
-        left = [
-            field_name
-            for field_name in (*CONTENT, "value")
-            if field_name not in self.read and field_name in self._only and field_name != "messages"
-        ]
+        left = [own for own in (*CONTENT, "value") if own in self._only - self.read.keys() - {"messages"}]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return
+        systems = [
+            name for name in unread if self.unread.get(name) and not (field_of(name) or _NO_TEXT.search(key(name)))
+        ]
+        if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
+            yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
         for name in unread:
             other = "" if field_of(name) else _of_one_system(name)[1]
             if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
@@ -375,9 +379,10 @@ class Columns:
             return self._plans[at]
         keys = {name: key(name) for name in row if name}
         named = self._named(at[0], place)
-        reads = named or self._only & {*(told.takes.values() if told else ())}
-        if told and told.instead and not (reads or {"user_input", "response"} & {*map(field_of, row)}):
-            raise AmbiguousError(f"{place}: {told.name}: {told.instead}")
+        reads = named or (self._only & {*(told.takes.values() if told else ())} and not (told and told.when))
+        is_else = told and (told.when or not {"user_input", "response"} & {*map(field_of, row)})
+        if told and told.instead and is_else and not reads:
+            raise DatasetError(f"{place}: {told.name}: {told.instead}")
         takes = {**self._takes, **(told.takes if told else {})}
         order = {name: place for place, name in enumerate(takes)}
         fields = {own: columns for own, columns in named.items() if len(columns) == 1 or own == "value"}
@@ -392,7 +397,7 @@ class Columns:
                 continue
             part = _part(name)
             field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name))
-            if plain == "result" and field_name == "response" and isinstance(opened(row[name]), list):
+            if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
@@ -401,6 +406,9 @@ class Columns:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
                 rare.setdefault(seldom, []).append(name)
+        if "rater" in fields and "value" in wanted - fields.keys():  # who says something is asked something
+            asked = [name for name in keys if field_of(name) in ("", "rater") and _ASKED.search(name)]
+            fields |= {"value": asked} if len(asked) == 1 else {}
         if "value" not in fields:
             fields.pop("rater", None)  # nobody can have given nothing
         for field_name, own in rare.items():
@@ -426,7 +434,7 @@ class Columns:
         for field_name, given in self._given.items():
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
-            if field_name in self._needed and None in own and not self.read:
+            if field_name in self._needed and None in own and self._strict and not self.read:
                 name, has = wanted[own.index(None)].strip(), f"; it has {cut_list(columns)}"
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
@@ -439,12 +447,11 @@ class Columns:
         first = row[there[0]]
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
+        if field_name == "choices" and joined:
+            return {parts[2] or parts[3]: row[name] for name in there if (parts := _NUMBERED.fullmatch(name))}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
             return native(first)
-        if field_name not in CONTENT:
-            self.unread.update(dict.fromkeys(there[1:]))
-            return native(first)
-        if joined:
+        if joined and field_name in CONTENT:
             parts = [native(opened(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
         if field_name == "reference":  # a list that has what all other columns hold contradicts none
@@ -452,8 +459,8 @@ class Columns:
             for name, own in lists.items():
                 if all(row[other] in own for other in there if other != name):
                     return [native(first), *(value for value in own if value != first)]
-        if key(there[0]) == key(FIELDS[field_name][0]):
-            self.unread.update(dict.fromkeys(there[1:]))
+        if field_name not in CONTENT or key(there[0]) == key(FIELDS[field_name][0]):
+            self.unread.update(dict.fromkeys(there[1:], False))
             return native(first)
         said = spoken(field_name)
         which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
@@ -474,24 +481,26 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
-            is_answer = name.startswith(system) or name in self.read.get("response", "") or _is_text(row[name])
-            if field_name and is_answer and not (_of_member(name) or _KNOWN.get(key(name))):
+            is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
+            if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        return wide if sum("response" in own for own in wide.values()) > 1 else {}
+        wide = {system: own for system, own in wide.items() if "response" in own}
+        return wide if len(wide) > 1 else {}
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
 """What true and false are as answers, in the language of the question."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
+_MARKS = "rating|label|grade|оценка|метка|балл"
 _OF_SYSTEM = re.compile(
-    rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
-    rf"|({_ANSWERS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
+    rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|{_MARKS}|contexts?|documents?|контекст)"
+    rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
     re.IGNORECASE,
 )
 
 
 def _of_one_system(name: str) -> tuple[str, str]:
-    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, contexts; else empty."""
+    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; else empty."""
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
@@ -516,6 +525,8 @@ def _guess(name: str, left: Sequence[str]) -> str:
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
             return field_name
+    if plain in _KNOWN:
+        return ""
     near = difflib.get_close_matches(plain, [known for known, meant in _KNOWN.items() if meant in left], 1, 0.8)
     return _KNOWN[near[0]] if near else ""
 
@@ -559,16 +570,6 @@ def _is_named(value: Any) -> bool:
     )
 
 
-def _blank(value: Any) -> bool:
-    return isinstance(value, str) and not value.strip()
-
-
-def _is_text(value: Any) -> bool:
-    if isinstance(value, str):
-        return not NUMBER_OR_VERDICT.fullmatch(value.strip())
-    return isinstance(value, list | tuple)
-
-
 def _opened(value: Any) -> Mapping[str, Any] | None:
     """The object that a value is, or that its text holds; None for anything else, and for a message."""
     value = opened(value)
@@ -590,11 +591,3 @@ def _is_right(given: Any) -> bool:
 
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 """The fields of a table of answers, as they are named where none is there."""
-
-
-def marked(row: Mapping[str, Any]) -> list[str]:
-    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
-    others = [name for name in row if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
-    return []

@@ -165,6 +165,55 @@ EXPORTS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         {"example_id": "1", "input": {"question": "When?"}, "output": {"answer": "At 8"}, "expected": {"answer": "8"}},
         ("When?", "At 8", "8", None, None),
     ),
+    "LangChain's evaluation": (
+        {"query": "When?", "answer": "8", "result": "At 8", "results": "CORRECT"}, ("When?", "At 8", "8", None, None)),
+    "items of OpenAI evals": (
+        {"object": "list", "data": [{
+            "id": "o", "datasource_item_id": 0, "datasource_item": {"question": "When?", "correct_answer": "8"},
+            "results": [{"name": "m", "sample": None, "passed": True, "score": 1.0}],
+            "sample": {"input": [{"role": "user", "content": "When?"}], "model": "m",
+                       "output": [{"role": "assistant", "content": "At 8"}]}}]},
+        ("When?", "At 8", "8", None, "m"),
+    ),
+    "EvalScope's reviews": (
+        {"index": 0, "input": "When?", "target": "8", "sample_score": {"score": {"prediction": "At 8"}}},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "OpenCompass": (
+        {"0": {"origin_prompt": [{"role": "HUMAN", "prompt": "When?"}], "prediction": "At 8", "gold": "8"}},
+        ("When?", "At 8", "8", None, None),
+    ),
+    "Vertex AI": (
+        "prompt,reference,response,instruction,context\nAnswer: When?,8,At 8,When?,Opens at 8.\n",
+        ("When?", "At 8", "8", ["Opens at 8."], None),
+    ),
+    "Opik's experiment": (
+        {"id": "x", "experiment_id": "e", "dataset_item_id": "d",
+         "input": {"input": "When?", "context": ["Opens at 8."]},
+         "output": {"output": "At 8"}, "dataset_item_data": {"input": "When?", "expected_output": "8"}},
+        ("When?", "At 8", "8", ["Opens at 8."], None),
+    ),
+    "Azure AI, a conversation": (
+        {"conversation": {"messages": [
+            {"role": "user", "content": "When?"},
+            {"role": "assistant", "content": "At 8", "context": "Opens at 8."}]}},
+        ("When?", "At 8", None, ["Opens at 8."], None),
+    ),
+    "Phoenix's experiment, a table": (
+        'example_id,input,reference_output,output\ne,"{""question"": ""When?""}","{""answer"": ""8""}",At 8\n',
+        ("When?", "At 8", "8", None, None),
+    ),
+    "a turn a row": ({"user": "When?", "assistant": "At 8", "turn": 1}, ("When?", "At 8", None, None, None)),
+    "MLflow, judged": (
+        'request,response,expected_response/value,correctness/value\n"{""question"": ""When?""}",At 8,8,yes\n',
+        ("When?", "At 8", "8", None, None),
+    ),
+    "Weave's evaluation": (
+        {"id": "c", "op_name": "weave:///p/op/Evaluation.predict_and_score:1", "trace_id": "t", "parent_id": "e",
+         "inputs": {"model": "weave:///m", "example": {"question": "When?", "expected": "8"}},
+         "output": {"model_output": "At 8", "scores": {"match": True}}},
+        ("When?", "At 8", "8", None, None),
+    ),
     "lists below their names": ([["question", "answer"], ["When?", "At 8"]], ("When?", "At 8", None, None, None)),
     "one row of objects": (
         {"inputs": {"question": "When?"}, "outputs": {"response": "At 8"}, "expectations": {"expected_response": "8"}},
@@ -183,6 +232,33 @@ def test_exports_of_other_tools_are_answers(tmp_path: Path, name: str) -> None:
     [sample] = read_samples(path, Forms())
     assert (sample.user_input, sample.response, sample.reference, sample.system) == (asked, answer, reference, system)
     assert [chunk.text for chunk in sample.contexts or ()] == (contexts or [])
+
+
+def test_steps_of_a_trace_are_no_answers_of_their_own(tmp_path: Path) -> None:
+    """What the whole was asked and answered is one; its steps are left out, counted, and told who reads them."""
+    root = {"id": "a", "span_id": "a", "root_span_id": "a", "input": "When?", "output": "At 8", "expected": "8"}
+    step = {"id": "b", "span_id": "b", "root_span_id": "a", "input": "Answer: When?", "output": "At 8"}
+    forms = Forms()
+    [sample] = read_samples(write_lines(tmp_path / "a.jsonl", [root, step]), forms)
+    assert (sample.id, sample.response, sample.reference) == ("a", "At 8", "8")
+    assert "1 × row with a step of a trace: `ragbench load traces` reads all of them" in forms.left_out.said
+
+
+def test_what_quac_cannot_answer_has_no_reference(tmp_path: Path) -> None:
+    asked = {"title": "T", "context": "Opens at 8. CANNOTANSWER", "followup": "y", "yesno": "x"}
+    rows = [
+        {**asked, "id": "a", "question": "When?", "answers": [{"text": "8", "answer_start": 9}]},
+        {**asked, "id": "b", "question": "Why?", "answers": [{"text": "CANNOTANSWER", "answer_start": 12}]},
+    ]
+    path = write_lines(tmp_path / "quac.jsonl", rows)
+    assert [sample.reference for sample in read_samples(path)] == ["8", None]
+    assert [one.answerable for one in datasets.foreign_sets.questions(path).questions] == [True, False]
+
+
+@pytest.mark.parametrize("content", ["<html><table></table></html>", '<?xml version="1.0"?><W/>'])
+def test_a_page_that_is_called_a_workbook_is_told_to_be_saved_as_one(tmp_path: Path, content: str) -> None:
+    with pytest.raises(DatasetError, match=r"a\.xls: a page that is called a workbook; open it in Excel"):
+        read_samples(written(tmp_path / "a.xls", content))
 
 
 def test_public_sets_of_questions_keep_what_is_right(tmp_path: Path) -> None:

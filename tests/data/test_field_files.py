@@ -243,19 +243,22 @@ def test_rows_that_pandas_parts_keep_their_names(tmp_path: Path) -> None:
     ]
 
 
-REFUSED: dict[str, Any] = {
-    "spans of Jaeger": {"data": [{"traceID": "a", "spans": [], "processes": {}}]},
-    "spans as Datadog sends them": {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]},
-    "a reply of Elasticsearch without its question": {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}},
-    "one message of a dialogue: write a row a dialogue": [{"role": "user", "content": "When?"}],
-}
+REFUSED: list[tuple[str, Any]] = [
+    ("spans of traces", {"data": [{"traceID": "a", "spans": [], "processes": {}}]}),
+    ("spans of traces", {"data": [{"id": "x", "type": "span", "attributes": {"input": {"value": "When?"}}}]}),
+    ("a step of a trace", [{**ASKED, "span_id": "b", "root_span_id": "a"}]),
+    ("a step of a trace", [{**ASKED, "op_name": "weave:///p/op/f:1", "trace_id": "t", "parent_id": "a"}]),
+    ("a reply of Elasticsearch without its question", {"took": 3, "hits": {"hits": [{"_source": {"text": "c1"}}]}}),
+    ("one message of a dialogue", [{"role": "user", "content": "When?"}]),
+    ("rows of Labelbox", [{"data_row": {"id": "a", "row_data": "https://example.org/a.txt"}, "projects": {}}]),
+]
 
 
-@pytest.mark.parametrize("said", REFUSED)
-def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str) -> None:
-    """A message would be a passage, and a dialogue a table of these."""
-    (bare / "a.json").write_text(json.dumps(REFUSED[said]))
-    with pytest.raises(DatasetError, match=rf"a\.json, (item|line) 1: {said}.*`ragbench (score|load traces)`"):
+@pytest.mark.parametrize(("said", "written"), REFUSED)
+def test_a_form_that_is_not_read_says_what_is(bare: Path, said: str, written: Any) -> None:
+    """A message would be a passage, a dialogue a table of these, and each step of a trace an answer."""
+    (bare / "a.json").write_text(json.dumps(written))
+    with pytest.raises(DatasetError, match=rf"a\.json: no row can be used: 1 × row with {said}: .*(`ragbench|label)"):
         read_samples(bare / "a.json", Forms())
 
 
@@ -469,3 +472,72 @@ def test_an_answer_that_came_by_and_by_is_one(bare: Path) -> None:
     write_lines(bare / "stream.jsonl", told)
     found = [(one.id, one.system, one.response) for one in read_samples(bare / "stream.jsonl")]
     assert found == [("a", "small-1", "It opens at 8."), ("b", "small-1", "Ann")]
+
+
+def test_choices_beside_a_right_answer_of_another_name(bare: Path) -> None:
+    (bare / "a.csv").write_text("question,A,B,C,correct_answer,model_answer\nWhen?,At 7,At 8,At 9,B,C\n")
+    [sample] = read_samples(bare / "a.csv")
+    assert (sample.response, sample.reference) == ("At 9", "At 8")
+
+
+@pytest.mark.parametrize(
+    "names", ["option_a,option_b", "Choice A,Choice B", "A,B", "choice1,choice2", "Вариант А,Вариант Б"]
+)
+def test_choices_in_columns_of_their_own_are_what_their_letters_stand_for(bare: Path, names: str) -> None:
+    first, second = next(pair for pair in ("12", "АБ", "AB") if pair[1] in names.upper())
+    text = f"question,{names},answer,model_answer\nWhen?,At 7,At 8,{second},{first}\n"
+    (bare / "a.csv").write_text(text)
+    forms = Forms()
+    [sample] = read_samples(bare / "a.csv", forms)
+    assert (sample.response, sample.reference, forms.unread) == ("At 7", "At 8", [])
+
+
+class TestTwoFiles:
+    """Answers, and the questions that they are to."""
+
+    @staticmethod
+    def read(folder: Path, answers: list[dict[str, Any]], asked: list[dict[str, Any]], **columns: str) -> list[Any]:
+        paths = [write_lines(folder / "system.jsonl", answers), write_lines(folder / "gold.jsonl", asked)]
+        samples = read_all(paths, Forms(), columns)
+        return [(one.id, one.user_input, one.response, one.reference, one.system) for one in samples]
+
+    def test_right_answers_that_are_called_answers_are_named(self, bare: Path) -> None:
+        files = [{"id": 1, "prediction": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
+        with pytest.raises(DatasetError, match=r"system\.jsonl: has no questions, .* --column reference=answer"):
+            self.read(bare, *files)
+        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
+
+    def test_one_name_is_the_answers_here_and_the_right_ones_there(self, bare: Path) -> None:
+        files = [{"id": 1, "answer": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
+        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
+
+    def test_a_column_that_no_file_has_is_named(self, bare: Path) -> None:
+        with pytest.raises(DatasetError, match=r"system\.jsonl, gold\.jsonl: none has a column right"):
+            self.read(bare, [{"id": 1, "answer": "8"}], [{"id": 1, "question": "When?"}], reference="right")
+
+    def test_rows_without_ids_are_joined_in_their_order(self, bare: Path) -> None:
+        asked = [{"query": "When?", "reference_answer": "8"}, {"query": "Who?", "reference_answer": "Ann"}]
+        answers = [{"response": "At 8"}, {"response": "Bob"}]
+        told = [("1", "When?", "At 8", "8", "system"), ("2", "Who?", "Bob", "Ann", "system")]
+        assert [own[1:] for own in self.read(bare, answers, asked)] == [own[1:] for own in told]
+        with pytest.raises(DatasetError, match=r"2 answers and 1 questions of gold\.jsonl that nothing joins"):
+            self.read(bare, answers, asked[:1])
+
+    def test_numbers_of_rows_are_no_ids(self, bare: Path) -> None:
+        """The first row of the answers is not the question that is called 1."""
+        asked = [{"id": 0, "question": "When?", "reference": "8"}, {"id": 1, "question": "Who?", "reference": "Ann"}]
+        with pytest.raises(DatasetError, match="that nothing joins: ids are expected in both, or in neither"):
+            self.read(bare, [{"response": "At 8"}, {"response": "Bob"}], asked)
+
+    def test_questions_may_stand_beside_what_another_system_answered(self, bare: Path) -> None:
+        asked = [{"id": 1, "question": "When?", "reference": "8", "answer": "9"}]
+        assert self.read(bare, [{"id": 1, "prediction": "At 8"}], asked) == [
+            ("1", "When?", "At 8", "8", "system"), ("1", "When?", "9", "8", "gold"),
+        ]  # fmt: skip
+
+
+def test_columns_that_several_systems_answered_in_are_guessed(bare: Path) -> None:
+    (bare / "a.csv").write_text("question,gold,gpt-4o,claude-3,seconds\nWhen?,8,At 8,At nine,1.5\n")
+    forms = Forms()
+    read_samples(bare / "a.csv", forms)
+    assert "are these answers of several systems? --column answer=gpt-4o,claude-3" in forms.unread[0]

@@ -168,3 +168,97 @@ def test_what_could_be_a_label_or_another_systems_answer_is_guessed(bare: Path) 
         forms = Forms()
         read_samples(bare / "t.csv", forms)
         assert guess in " ".join(forms.told)
+
+
+_ASKED = {"question": "When?", "answer": "At 8"}
+EXPORTS: dict[str, tuple[list[dict[str, Any]], dict[str, float]]] = {
+    "Argilla": (
+        [{"id": "a", "fields": _ASKED, "metadata": {}, "suggestions": {"ok": {"value": "bad"}}, "responses": {"ok": [
+            {"value": "good", "user_id": "u", "status": "submitted"}, {"value": "bad", "user_id": "v"},
+            {"value": "bad", "user_id": "w", "status": "discarded"}]}}],
+        {"u": 1.0, "v": 0.0},
+    ),
+    "Argilla, before its version 2": (
+        [{"id": "a", "fields": {"prompt": "When?", "response": "At 8"}, "responses": [
+            {"user_id": "u", "status": "submitted", "values": {"rating": {"value": 4}, "why": {"value": "so"}}}]}],
+        {"u": 4.0},
+    ),
+    "Label Studio": (
+        [{"id": 1, "data": _ASKED, "predictions": [], "annotations": [
+            {"completed_by": 7, "was_cancelled": False, "result": [{"value": {"choices": ["Correct"]}}]},
+            {"completed_by": {"email": "b@example.org"}, "result": [{"value": {"choices": ["Incorrect"]}}]},
+            {"completed_by": 9, "was_cancelled": True, "result": []}]}],
+        {"7": 1.0, "b@example.org": 0.0},
+    ),
+    "Label Studio, stars": (
+        [{"id": 1, "data": _ASKED, "annotations": [{"completed_by": 7, "result": [{"value": {"rating": 5}}]}]}],
+        {"7": 5.0},
+    ),
+    "Label Studio, a row each": (
+        [{**_ASKED, "id": 1, "annotator": who, "annotation_id": n, "lead_time": 3.2, "correctness": said}
+         for n, (who, said) in enumerate({"7": "Correct", "8": "Incorrect"}.items())],
+        {"7": 1.0, "8": 0.0},
+    ),
+    "Prodigy": (
+        [{**_ASKED, "response": "At 8", "answer": said, "_input_hash": 1, "_task_hash": 2, "_annotator_id": who}
+         for who, said in (("db-a", "accept"), ("db-b", "reject"))],
+        {"db-a": 1.0, "db-b": 0.0},
+    ),
+    "Prodigy, choices": (
+        [{"question": "When?", "response": "At 8", "accept": ["bad"], "answer": "accept", "options": [{"id": "bad"}],
+          "_input_hash": 1, "_task_hash": 2, "_session_id": "db-a"}],
+        {"db-a": 0.0},
+    ),
+    "Toloka": (
+        [{"INPUT:question": "When?", "INPUT:answer": "At 8", "OUTPUT:result": said, "GOLDEN:result": "",
+          "ASSIGNMENT:task_id": "t", "ASSIGNMENT:worker_id": who} for who, said in (("w", "OK"), ("x", "BAD"))],
+        {"w": 1.0, "x": 0.0},
+    ),
+    "Toloka, without names of tasks": (
+        [{"INPUT:question": "When?", "INPUT:answer": "At 8", "OUTPUT:score": said, "ASSIGNMENT:worker_id": who}
+         for who, said in (("w", "5"), ("x", "4"))],
+        {"w": 5.0, "x": 4.0},
+    ),
+    "people who are asked a question": (
+        [{**_ASKED, "annotator": who, "is_correct": said} for who, said in (("7", "yes"), ("8", "no"))],
+        {"7": 1.0, "8": 0.0},
+    ),
+    "doccano": ([{"id": 1, "text": "At 8", "question": "When?", "label": ["correct"], "Comments": []}],
+                {"people": 1.0}),
+}  # fmt: skip
+"""What people said of one answer, as the programs write it that asked them, and what each gave."""
+
+
+def test_what_a_model_said_of_an_answer_is_no_label_of_a_person(tmp_path: Path) -> None:
+    judged = {"context.span_id": "s", "input": "When?", "output": "At 8", "reference": "c", "label": "correct"}
+    [sample] = read_samples(write_lines(tmp_path / "a.jsonl", [{**judged, "score": 1, "explanation": "so"}]))
+    assert (sample.response, sample.labels) == ("At 8", None)
+
+
+@pytest.mark.parametrize("names", [("{} answer", "{} rating"), ("Ответ {}", "Оценка {}")])
+def test_each_system_of_a_wide_table_has_labels_of_its_own(tmp_path: Path, names: tuple[str, str]) -> None:
+    head = ",".join(name.format(system) for system in ("gpt", "llama") for name in names)
+    (tmp_path / "a.csv").write_text(f"question,{head},mistral rating\nWhen?,At 8,1,At 9,5,3\n", encoding="utf-8")
+    given = [(one.system, one.response, one.labels) for one in read_samples(tmp_path / "a.csv", Forms())]
+    assert given == [("gpt", "At 8", {"people": 1.0}), ("llama", "At 9", {"people": 5.0})]
+
+
+def test_several_marks_in_a_list_are_of_as_many_people(tmp_path: Path) -> None:
+    row = {"id": "a", "question": "When?", "answer": "At 8", "quality.responses": [5, 4]}
+    path, forms = write_lines(tmp_path / "a.jsonl", [row]), Forms()
+    read_samples(path, forms)
+    assert "is quality.responses the label? --column label=quality.responses" in forms.unread[0]
+    [sample] = read_samples(path, forms, {"label": "quality.responses"})
+    assert sample.labels == {"1": 5.0, "2": 4.0}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_people_said_in_a_program_of_labels_is_read(tmp_path: Path, name: str) -> None:
+    rows, labels = EXPORTS[name]
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    brought, _ = data.answer_tables.read(path)
+    [rated] = brought.ratings
+    assert (rated.answer, rated.ratings) == ("At 8", labels)
+    assert [question.text for question in brought.questions] == ["When?"]
+    [sample] = read_samples(path, Forms())
+    assert (sample.user_input, sample.response, sample.reference, sample.cluster) == ("When?", "At 8", None, None)

@@ -14,7 +14,8 @@ from ragbench.core.names import meant
 from ragbench.data.cells import decimal, plain, verdict
 from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
 from ragbench.data.rows import TABLES, read_rows
-from ragbench.data.vocabulary import field_of, is_content, raters_of
+from ragbench.data.vocabulary import Columns as Fields
+from ragbench.data.vocabulary import field_of, format_of, is_content, raters_of
 
 if TYPE_CHECKING:
     from ragbench.core.types import Array
@@ -80,6 +81,8 @@ class Ratings:
         groups, labels on several metrics of which none was named, and a table whose raters nothing tells.
         """
         tables = [Table.read(path) for path in paths]
+        if columns == Columns(cluster=columns.cluster):
+            tables = [table.of_people() for table in tables]
         wide = {} if columns.rater else {table.path: _wide(table, columns) for table in tables}
         files = [
             list(_of_columns(table, wide[table.path], columns, numeric, categories))
@@ -312,6 +315,19 @@ class Table:
                 first[name] = min(number, first.get(name, number))
         columns = sorted(first, key=lambda name: (first[name], name))
         return cls(path, [place for place, _ in placed_rows], [row for _, row in placed_rows], columns)
+
+    def of_people(self) -> Table:
+        """The ratings in it, a row each, where its known format says who gave what; else the table as it is."""
+        layout = format_of(self.rows[0])
+        if layout is None or not {"verdict", "rater"} & layout.holds.keys() | {"value"} & {*layout.takes.values()}:
+            return self
+        known, placed = Fields(only=("id", "user_input", "response", "rater", "value")), []
+        for place, row in zip(self.places, self.rows, strict=True):
+            own = known.of(row, place)
+            item = own.get("id", f"{own.get('user_input')} {own.get('response')}")
+            given = own["value"] if isinstance(own.get("value"), Mapping) else {own.get("rater"): own.get("value")}
+            placed += [(place, {"item": item, "rater": who, "value": said}) for who, said in given.items() if who]
+        return Table(self.path, *zip(*placed, strict=True), ("item", "rater", "value")) if placed else self
 
     @property
     def name(self) -> str:

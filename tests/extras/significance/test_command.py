@@ -18,6 +18,7 @@ from ragbench.core import settings
 from ragbench.data import DatasetError
 from ragbench.extras.significance import command
 from tests.cli import command_line
+from tests.small_project import write_lines
 
 application = typer.Typer()
 application.command("agree")(command.agree)
@@ -361,6 +362,25 @@ def test_raters_beside_answers_are_told_from_them(tmp_path: Path, names: tuple[s
     (tmp_path / "w.csv").write_text(f"id,question,answer,{','.join(names)}\n{rows}", encoding="utf-8")
     found = json.loads(command_line.invoke("agree", tmp_path / "w.csv", "--json").stdout)
     assert (found["raters"], found["statistics"]["accuracy"]["value"]) == ([*names], 0.75)
+
+
+@pytest.mark.parametrize("more", [{}, {"ASSIGNMENT:task_id": "t"}])
+def test_who_said_what_is_read_out_of_the_export_of_a_program_of_labels(tmp_path: Path, more: dict[str, str]) -> None:
+    """Its names of columns are its own, and of Argilla's and Label Studio's records one holds what several said."""
+    given = {"w": ["OK", "BAD", "OK"], "x": ["OK", "OK", "BAD"]}
+    rows = [
+        {"INPUT:question": "When?", "INPUT:answer": f"At {n}", "OUTPUT:result": said, "ASSIGNMENT:worker_id": who,
+         **{name: f"{prefix}{n}" for name, prefix in more.items()}}
+        for who, own in given.items() for n, said in enumerate(own)
+    ]  # fmt: skip
+    fields = {"question": "When?", "answer": "At 8"}
+    said = [[{"user_id": who, "value": own[n]} for who, own in given.items()] for n in range(3)]
+    records = [{"id": n, "fields": fields, "responses": {"ok": own}} for n, own in enumerate(said)]
+    for number, table in enumerate((rows, records)):
+        path = write_lines(tmp_path / f"{number}.jsonl", table)
+        found = json.loads(command_line.invoke("agree", path, "--json").stdout)
+        assert (found["raters"], found["items"]) == (["w", "x"], 3)
+        assert found["statistics"]["accuracy"]["value"] == pytest.approx(1 / 3)
 
 
 def test_which_columns_were_taken_is_said_where_nobody_named_them(tmp_path: Path) -> None:
