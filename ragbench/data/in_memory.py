@@ -10,13 +10,12 @@ from typing import Any
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.data.brought import Brought
-from ragbench.data.cells import fields_of, missing, native, opened
+from ragbench.data.cells import fields_of, is_frame, missing, native, opened, rows_of
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import ChunkRecord, Record, checked
-from ragbench.data.rows import is_frame, rows_of
 from ragbench.data.vocabulary import Columns
 
 NAME = "given"

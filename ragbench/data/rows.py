@@ -580,31 +580,3 @@ def listed(value: Any) -> Any:
     if value.lstrip().startswith("["):
         raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
-
-
-def is_frame(value: Any) -> bool:
-    """Whether a value is a table of pandas, polars, pyarrow or Hugging Face's datasets."""
-    return hasattr(value, "columns") or hasattr(value, "column_names")
-
-
-def rows_of(given: Any, *, place: str) -> Iterator[Any]:
-    """The rows of a table (`is_frame`), of a set of ragas or DeepEval, of one pydantic model, else what is given, one
-    by one; pydantic's models as the fields that they were given.
-
-    Raises DatasetError, which names the place, for what has no rows.
-    """
-    if not isinstance(given, list | tuple):
-        given = given.collect() if hasattr(given, "collect") else given  # of polars, a query that waits
-        reads = ("to_pylist", "to_dicts", "to_list")
-        read = next((getattr(given, name) for name in reads if hasattr(given, name)), None)
-        if read is not None or is_frame(given):
-            given = given.to_dict("records") if read is None else read()
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        rows = (getattr(given, name, None) for name in ("test_cases", "goldens", "examples"))
-        if (own := next((held for held in rows if held and isinstance(held, list)), None)) is None:
-            raise DatasetError(
-                f"{place} = {cut(given)}: a data frame, a list of mappings or a mapping of lists is expected"
-            )
-        given = own
-    for row in [given] if hasattr(given, "model_dump") else given:
-        yield row.model_dump(exclude_none=True) if hasattr(row, "model_dump") else row

@@ -16,7 +16,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
-from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, several
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
@@ -27,7 +27,7 @@ from ragbench.data.payloads import (
     turns_of,
 )
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import is_torn, read_rows, rows_in, rows_of, without_totals
+from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.cells import opened
+from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
-from ragbench.data.rows import WRAPPERS, is_frame
+from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
 

@@ -16,9 +16,8 @@ from typing import Any
 
 from ragbench.core.types import Chunk, Hit
 from ragbench.data import in_memory
-from ragbench.data.cells import native
+from ragbench.data.cells import is_frame, native
 from ragbench.data.payloads import Passage, passage_of, passages_of
-from ragbench.data.rows import is_frame
 from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
 
 QUESTIONS = ("question", "query", "input", "text")

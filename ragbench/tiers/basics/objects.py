@@ -22,7 +22,8 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
-from ragbench.data.rows import is_frame, read_rows, rows_in, rows_of
+from ragbench.data.cells import is_frame, rows_of
+from ragbench.data.rows import read_rows, rows_in
 from ragbench.data.samples import samples_of
 from ragbench.data.systems_of_answers import Numbers
 from ragbench.data.vocabulary import FIELDS, is_content, key
