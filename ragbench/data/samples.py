@@ -212,7 +212,7 @@ def _fields(
         if isinstance(row, Sample):
             yield place, row if row.system or not system else dataclasses.replace(row, system=system)
             continue
-        items: list[dict[str, Any]] = []
+        items: list[Mapping[str, Any]] = []
         with passing_over(left_out, place):
             items += (own for answered in known.answers(row, place) for own in by_their_systems(answered))
         for item in items:
@@ -286,7 +286,7 @@ def samples_of(
     known = Columns(columns, READ)
     if forms is not None:
         placed = [*without_totals(placed, forms.left_out)]
-    items = [*_fields(placed, known, system, forms and forms.left_out)]
+    items = [*_fields(placed, known, system, None if forms is None else forms.left_out)]
     if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
         if known.unread:
             raise DatasetError(f"{place}: {_nothing(known)} (in Python columns = {{'answer': 'COLUMN'}})")

@@ -44,7 +44,7 @@ LOOKED_AT = 50  # rows that tell what a file is
 _SUFFIXES = {*PACKINGS[1:], *TABLES, ".run", ".qrels", ".qrel", ".trec", ".txt", ".res"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 NUMBERS = ("GRADE", "SCORE", "RANK", "PLACE")
-READ = {"QUERY", "DOCUMENT", "TAG", *NUMBERS}
+READ = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
 """Words of a line that are read, and those among them that are numbers."""
 
 Qrels = dict[str, dict[str, float]]
@@ -243,20 +243,19 @@ def told(path: Path, *, numbered: bool = False) -> Literal["", "run", "qrels"]:
 
     numbered: one that holds no number is neither. Raises DatasetError for a fault of one whose columns are named so.
     """
-    fault = None
+    fault, is_called = None, "run" in path.name.casefold()
     for usual in (RUN, QRELS):
         first = None
         try:
             first = next(_blocks(path, usual, begins=True))
             run = _run(path, [first])
-            if numbered and "PLACE" in first.form.places:
+            if "PLACE" in first.form.places and (numbered or not (first.form.header or is_called)):
                 continue
             if usual is QRELS:
                 return "qrels"
             given = [first.given(first.form.number, row) for row in range(len(first.longer))]
             is_whole = all(n.lstrip("+-").isdigit() if isinstance(n, str) else float(n).is_integer() for n in given)
-            words = {*(run.form or RUN.line).split()}
-            if not is_whole or "run" in path.name.casefold() or {"RANK", "TAG"} & words:
+            if not is_whole or is_called or {"RANK", "TAG"} & {*(run.form or RUN.line).split()}:
                 return "run"
         except StopIteration:
             pass
@@ -347,7 +346,7 @@ def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray
     if wrong.any():
         place = f"{path}, line {numbers[wrong][0]}"
         raise DatasetError(f"{place}: {counts[wrong][0]} columns instead of {form.words}; expected {form.line}")
-    values = {word: compute.list_element(words, form.places[word]) for word in READ & form.places.keys()}
+    values = {word: compute.list_element(words, form.places[word]) for word in {*READ} & form.places.keys()}
     given, place_of = (lambda word, row: values[word][row].as_py()), (lambda row: f"line {numbers[row]}")
     return _Rows(form, values, given, place_of, counts > form.words)
 
@@ -401,8 +400,8 @@ def _form(path: Path, line: str, usual: Form) -> Form | None:
     named, but not by what a line is to hold."""
     import pyarrow as pa
 
-    first = pa.array([line], pa.large_string())
-    by_separator = {separator: _split(first, separator)[0].as_py() for separator in ("\t", ",", ";", None)}
+    split = {separator: _split(pa.array([line], pa.large_string()), separator) for separator in ("\t", ",", ";", None)}
+    by_separator = {separator: words[0].as_py() for separator, words in split.items()}
     for separator, names in by_separator.items():
         form = Form(" ".join(_words(tuple(names), usual)), header=True, separator=separator)
         if {"QUERY", "DOCUMENT"} <= form.places.keys() and not _numbers_of(usual).isdisjoint(form.places):
@@ -469,8 +468,9 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
         is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
         return str(value) if is_legal and not is_torn(str(value)) else None
 
-    words = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
-    form = Form(" ".join(word for word in words if word in rows[0][1]), header=True)
+    is_named = {"QUERY", "DOCUMENT"} <= {*_words(tuple(begun[0][1]), usual)}
+    header = is_named or all(isinstance(own, list) for own in begun[0][1].values())
+    form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header)
     values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
     longer = np.zeros(len(rows), bool)
     yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
@@ -492,8 +492,9 @@ def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Ite
     named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
     row = {word: opened(own) for word, own in named if word in READ}
     documents, lists = row.get("DOCUMENT"), [own for own in value.values() if _is_of_objects(own)]
-    if isinstance(documents, Mapping):  # by columns, as pandas writes them
-        yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
+    if isinstance(documents, Mapping):
+        if all(isinstance(own, Mapping) for own in row.values()):  # by columns, as pandas writes them
+            yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
         return
     is_list, asked = isinstance(documents, list) and documents not in lists, row.get("QUERY")
     is_below = query not in (None, "")

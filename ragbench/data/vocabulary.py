@@ -448,7 +448,7 @@ class Columns:
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
         if field_name == "choices" and joined:
-            return {parts[2] or parts[3]: row[name] for name in there if (parts := _NUMBERED.fullmatch(name))}
+            return {found[2] or found[3]: row[name] for name in there if (found := _NUMBERED.fullmatch(name))}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
             return native(first)
         if joined and field_name in CONTENT:

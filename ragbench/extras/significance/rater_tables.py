@@ -327,7 +327,8 @@ class Table:
             item = own.get("id", f"{own.get('user_input')} {own.get('response')}")
             given = own["value"] if isinstance(own.get("value"), Mapping) else {own.get("rater"): own.get("value")}
             placed += [(place, {"item": item, "rater": who, "value": said}) for who, said in given.items() if who]
-        return Table(self.path, *zip(*placed, strict=True), ("item", "rater", "value")) if placed else self
+        columns = ("item", "rater", "value")
+        return Table(self.path, [place for place, _ in placed], [row for _, row in placed], columns) if placed else self
 
     @property
     def name(self) -> str:

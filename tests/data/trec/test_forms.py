@@ -96,6 +96,9 @@ def test_judgements_of_other_forms_are_the_same(tmp_path: Path, text: str) -> No
         ("q", "q1 0 a 1\n", "qrels"), ("r", "q1 Q0 a 1 2.5 t\n", "run"), ("mine.run", "q1 a 7\n", "run"),
         ("x.csv", "question,answer\nq,a\n", ""), ("x.txt", "The library opens at 8.\n", ""), ("x", "", ""),
         ("x.txt", "Chapter the 1\nIt was night.\n", ""), ("x.json", '{"question": "q"}', ""),
+        ("x.json", '{"name": "n", "settings": {"parts": [{"id": "a"}]}, "facts": [{"id": "b"}]}', ""),
+        ("x.json", '{"query": "q", "passages": {"is_selected": [1], "passage_text": ["t"]}, "answers": ["a"]}', ""),
+        ("x.json", '{"facts": {"faithfulness": {"score": "higher"}}}', ""),
     ],
 )  # fmt: skip
 def test_a_file_is_told_by_how_it_begins(tmp_path: Path, name: str, text: str, kind: str) -> None:
