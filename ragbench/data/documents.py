@@ -41,10 +41,10 @@ Unit = Literal["characters", "words"]
 _FRONT = re.compile(r"\A(---|\+{3})[ \t]*\n(.*?)\n(?:\1|\.{3})[ \t]*(?:\n|\Z)", re.DOTALL)
 _NAMED = re.compile(r"^(title|url)(?::[ \t]|[ \t]*=)[ \t]*(\S.*)$", re.MULTILINE)
 """In front matter of YAML, and of TOML."""
-_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)")
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^)\n]{0,2000}\)")
 _CONTENTS = re.compile(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+\[[^\]\n]*\]\(#[^)\n]*\)[ \t]*(?:\n|\Z)", re.MULTILINE)
 """Items of a document's own table of contents."""
-_PAGE = re.compile(r"\W*(page|стр\w*|с)?[\W_]*\d+(\W+(of|из)?\W*\d+)?\W*", re.IGNORECASE)
+_PAGE = re.compile(r"\W*+(page|стр[^\W\d]*+|с)?[\W_]*+\d++(\W++(of|из)?\W*+\d++)?\W*+", re.IGNORECASE)
 """The line of a page with its number."""
 FEWEST_PAGES = 3  # whose first or last lines are the same: a running title
 _WORD = re.compile(r"\w")

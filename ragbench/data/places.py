@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from ragbench.core import annexes, settings
+from ragbench.core import annexes, folders, settings
 from ragbench.core.settings import urls
 from ragbench.data import remotes
 
@@ -36,7 +37,13 @@ def notebooks() -> list[Path]:
 
 def _pages(folder: Path) -> list[Path]:
     there = sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
-    return [path for path in there if b"ragbench" in path.read_bytes()]
+    return [path for path in there if _is_of_ragbench(path)]
+
+
+def _is_of_ragbench(notebook: Path) -> bool:
+    with suppress(folders.TooLargeError):
+        return b"ragbench" in folders.content(notebook)
+    return False
 
 
 def notebook(file: str) -> Path | None:

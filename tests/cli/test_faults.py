@@ -76,7 +76,7 @@ def said(done: Result) -> str:
             "other.jsonl: holds no questions: 1 × row with question is missing; it is expected in every item; "
             "it has foo, bar (first: other.jsonl, line 1)",
         ),
-        ("load squad empty.json --name x", "empty.json: an empty file"),
+        ("load questions empty.json --name x", "empty.json: an empty file"),
         ("load answers answers.jsonl --name Bad! --dry-run", "--name 'Bad!': use small Latin letters"),
         ("load answers answers.jsonl --name small --dry-run", "the data set small is there already"),
         ("load beir nowhere --name x", "nowhere: there is no such folder; corpus.jsonl is expected in it"),

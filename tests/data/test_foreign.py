@@ -213,12 +213,12 @@ def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:
     )
     queries = written(tmp_path, "queries.jsonl", made.as_lines([{"_id": "q1", "text": "дуб?"}]))
     qrels = written(tmp_path, "qrels.txt", "q1 0 p1 2\nq1 0 p2 -1\n")
-    assert data.beir.files(tmp_path, None)[:2] == ([corpus], queries)
-    (question,) = data.beir.read(corpus, queries, qrels).questions
+    assert data.beir.files(tmp_path, None)[:2] == ([corpus], [queries])
+    (question,) = data.beir.read([corpus], [queries], [qrels]).questions
     assert dict(question.relevant) == {"p1": 2.0}
     broken = written(tmp_path, "qrels.txt", "q1 0 p1 2\nq1 p2 1\n")
     with pytest.raises(DatasetError, match=r"qrels\.txt, line 2: 3 columns instead of 4"):
-        data.beir.read(corpus, queries, broken)
+        data.beir.read([corpus], [queries], [broken])
 
 
 def test_adding_decisions_leaves_the_knowledge_base_as_it_is(tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ MADE_LATER = {
     "ragbench.core.settings.mistakes": "words of a key's name, in other keys' names",
     "ragbench.llm.reply": "whole words side by side, of why a reply ended",
     "ragbench.llm.request": "the names of parameters, which stand there",
-    "ragbench.data.beir": "the name of a split, in the names of files",
     "ragbench.views.basics.web": "one class of signs, of names that a page tells",
     "ragbench.extras.testsets.drafting": "words of a quote, and of its passage the spaces between them",
 }

@@ -178,7 +178,8 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert places.data("campus:ru") == places.data("campus") == annexes.DATA
     assert places.data("mine") == places.data("../campus/x") == tmp_path / "data"
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "sources.ipynb").write_text("{}", encoding="utf-8")
+    (tmp_path / "notebooks" / "sources.ipynb").write_text('{"cells": ["import ragbench"]}', encoding="utf-8")
+    (tmp_path / "notebooks" / "mine.ipynb").write_text("{}", encoding="utf-8")
     (tmp_path / "data" / "campus").mkdir(parents=True)
     (tmp_path / "data" / "campus" / "dataset.toml").write_text("", encoding="utf-8")
     (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")

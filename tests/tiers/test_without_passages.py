@@ -31,11 +31,13 @@ def service(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServiceS
     monkeypatch.chdir(project)
     (project / "q.csv").write_text("\n".join(["question,expected_answer", *QUESTIONS]), encoding="utf-8")
     done = ragbench("load", "questions", "q.csv", "--name", "asked")
-    assert "Next: ragbench run tier3_end_to_end --dataset asked" in one_line(done.stdout), done.stderr
+    assert "Next: ragbench run dataset --dataset asked" in one_line(done.stdout), done.stderr
     with ServiceServer(answer).running() as running:
         own = f'url = "{running.url}"\npassages = "sources[].text"\n'
         add(project, f'[systems.prod]\n{own}answer = "answer"\n[systems.search]\n{own}')
         settings.load.cache_clear()
+        done = ragbench("load", "questions", "q.csv", "--name", "asked", "--replace")
+        assert "Next: ragbench run tier3_end_to_end --dataset asked" in one_line(done.stdout), done.stderr
         yield running
 
 
@@ -76,6 +78,7 @@ def test_retrieval_says_what_it_would_need(service: ServiceServer) -> None:
         done = ragbench("run", page, "-d", "asked", "-s", "prod", "--trust")
         said = one_line(done.stdout + done.stderr)
         assert f"{page} needs questions with relevant passages; asked:en has none" in said
-        assert f"ragbench load questions FILE --name NAME --chunks-from BASE){more}. What a service" in said
+        assert "ragbench load questions FILE --name NAME --chunks-from BASE), such as documents" in said
+        assert f"(ragbench load documents FOLDER --name BASE){more}. What a service" in said
         assert "answers by itself is measured by tier3_end_to_end" in said
     assert not service.asked
