@@ -477,3 +477,11 @@ def test_paragraphs_of_squad_may_stand_alone_and_narratives_have_their_summary(t
         [sample] = read_samples(written(tmp_path / f"{number}.json", json.dumps(rows)))
         assert (sample.user_input, sample.reference) == ("When?", "8")
         assert [chunk.text for chunk in sample.contexts or ()] == ["Opens at 8."]
+
+
+def test_turns_of_questions_and_answers_are_a_sample_each(tmp_path: Path) -> None:
+    turns = [{"question": "Open?", "answer": "Yes"}, {"question": "Late?", "answer": "Yes"}, {"question": "Who?"}]
+    read = read_samples(written(tmp_path / "a.jsonl", json.dumps({"id": "d", "turns": turns})))
+    assert [(one.id, one.user_input, one.response) for one in read] == [
+        ("d.1", "Open?", "Yes"), ("d.2", "Late?", "Yes"), ("d.3", "Who?", None),
+    ]  # fmt: skip
