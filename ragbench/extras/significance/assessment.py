@@ -368,8 +368,14 @@ def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) 
 
 def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
     import numpy as np
+    import pyarrow as pa
+    from pyarrow import compute
 
-    rows = [run.queries[query] for query in qrels if query in run.queries]
+    answered = [query for query in qrels if query in run.queries]
+    rows = [run.queries[query] for query in answered]
+    named = (
+        compute.is_in(run.queries[query].documents, pa.array([*qrels[query]], pa.large_string())) for query in answered
+    )
     return {
         "run": name,
         "tag": run.tag,
@@ -378,6 +384,7 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
         "queries_missing": len(qrels) - len(rows),
         "queries_not_judged": len(run.queries) - len(rows),
         "documents": sum(len(row.documents) for row in rows),
+        "documents_judged": sum(int(one.true_count) for one in named),
         "duplicates": sum(len(row.documents) - len(row.documents.unique()) for row in rows),
         "tied_scores": sum(len(row.scores) - len(np.unique(row.scores)) for row in rows),
     }

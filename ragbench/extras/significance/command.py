@@ -455,7 +455,16 @@ def trec(
             terminal.say(json_file, err=True)
     judged = assessment.facts["queries_judged"]
     empty = [run["run"] for run in assessment.facts["runs"] if run["queries_missing"] == judged]
-    _end_where_empty([f"{name} answers none of the judged queries, and its zeros are of no answers" for name in empty])
+    strange = [run["run"] for run in assessment.facts["runs"] if run["documents"] and not run["documents_judged"]]
+    _end_where_empty(
+        [
+            *(f"{name} answers none of the judged queries, and its zeros are of no answers" for name in empty),
+            *(
+                f"{name} names no document that is judged for its query: are their ids written alike?"
+                for name in strange
+            ),
+        ]
+    )
 
 
 def _say_missing(assessment: Assessment) -> None:

@@ -128,3 +128,12 @@ def test_what_only_describes_is_not_compared(tmp_path: Path, invoke: Callable[..
     made = json.loads(invoke(qrels, run, other, "-m", "Judged@10,RR", "--json", "-").stdout)
     assert {row["metric"] for row in made["estimates"]} == {"Judged@10", "RR"}
     assert {row["metric"] for row in made["comparisons"]} == {"RR"}
+
+
+def test_a_run_none_of_whose_documents_is_judged_is_measured_on_nothing(
+    tmp_path: Path, invoke: Callable[..., Any]
+) -> None:
+    qrels, run = written(tmp_path, "q.txt", "q1 0 d1 1\n"), written(tmp_path, "x.run", "q1 Q0 id:doc::d1 1 .5 t\n")
+    done = invoke(qrels, run)
+    assert done.exit_code == 4
+    assert "x names no document that is judged for its query: are their ids written alike?" in done.output
