@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.core import gaps, settings
+from ragbench.core.expectations import kind
 from ragbench.core.facts import Facts
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Evidence, Findings, Measurement, NamedComparison, NamedEstimate
@@ -530,4 +532,10 @@ def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:
     """
     from ragbench.report.keeping import kept
 
+    for run in runs:
+        if not isinstance(run, str | os.PathLike):
+            raise BenchError(
+                f"compare: {kind(run)} is no run; names, ids or folders of kept runs are expected (ragbench runs lists "
+                "them). Answers of two systems are compared by rb.score({'v1': …, 'v2': …}), values by rb.stats.compare"
+            )
     return compare_runs(*map(kept.find, runs), on_common_questions=on_common_questions)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ragbench as rb
 from ragbench import stats
 from ragbench.core.language import translator
 from ragbench.core.measurement import NamedEstimate
@@ -527,3 +528,9 @@ def test_a_kept_setting_is_read_without_the_signs_of_its_form() -> None:
         assert changes.readable(text) == text
     alike = changes.Setting("models", "part", ("a",), ('["1"]', "[1]"))
     assert changes._read(alike) == alike, "two that differ are never made one"
+
+
+@pytest.mark.parametrize("values", [[1, 0], None, {"a": 1}])
+def test_what_is_no_run_is_told_what_compares_it(values: Any) -> None:
+    with pytest.raises(BenchError, match=r"is no run; names, ids or folders .*rb\.score.*rb\.stats\.compare"):
+        rb.compare(values, values)
