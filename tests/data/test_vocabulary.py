@@ -99,6 +99,9 @@ def test_spelling_does_not_tell_two_names_apart(name: str, joint: str) -> None:
         ),
         ({"inputs": {"query": "q"}, "outputs": {"answer": "m"}, "reference_outputs": {"answer": "g"}}, ("q", "m", "g")),
         ({"inputs": {"query": "q"}, "outputs": "m", "expectations": {"expected_response": "g"}}, ("q", "m", "g")),
+        ({"User": "q", "Assistant": "m", "gold": "g"}, ("q", "m", "g")),
+        ({"q": "q", "bot": "m", "gold": "g"}, ("q", "m", "g")),
+        ({"question": "q", "bot": "x", "user": "u", "answer": "m", "gold": "g"}, ("q", "m", "g")),
         ({"input": '{"question": "q"}', "output": '{"answer": "m"}', "expected": "g"}, ("q", "m", "g")),
     ],
 )  # fmt: skip
