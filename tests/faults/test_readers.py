@@ -95,7 +95,7 @@ class Touch:
 
 COMMANDS = (
     "score FILE -m exact_match", "load questions FILE --name x --dry-run", "load answers FILE --name x --dry-run",
-    "load history FILE --name x --dry-run", "significance FILE", "agree FILE",
+    "load dialogues FILE --name x --dry-run", "load history FILE --name x --dry-run", "significance FILE", "agree FILE",
     "journal import FILE", "trec FILE FILE",
 )  # fmt: skip
 ENDINGS = (".pkl", ".npy", ".json", ".jsonl", ".csv", ".parquet", ".json.gz", ".yaml", "")
