@@ -188,12 +188,8 @@ def files(folder: Path, split: str | None = "test") -> tuple[list[Path], list[Pa
     chosen = [there[role] if split is None else _of(split, there[role], folder) or there[role] for role in ROLES]
     if split is None:
         return chosen[0], chosen[1], [], []
-    groups = _grouped(there["qrels"], folder)
-    named = [words for words in groups if split.casefold() in words]
-    whole = [words for words in groups if words.isdisjoint(SPLITS)]
-    least = [words for words in named if len(words) == min(map(len, named))] or whole
-    if len(least) == 1:
-        return chosen[0], chosen[1], groups[least[0]], [path for path in there["qrels"] if path not in groups[least[0]]]
+    if (own := _judgements(split, _grouped(there["qrels"], folder))) is not None:
+        return chosen[0], chosen[1], own, [path for path in there["qrels"] if path not in own]
     listing = ", ".join(path.relative_to(folder).as_posix() for path in there["qrels"]) or "none"
     raise DatasetError(
         f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {listing}: --split names "
@@ -214,17 +210,23 @@ def _grouped(paths: Iterable[Path], folder: Path) -> dict[frozenset[str], list[P
     return groups
 
 
-def is_folder(path: Path, split: str | None = None) -> bool:
-    """Whether a folder holds a corpus, queries and judgements, those of that name where one is given."""
-    try:
-        return bool(files(path, split)) and (split is not None or bool(parts(path)["qrels"]))
-    except DatasetError:
-        return False
+def _judgements(split: str, groups: Mapping[frozenset[str], list[Path]]) -> list[Path] | None:
+    """Those of a split: of the files with its name the ones with fewest words beside it, else those of any split; None
+    where several could be meant."""
+    named = [words for words in groups if split.casefold() in words]
+    whole = [words for words in groups if words.isdisjoint(SPLITS)]
+    least = [words for words in named if len(words) == min(map(len, named))] or whole
+    return groups[least[0]] if len(least) == 1 else None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder holds a corpus, queries and judgements."""
+    return all(parts(path).values())
 
 
 def split_option(path: Path) -> str:
     """What names the judgements of a BEIR folder that are taken: nothing of test, else the first there are."""
-    groups = [*_grouped(parts(path)["qrels"], path)]
+    groups = _grouped(parts(path)["qrels"], path)
     own = [min(words.difference(*(other for other in groups if other != words)), default="") for words in groups]
-    split = next((name for name in (*SPLITS, *own) if name and is_folder(path, name)), "test")
+    split = next((name for name in (*SPLITS, *own) if name and _judgements(name, groups)), "test")
     return "" if split == "test" else f" --split {split}"

@@ -381,16 +381,9 @@ def choices_of(given: Any) -> dict[str, str]:
         given = {str(own["label"]): own["text"] for own in given}
     if isinstance(given, list):
         given = {named: text for place, text in enumerate(given) for named in (chr(ord("A") + place), str(place))}
-    named = (
-        {str(label).upper(): text for label, text in given.items() if text is not None}
-        if isinstance(given, Mapping)
-        else {}
-    )
-    return (
-        {label: str(text) for label, text in named.items()}
-        if all(isinstance(text, str | int | float) for text in named.values())
-        else {}
-    )
+    named = {label: text for label, text in given.items() if text is not None} if isinstance(given, Mapping) else {}
+    is_of_texts = all(isinstance(text, str | int | float) for text in named.values())
+    return {str(label).upper(): str(text) for label, text in named.items()} if is_of_texts else {}
 
 
 def chosen(named: Any, choices: Mapping[str, str]) -> Any:

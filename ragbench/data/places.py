@@ -32,12 +32,11 @@ NO_PAGES = ("quickstart.ipynb",)
 def notebooks() -> list[Path]:
     """All notebooks that a project has pages of, sorted; those that come with ragbench where it has none that speaks of
     ragbench."""
-    return _pages(own_notebooks()) or _pages(annexes.NOTEBOOKS)
+    return [path for path in _pages(own_notebooks()) if _is_of_ragbench(path)] or _pages(annexes.NOTEBOOKS)
 
 
 def _pages(folder: Path) -> list[Path]:
-    there = sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
-    return [path for path in there if _is_of_ragbench(path)]
+    return sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
 
 
 def _is_of_ragbench(notebook: Path) -> bool:

@@ -49,7 +49,7 @@ def is_table(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(row, Mapping | Sample) for row in value)
     is_file = isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value))  # noqa: PTH113 - of any length
-    return is_file or (is_frame(value))
+    return is_file or is_frame(value)
 
 
 def named_by_files(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:

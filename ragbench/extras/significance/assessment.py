@@ -373,9 +373,8 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
 
     answered = [query for query in qrels if query in run.queries]
     rows = [run.queries[query] for query in answered]
-    named = (
-        compute.is_in(run.queries[query].documents, pa.array([*qrels[query]], pa.large_string())) for query in answered
-    )
+    grades = (pa.array([*qrels[query]], pa.large_string()) for query in answered)
+    judged = (compute.is_in(row.documents, names) for row, names in zip(rows, grades, strict=True))
     return {
         "run": name,
         "tag": run.tag,
@@ -384,7 +383,7 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
         "queries_missing": len(qrels) - len(rows),
         "queries_not_judged": len(run.queries) - len(rows),
         "documents": sum(len(row.documents) for row in rows),
-        "documents_judged": sum(int(one.true_count) for one in named),
+        "documents_judged": sum(int(one.true_count) for one in judged),
         "duplicates": sum(len(row.documents) - len(row.documents.unique()) for row in rows),
         "tied_scores": sum(len(row.scores) - len(np.unique(row.scores)) for row in rows),
     }
