@@ -137,3 +137,8 @@ def test_a_run_none_of_whose_documents_is_judged_is_measured_on_nothing(
     done = invoke(qrels, run)
     assert done.exit_code == 4
     assert "x names no document that is judged for its query: are their ids written alike?" in done.output
+    one = written(tmp_path, "y.run", "q1 Q0 id:doc::d1 1 .5 t\nq1 Q0 d1 2 .4 t\n")
+    done = invoke(qrels, one, "--metrics", "mrr", "--json", tmp_path / "out.json")
+    assert done.exit_code == 0, done.output
+    [facts] = json.loads((tmp_path / "out.json").read_text())["facts"]["runs"]
+    assert (facts["documents"], facts["documents_judged"]) == (2, 1)
