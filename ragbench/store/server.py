@@ -98,8 +98,8 @@ def start(settings: Settings) -> ServerStatus:
     trust.require(*trust.named("database"))
     cluster = cluster_of(settings)
     seconds = 2 * settings.database.connect_seconds
-    if _problem(cluster, seconds) is None:
-        return status(settings)
+    if _problem(cluster, seconds) is None and (there := status(settings)).running:
+        return there  # else a process of it has died since, and it recovers
     with cluster.locked(2 * seconds):
         if (problem := _problem(cluster, seconds)) is not None:
             if is_full(problem):

@@ -135,6 +135,28 @@ def test_it_recovers_from_kill_9_of_one_of_its_processes(own: Settings) -> None:
             assert connection.scalar(text("SELECT 1")) == 1
 
 
+@pytest.mark.fault("database", tried="a process of the server that dies while it is looked at", count=1)
+def test_a_server_that_begins_to_recover_while_it_is_looked_at_is_waited_for(
+    own: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlalchemy import text
+
+    looked_at = server.status
+
+    def dying(settings: Settings) -> server.ServerStatus:
+        """The first status in which the server is recovering."""
+        monkeypatch.setattr(server, "status", looked_at)
+        os.kill(backend, signal.SIGKILL)
+        seen = (looked_at(settings) for _ in range(1000))
+        return next(status for status in seen if not status.running)
+
+    with Store.open(own) as store, store.engine.connect() as connection:
+        backend = connection.scalar(text("SELECT pg_backend_pid()")) or 0
+        monkeypatch.setattr(server, "status", dying)
+        assert server.start(own).running
+        connection.invalidate()
+
+
 @pytest.mark.fault("database", tried="a pid file that a dead server left", count=1)
 @pytest.mark.slow
 def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> None:
