@@ -14,10 +14,10 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import Said, moment, number, turns_of
+from ragbench.data.payloads import Said, dialogue_of, guess_of, moment, number, turns_of
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import columns_to_rows, listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, nobody_asks, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -460,7 +460,6 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-SIDES = {"user": "asks", "assistant": "answers"}
 DIALOGUE = (
     "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
     "role", "said", "time",
@@ -488,9 +487,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
                 continue
             turns = _turns(_said(fields, row, place, guessed), row, place)
             if session and not fields.keys() & {"messages", "questions"}:
-                said = ((("user", turn["question"]), ("assistant", turn["answer"])) for turn in turns)
-                parts = [{"role": role, "content": words} for pair in said for role, words in pair]
-                sessions.setdefault(session, []).append((at, parts))
+                sessions.setdefault(session, []).append((at, turns))
                 continue
             own = taken({"id": name}, fields, place, known)["id"]
             identifier = own or named_by("dialogue", *filter(None, [session]), *(str(one["question"]) for one in turns))
@@ -512,10 +509,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     if not made:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = made
-    brought.notes += known.notes()
-    if guessed:
-        sides = (f"{cut_list(names)} for the one who {SIDES[side]}" for side, names in guessed.items())
-        brought.notes.append(f"no message says who asks and who answers; taken is {', '.join(sides)}")
+    brought.notes += [*known.notes(), *guess_of(guessed)]
     if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
         brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
     return brought
@@ -532,20 +526,22 @@ def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dic
 def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
     """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
     `turns_of`. Raises DatasetError."""
-    if (said := turns_of(fields.get("messages", fields.get("user_input")), guessed)) is not None:
-        return said
-    if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
+    turns, before = turns_in(fields, place), None
+    if not turns and "messages" in fields:
+        before = dialogue_of(fields["messages"], guessed)
+    elif not turns:
+        before = turns_of(fields.get("user_input"), guessed)
+    if "user_input" in fields and fields.keys() & {"session", "messages"} and ("messages" in fields or before is None):
+        turns = turns or [dict(fields)]
+    if not turns and before is None:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
-        if isinstance(given := opened(fields.get("messages")), list) and given:
-            why = (
-                "none says who asks and who answers; role = user or assistant (type, from) is expected in each, or the "
-                "names of two who speak"
-            )
-            raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
+        if "messages" in fields:
+            raise nobody_asks(fields["messages"], place)
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    samples = [sample_in(turn, place) for turn in turns or [dict(fields)]]
-    return [Said(own.user_input or "", own.reference or own.response) for own in samples]
+    samples, asked = [sample_in(turn, place) for turn in turns], {said.question for said in before or ()}
+    then = (Said(own.user_input or "", own.reference or own.response) for own in samples if own.user_input not in asked)
+    return [*(before or ()), *then]

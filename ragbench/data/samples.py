@@ -21,6 +21,8 @@ from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
+    dialogue_of,
+    guess_of,
     label,
     passage_of,
     question_of,
@@ -35,27 +37,16 @@ from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 if TYPE_CHECKING:
     import pandas as pd
 
-READ = (
-    "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "choices", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
-    "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
-    "system", "shown", "rater", "value",
-)  # fmt: skip
+SAID = frozenset((
+    "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts", "reference_context_ids",
+    "questions", "messages", "rubric", "nuggets", "citations", "trajectory", "reference_tool_calls",
+    "reference_topics",
+))  # fmt: skip
+"""Fields without any of which a row says nothing."""
+READ = SAID.union((
+    "id", "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
+))  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {
-    "id",
-    "choices",
-    "repeat",
-    "cost",
-    "language",
-    "cluster",
-    "session",
-    "system",
-    "shown",
-    "rater",
-    "value",
-}
-"""Of these, fields without any of which a row says nothing."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
 PERSON = "people"
@@ -186,7 +177,7 @@ def streamed(
             count += len(made)
             yield from ((place, sample) for sample in made)
     if forms is not None:
-        forms.unread += known.notes()
+        forms.unread += [*known.notes(), *guess_of(forms.guessed)]
         forms.format = known.format
         column = known.read.get("value", "")
         if labelled[False]:
@@ -292,12 +283,12 @@ def samples_of(
             raise DatasetError(f"{place}: {_nothing(known)} (in Python columns = {{'answer': 'COLUMN'}})")
         if not known.read and not any(map(field_of, set().union(*(row for _, row in placed)))):  # all may hold nothing
             raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
-    if forms is not None:
-        forms.unread += known.notes()
     samples: list[Sample] = []
     for where, item in items:
         made = [item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item), forms)
         samples += made
+    if forms is not None:
+        forms.unread += [*known.notes(), *guess_of(forms.guessed)]
     named = dict.fromkeys(sample.system for sample in samples)
     if len(named) > 1 and None in named:
         others = cut_list(filter(None, named))
@@ -333,7 +324,7 @@ def _refuse_torn(sample: Sample) -> None:
 def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
     Raises DatasetError for lists that are not as long."""
-    asked = opened(item.get("questions", item.get("messages")))
+    asked = opened(item.get("questions", item.get("messages")))  # texts of a dialogue alone are said in turn
     answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
@@ -345,7 +336,9 @@ def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
         for name, own in given.items()
         if isinstance(own, list) and own
     }
-    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
+    if lists.keys() <= {"user_input" if "questions" not in item else ""} or not all(
+        isinstance(text, str | None) for own in lists.values() for text in own
+    ):
         return []
     if len({len(own) for own in lists.values()}) > 1:
         told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
@@ -357,6 +350,8 @@ def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
+    if isinstance(asked := opened(item.get("questions")), str):
+        item = {"user_input": asked, **{name: value for name, value in item.items() if name != "questions"}}
     if rows := turns_in(item, place):
         name = _name(item.get("id", number))
         return [
@@ -364,33 +359,39 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             for turn, row in enumerate(rows, 1)
         ]
     item = payloads.of_agent(item)
-    for field in ("messages", "user_input"):
-        turns = turns_of(item.get(field))
-        if turns is None:
-            continue
-        rest = {name: value for name, value in item.items() if name not in (field, "messages")}
-        if field == "messages" and "user_input" in item:
-            return [sample_in(rest, place, number, forms)]  # the dialogue before a question that stands by itself
-        whole = sample_in(rest, place, number, forms)
-        last = len(turns)
-        is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
-        return [
-            dataclasses.replace(
-                whole,
-                id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
-                user_input=said.question,
-                response=(whole.response or said.answer) if turn == last else said.answer,
-                contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
-                reference=whole.reference if turn == last else None,
-                references=whole.references if turn == last else (),
-                cluster=whole.cluster or whole.id,
-            )
-            for turn, said in enumerate(turns, 1)
-            if not is_history or turn == last
-        ]
-    if "user_input" not in item and isinstance(item.get("messages"), str):
-        item = {**item, "user_input": item["messages"]}
-    return [sample_in(item, place, number, forms)]
+    guessed = {} if forms is None else forms.guessed
+    # before a question that stands by itself a dialogue is its history
+    turns = turns_of(item["user_input"]) if "user_input" in item else dialogue_of(item.get("messages"), guessed)
+    if turns is None and "messages" in item and not item.keys() & SAID - {"messages"}:
+        raise nobody_asks(item["messages"], place)
+    if turns is None:
+        return [sample_in(item, place, number, forms)]
+    rest = {name: value for name, value in item.items() if name not in ("user_input", "messages")}
+    whole = sample_in(rest, place, number, forms)
+    last = len(turns)
+    is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
+    return [
+        dataclasses.replace(
+            whole,
+            id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
+            user_input=said.question,
+            response=(whole.response or said.answer) if turn == last else said.answer,
+            contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
+            reference=whole.reference if turn == last else None,
+            references=whole.references if turn == last else (),
+            cluster=whole.cluster or whole.id,
+        )
+        for turn, said in enumerate(turns, 1)
+        if not is_history or turn == last
+    ]
+
+
+def nobody_asks(messages: Any, place: str) -> DatasetError:
+    """What is wrong with a dialogue without any turn."""
+    return DatasetError(
+        f"{place}: messages = {cut(messages)}: none says who asks and who answers; role = user or assistant (type, "
+        "from) is expected in each, or the names of two who speak; or pairs of question and answer, or texts in turn"
+    )
 
 
 def sample_in(
