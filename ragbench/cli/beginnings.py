@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -303,9 +303,10 @@ class Beginning:
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`, whose
+        error is raised then."""
         kind = ""
-        with suppress(ValueError):
+        with nullcontext() if numbered else suppress(ValueError):
             kind = trec.told(path, numbered=numbered)
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)

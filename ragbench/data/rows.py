@@ -135,12 +135,17 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
     for place, row in rows:
         paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
-        if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
+        asked_of = [
+            own.get("qas", own.get("qa_pairs" if "passage" in own else ""))
+            for own in paragraphs
+            if isinstance(own, dict)
+        ]
+        if len(asked_of) < len(paragraphs) or not all(isinstance(own, list) for own in asked_of):
             yield place, row
             continue
-        for paragraph in paragraphs:
-            about = {"title": row.get("title"), "context": paragraph.get("context")}
-            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
+        for paragraph, every in zip(paragraphs, asked_of, strict=True):
+            about = {"title": row.get("title"), "context": paragraph.get("context", paragraph.get("passage"))}
+            for asked in [asked for asked in every if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
 
@@ -325,7 +330,8 @@ def wrapped(value: Any) -> list[Any] | None:
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
-    return None
+    known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
+    return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:

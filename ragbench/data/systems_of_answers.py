@@ -41,7 +41,12 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     named = [next((own[name] for name in own if field_of(name) == "system"), None) for own in answers]
     if not answers or None in named or "system" in item:
         return [item]
-    return [{**item, "system": str(name), "response": own} for name, own in zip(named, answers, strict=True)]
+    fields = [{field_of(column): value for column, value in own.items()} for own in answers]
+    rest = {name: value for name, value in item.items() if name != "response"}
+    return [
+        {**rest, **({"messages": said["messages"]} if "messages" in said else {"response": own}), "system": str(name)}
+        for name, own, said in zip(named, answers, fields, strict=True)
+    ]
 
 
 def is_table(value: Any) -> bool:

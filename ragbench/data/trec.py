@@ -139,7 +139,7 @@ def read_qrels(path: Path | str) -> Qrels:
             if known != grade:
                 raise DatasetError(
                     f"{path}, {rows.place(row)}: query {query} and document {document} were judged {known:g} before "
-                    f"and {grade:g} here; keep one grade a pair"
+                    f"and {grade:g} here; keep one grade a pair, of several subtopics or people one of theirs"
                 )
     if not qrels:
         raise DatasetError(f"{path} holds no judgements; expected lines like {QRELS.line}")
@@ -491,7 +491,8 @@ def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Ite
         return
     named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
     row = {word: opened(own) for word, own in named if word in READ}
-    documents, lists = row.get("DOCUMENT"), [own for own in value.values() if _is_of_objects(own)]
+    documents = row.get("DOCUMENT")
+    lists = [own for name, own in value.items() if _is_of_objects(own) or (_is_graded(name) and isinstance(own, dict))]
     if isinstance(documents, Mapping):
         if all(isinstance(own, Mapping) for own in row.values()):  # by columns, as pandas writes them
             yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
@@ -549,6 +550,10 @@ def _is_of_numbers(values: list[Any]) -> bool:
     return is_plain and (is_first or any(number(own) is not None for own in values if not isinstance(own, str)))
 
 
+def _is_graded(name: Any) -> bool:
+    return key(name) in map(key, JUDGED["graded"])
+
+
 def _is_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(member, Mapping) for member in value)
 
@@ -563,10 +568,11 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
     ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))
+    words = " (0 for not relevant, 1, 2 … for more; of words yes and no alone are grades)" if number == "GRADE" else ""
     faults = [
         ("QUERY", is_query.to_numpy(False), "the query {} is no name; expected a text"),
         ("DOCUMENT", is_document.to_numpy(False), "the document {} is no name; expected a text"),
-        (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number; expected {form.line}"),
+        (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number{words}; expected {form.line}"),
     ]
     if form.rank is not None:
         ranks = _numbers(rows.values["RANK"], named=form.header)
