@@ -14,7 +14,7 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import Said, dialogue_of, guess_of, moment, number, turns_of
+from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import columns_to_rows, listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, nobody_asks, sample_in, turns_in
@@ -485,7 +485,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
                 if fields.get("said"):  # else a step of a program
                     sessions.setdefault(session, []).append((at, [{"role": fields["role"], "content": fields["said"]}]))
                 continue
-            turns = _turns(_said(fields, row, place, guessed), row, place)
+            turns = _turns(fields, row, place, guessed)
             if session and not fields.keys() & {"messages", "questions"}:
                 sessions.setdefault(session, []).append((at, turns))
                 continue
@@ -503,7 +503,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
             if not session:
                 raise DatasetError(f"{place}messages of no dialogue; --column session=COLUMN says where it is named")
             messages = [message for _, part in timed for message in part]
-            turns = _turns(_said({"messages": messages}, {}, place, guessed), {}, place)
+            turns = _turns({"messages": messages}, {}, place, guessed)
             made.put(session, checked(Dialogue, {"id": session, "turns": turns}, place))
     brought.left_out += left_out.told
     if not made:
@@ -515,25 +515,15 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dict[str, str | None]]:
-    """What was said as the turns of a record. Raises DatasetError for a turn without a question."""
-    return [
-        {"question": _question(each.question, row, f"{place}, turn {n}"), "answer": text(each.answer)}
-        for n, each in enumerate(said, 1)
-    ]
-
-
-def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
-    """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
-    `turns_of`. Raises DatasetError."""
-    turns, before = turns_in(fields, place), None
-    if not turns and "messages" in fields:
-        before = dialogue_of(fields["messages"], guessed)
-    elif not turns:
-        before = turns_of(fields.get("user_input"), guessed)
-    if "user_input" in fields and fields.keys() & {"session", "messages"} and ("messages" in fields or before is None):
-        turns = turns or [dict(fields)]
-    if not turns and before is None:
+def _turns(
+    fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
+) -> list[dict[str, str | None]]:
+    """The turns of a row, whose own question follows its messages; guessed: as of `turns_of`. Raises DatasetError."""
+    before = {"messages": fields["messages"]} if fields.keys() >= {"messages", "user_input"} else {}
+    rows, _ = turns_in(before or fields, place, guessed)
+    if before or (not rows and fields.keys() >= {"session", "user_input"}):
+        rows.append({name: value for name, value in fields.items() if name != "messages"})
+    if not rows:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
@@ -542,6 +532,13 @@ def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    samples, asked = [sample_in(turn, place) for turn in turns], {said.question for said in before or ()}
-    then = (Said(own.user_input or "", own.reference or own.response) for own in samples if own.user_input not in asked)
-    return [*(before or ()), *then]
+    said = [sample_in(own, place) for own in rows]
+    if before and said[-1].user_input in {own.user_input for own in said[:-1]}:
+        said.pop()
+    return [
+        {
+            "question": _question(own.user_input, row, f"{place}, turn {n}"),
+            "answer": text(own.reference or own.response),
+        }
+        for n, own in enumerate(said, 1)
+    ]

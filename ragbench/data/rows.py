@@ -133,19 +133,16 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
     """The rows, those of SQuAD's articles and paragraphs question by question; a paragraph without any is a row by
     itself."""
     for place, row in rows:
+        if row.keys() >= {"passage", "qa_pairs"}:  # of DROP
+            row = {"context": row["passage"], "qas": row["qa_pairs"]}
         paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
-        asked_of = [
-            own.get("qas", own.get("qa_pairs" if "passage" in own else ""))
-            for own in paragraphs
-            if isinstance(own, dict)
-        ]
-        if len(asked_of) < len(paragraphs) or not all(isinstance(own, list) for own in asked_of):
+        if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
             yield place, row
             continue
-        for paragraph, every in zip(paragraphs, asked_of, strict=True):
-            about = {"title": row.get("title"), "context": paragraph.get("context", paragraph.get("passage"))}
-            for asked in [asked for asked in every if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
+        for paragraph in paragraphs:
+            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
 

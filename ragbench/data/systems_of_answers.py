@@ -38,14 +38,13 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     answers = opened(item.get("response"))
     if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
         return [item]
-    named = [next((own[name] for name in own if field_of(name) == "system"), None) for own in answers]
-    if not answers or None in named or "system" in item:
+    own = [{field_of(name): said for name, said in answer.items()} for answer in answers]
+    if not answers or any(said.get("system") is None for said in own) or "system" in item:
         return [item]
-    fields = [{field_of(column): value for column, value in own.items()} for own in answers]
-    rest = {name: value for name, value in item.items() if name != "response"}
+    read = ("system", "messages", "response")
     return [
-        {**rest, **({"messages": said["messages"]} if "messages" in said else {"response": own}), "system": str(name)}
-        for name, own, said in zip(named, answers, fields, strict=True)
+        {**item, "response": answer, **{name: value for name, value in said.items() if name in read}}
+        for answer, said in zip(answers, own, strict=True)
     ]
 
 
