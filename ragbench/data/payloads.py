@@ -271,10 +271,8 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
         if side == "user" and content:
             turns.append(Said(content))
             is_asked = True
-        elif (
-            side == "user" and content is None
-        ):  # what is said to an image, or to words that are gone, answers no other
-            is_asked = is_asked and turns[-1].answer is None
+        elif side == "user" and content is None:
+            is_asked = is_asked and turns[-1].answer is None  # what answers an image, or words that are gone, is none
         elif side == "assistant" and content and is_asked:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
                               and name not in PARTS.says), None)  # fmt: skip
@@ -288,14 +286,12 @@ def dialogue_of(value: Any, guessed: dict[str, dict[str, None]]) -> list[Said] |
     value = opened(value)
     texts = [value] if isinstance(value, str) else value
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-        named = _SPEAKS.split("\n".join(texts))
-        value = [{"role": role, "content": said} for role, said in zip(named[1::2], named[2::2], strict=True)]
-        if named[0].strip() or len({role_of(message) for message in value}) < 2:
-            sides = itertools.cycle(("user", "assistant"))
-            value = [{"role": side, "content": text} for side, text in zip(sides, texts, strict=False)]
-            if len(texts) > 1:
-                guessed.setdefault("user", {})["every first of two texts"] = None
-                guessed.setdefault("assistant", {})["every second"] = None
+        before, *said = _SPEAKS.split("\n".join(texts))
+        named = list(zip(said[::2], said[1::2], strict=True))
+        if before.strip() or len({_SIDES.get(name.casefold()) for name, _ in named}) < 2:
+            names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
+            named = list(zip(itertools.cycle(names), texts, strict=False))
+        value = [{"role": name, "content": text} for name, text in named]
     return turns_of(value, guessed)
 
 
@@ -309,15 +305,11 @@ def guess_of(guessed: Mapping[str, Iterable[str]]) -> list[str]:
 def _messages(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The messages of an object that names what is asked and what is answered, or that calls what is said as who says
     it; any other as it is."""
-    spoken, paired = (
-        {side: name for name in entry if (side := sides.get(key(name)))} for sides in (_SPEAKERS, _PAIRED)
-    )
-    both = (own for own in (spoken, paired) if own.keys() >= {"user", "assistant"})
-    sides = next(both, {} if entry.keys() & {*PARTS.says} else spoken or paired)
-    if not sides or role_of(entry) is not None:
-        return [entry]
-    rest = {name: own for name, own in entry.items() if name not in sides.values()}
-    return [{**rest, "role": side, "content": entry[sides[side]]} for side in ("user", "assistant") if side in sides]
+    for sides in (_PAIRED, _SPEAKERS) if role_of(entry) is None else ():
+        own = {side: entry[name] for name in entry if (side := sides.get(key(name)))}
+        if own.keys() >= {"user", "assistant"} or (own and not entry.keys() & {*PARTS.says}):
+            return [{**entry, "role": side, "content": own[side]} for side in ("user", "assistant") if side in own]
+    return [entry]
 
 
 def _words(message: Mapping[str, Any]) -> str | None:

@@ -37,15 +37,15 @@ from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 if TYPE_CHECKING:
     import pandas as pd
 
-SAID = frozenset((
+SAID = (
     "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts", "reference_context_ids",
     "questions", "messages", "rubric", "nuggets", "citations", "trajectory", "reference_tool_calls",
     "reference_topics",
-))  # fmt: skip
+)  # fmt: skip
 """Fields without any of which a row says nothing."""
-READ = SAID.union((
-    "id", "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
-))  # fmt: skip
+READ = (
+    "id", *SAID, "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
+)  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
@@ -369,7 +369,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
     if not rows:
-        if "messages" in item and not item.keys() & SAID - {"messages"}:
+        if item.keys() & SAID == {"messages"}:
             raise nobody_asks(item["messages"], place)
         return [sample_in(item, place, number, forms)]
     name = _name(item.get("id", number))

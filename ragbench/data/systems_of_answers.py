@@ -11,6 +11,7 @@ from typing import Any
 from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.payloads import dialogue_of
 from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
@@ -77,7 +78,9 @@ class Numbers:
 
     def of(self, item: Mapping[str, Any]) -> int:
         """The number of the next row. Raises DatasetError for one whose id is that of another question."""
-        asked, name = item.get("user_input", item.get("messages")), item.get("id")
+        said = None if "user_input" in item else dialogue_of(item.get("messages"), {})
+        asked = [own.question for own in said] if said else item.get("user_input", item.get("messages"))
+        name = item.get("id")
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
         if asked is None or name is not None:

@@ -43,6 +43,7 @@ BLOCK = 1 << 19  # bytes of lines that are split at once: words take more memory
 LOOKED_AT = 50  # rows that tell what a file is
 _SUFFIXES = {*PACKINGS[1:], *TABLES, ".run", ".qrels", ".qrel", ".trec", ".txt", ".res"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+GRADED = {*map(key, JUDGED["graded"])}
 NUMBERS = ("GRADE", "SCORE", "RANK", "PLACE")
 READ = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
 """Words of a line that are read, and those among them that are numbers."""
@@ -492,7 +493,9 @@ def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Ite
     named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
     row = {word: opened(own) for word, own in named if word in READ}
     documents = row.get("DOCUMENT")
-    lists = [own for name, own in value.items() if _is_of_objects(own) or (_is_graded(name) and isinstance(own, dict))]
+    lists = [
+        own for name, own in value.items() if _is_of_objects(own) or (key(name) in GRADED and isinstance(own, dict))
+    ]
     if isinstance(documents, Mapping):
         if all(isinstance(own, Mapping) for own in row.values()):  # by columns, as pandas writes them
             yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
@@ -548,10 +551,6 @@ def _is_of_numbers(values: list[Any]) -> bool:
     is_plain = not any(isinstance(own, Mapping | list) for own in values)
     is_first = not isinstance(values[0], str) or number(values[0]) is not None if values else False
     return is_plain and (is_first or any(number(own) is not None for own in values if not isinstance(own, str)))
-
-
-def _is_graded(name: Any) -> bool:
-    return key(name) in map(key, JUDGED["graded"])
 
 
 def _is_of_objects(value: Any) -> bool:

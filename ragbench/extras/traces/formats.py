@@ -85,7 +85,7 @@ def format_of(record: Mapping[str, Any]) -> str:
     if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
         return known
     fields = {field_of(name) for name in record}
-    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
+    return TABLE if fields & {"user_input", "messages"} or len(fields.intersection(SAID)) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
