@@ -558,7 +558,7 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if key(name) == key(wanted)), None)
 
 
-_NO_PASSAGE = re.compile(r"\w+://\S+|\S+\.[A-Za-z]{2,5}|[\d.,]+|true|false", re.IGNORECASE)
+_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
 
 
 def _is_named(value: Any) -> bool:

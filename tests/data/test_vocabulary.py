@@ -64,7 +64,7 @@ ALONE = {
         "desired_output «Золотой ответ» «Образец ответа» Референс «Ответ (ожидаемый)» «Допустимые ответы»"
     ),
     "contexts": (
-        "retrieved top_k_docs reranked_documents docs_retrieved used_context prompt_context retriever_output "
+        "top_k_docs reranked_documents docs_retrieved used_context prompt_context retriever_output "
         "Отрывки «Поисковая выдача» «Найденные чанки» «Использованный контекст» «Контекст из базы»"
     ),
 }  # fmt: skip
@@ -97,11 +97,11 @@ def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) ->
     assert Columns().of({**usual, name: told}, "row")[field] == usual[field]
 
 
-@pytest.mark.parametrize("cell", [5, "5", ["a.md", "b.pdf"], True, "https://example.com/kb"])
+@pytest.mark.parametrize("cell", [5, "5", ["a.md", "правила.pdf"], True, ["doc-17"], "https://example.com/kb"])
 def test_what_counts_or_names_passages_is_none(cell: Any) -> None:
     known = Columns()
-    assert "contexts" not in known.of({"question": "q", "retrieved": cell}, "row")
-    assert known.notes()[0].startswith("not read, as no field is called so: retrieved (is retrieved the contexts?")
+    assert "contexts" not in known.of({"question": "q", "background": cell}, "row")
+    assert known.notes()[0].startswith("not read, as no field is called so: background")
 
 
 def test_no_name_is_two_fields() -> None:
