@@ -303,7 +303,7 @@ class Beginning:
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then; numbered: as of `trec.told`, with its fault."""
+        """Whether a file is a run or judgements, which it is taken for; numbered: as of `trec.told`, and its faults."""
         kind = ""
         with nullcontext() if numbered else suppress(ValueError):
             kind = trec.told(path, numbered=numbered)
