@@ -30,7 +30,7 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import dialogue_of, passage_of
+from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
@@ -580,7 +580,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "decisions"
     if "response" in read:
         return "answers"
-    turns = dialogue_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
     if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):

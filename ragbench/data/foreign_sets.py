@@ -17,7 +17,7 @@ from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import columns_to_rows, listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, nobody_asks, sample_in, turns_in
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -518,23 +518,18 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
 def _turns(
     fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
 ) -> list[dict[str, str | None]]:
-    """The turns of a row, whose own question follows its messages; guessed: as of `turns_of`. Raises DatasetError."""
-    before = {"messages": fields["messages"]} if fields.keys() >= {"messages", "user_input"} else {}
-    rows, _ = turns_in(before or fields, place, guessed)
-    if before or (not rows and fields.keys() >= {"session", "user_input"}):
-        rows.append({name: value for name, value in fields.items() if name != "messages"})
+    """The turns of a row, of its messages where it has any; guessed: as of `turns_of`. Raises DatasetError."""
+    is_asked = "user_input" in fields and "messages" not in fields
+    rows, _ = turns_in({n: own for n, own in fields.items() if n != "user_input" or is_asked}, place, guessed)
+    rows = rows or ([dict(fields)] if is_asked and "session" in fields else [])
     if not rows:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
-        if "messages" in fields:
-            raise nobody_asks(fields["messages"], place)
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    said = [sample_in(own, place) for own in rows]
-    if before and said[-1].user_input in {own.user_input for own in said[:-1]}:
-        said.pop()
+    said = (sample_in(own, place) for own in rows)
     return [
         {
             "question": _question(own.user_input, row, f"{place}, turn {n}"),

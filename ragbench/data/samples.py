@@ -21,7 +21,6 @@ from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
-    dialogue_of,
     guess_of,
     label,
     passage_of,
@@ -347,7 +346,13 @@ def turns_in(
         rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
         return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
     # before a question that stands by itself a dialogue is its history
-    turns = turns_of(item["user_input"]) if "user_input" in item else dialogue_of(item.get("messages"), guessed)
+    turns = turns_of(item["user_input"]) if "user_input" in item else turns_of(item.get("messages"), guessed)
+    if turns is None and "messages" in item and "user_input" not in item:
+        raise DatasetError(
+            f"{place}: messages = {cut(item['messages'])}: none says who asks and who answers; role = user or "
+            "assistant (type, from) is expected in each, or the names of two who speak; or pairs of question and "
+            "answer, or texts in turn"
+        )
     if turns is None:
         return [], False
     rest = {name: value for name, value in item.items() if name not in ("user_input", "messages")}
@@ -369,20 +374,10 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
     if not rows:
-        if item.keys() & SAID == {"messages"}:
-            raise nobody_asks(item["messages"], place)
         return [sample_in(item, place, number, forms)]
     name = _name(item.get("id", number))
     named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
     return [sample_in({"session": name, **row}, place, number, forms) for row in (rows[-1:] if is_history else named)]
-
-
-def nobody_asks(messages: Any, place: str) -> DatasetError:
-    """What is wrong with a dialogue without any turn."""
-    return DatasetError(
-        f"{place}: messages = {cut(messages)}: none says who asks and who answers; role = user or assistant (type, "
-        "from) is expected in each, or the names of two who speak; or pairs of question and answer, or texts in turn"
-    )
 
 
 def sample_in(
