@@ -19,7 +19,7 @@ from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion,
 from ragbench.data.rows import columns_to_rows, listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import READS, Columns
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -123,8 +123,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
-QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
+QUESTION = (*KINDS, *READS["question"])
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -460,12 +459,6 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-DIALOGUE = (
-    "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
-    "role", "said", "time",
-)  # fmt: skip
-
-
 def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
     them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
@@ -474,7 +467,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
+    brought, left_out, known = Brought(), LeftOut(), Columns(columns, READS["dialogue"])
     made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
     guessed: dict[str, dict[str, None]] = {}
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):

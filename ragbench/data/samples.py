@@ -31,20 +31,14 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SAID = (
-    "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts", "reference_context_ids",
-    "questions", "messages", "rubric", "nuggets", "citations", "trajectory", "reference_tool_calls",
-    "reference_topics",
-)  # fmt: skip
+SAID = READS["said"]
 """Fields without any of which a row says nothing."""
-READ = (
-    "id", *SAID, "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
-)  # fmt: skip
+READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
