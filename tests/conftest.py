@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +105,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(20_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
+    gc.set_threshold(100_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of a test that passes nobody asks the keywords: they are most of what processes would tell of it."""
+    report = yield
+    if report.passed:
+        report.keywords = {}
+    return report
 
 
 @pytest.fixture(scope="session")
