@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
-        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=15)
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=10)
         hypothesis.settings.register_profile("searching", deadline=None, max_examples=60)  # of `make slow`
         if not profile:
             hypothesis.settings.load_profile("unhurried")

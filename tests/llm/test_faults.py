@@ -41,9 +41,9 @@ class TestFaults:
         assert {request.fault for request in server.requests} == {"", *FAULTS_30}
         assert server.calls <= 1.6 * len(texts)
 
-    @pytest.mark.fault("hang", tried="ways to fail × limits", count=18)
+    @pytest.mark.fault("hang", tried="ways to fail × limits", count=12)
     @pytest.mark.parametrize("fault", ["hang", "drip", "reset", "half", "html", "500"])
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_every_fault_ends_within_its_limit(self, fault: str, limit: float) -> None:
         with scripted(f"!{fault}").running() as server:
             began = time.monotonic()
@@ -54,8 +54,8 @@ class TestFaults:
         expected = Status.TIMEOUT if fault in ("hang", "drip") else Status.JUDGE_ERROR
         assert found[0].status is expected
 
-    @pytest.mark.fault("hang", tried="ways to fail × limits", count=6)
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.fault("hang", tried="ways to fail × limits", count=4)
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_a_refused_connection_and_no_tls_end_within_the_limit(self, limit: float) -> None:
         with ChatServer().running() as server:
             pass
@@ -63,8 +63,8 @@ class TestFaults:
         assert ask(server, ["x"], patience_seconds=limit)[0].status is Status.JUDGE_ERROR
         assert in_time(time.monotonic() - began, limit)
 
-    @pytest.mark.fault("hang", tried="servers that speak no TLS", count=3)
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.fault("hang", tried="servers that speak no TLS", count=2)
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_a_server_without_tls_is_named_at_once(self, limit: float) -> None:
         async def work() -> None:
             async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
