@@ -33,7 +33,7 @@ from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
-from ragbench.data.samples import read_samples
+from ragbench.data.samples import READ, read_samples
 from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
@@ -320,19 +320,20 @@ class Beginning:
         is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
         if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
             kind = "questions"  # the answers are what those are to give
-        which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
+        known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
+        which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
+            left_out = [f"left out: {forms.left_out.said}"] if forms.left_out.counts else []
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
-            left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
                     raise ValueError("answers without questions, references or ids: nothing tells what they answer")
-                self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
-            read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
+                self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
+            read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples)
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")

@@ -125,6 +125,8 @@ def rows_of(given: Any, *, place: str) -> Iterator[Any]:
 def fields_of(value: Any) -> Mapping[str, Any] | None:
     """The fields of an object of a framework, a pydantic model or a data class, with its text and its role where these
     are properties; None for anything else."""
+    if isinstance(value, str | list | dict):
+        return None
     kind = type(value)
     names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if not isinstance(names, Mapping):

@@ -121,7 +121,7 @@ def test_two_tables_of_answers_are_two_systems(empty: Path) -> None:
 
 
 def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
-    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "mood": 1}])
+    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "comment": "c", "mood": 1}])
     write_lines(empty / "asked.jsonl", [{"question": "q", "gold": "a"}])
     other_table(empty)
     (empty / "notes.bin").write_bytes(b"\0\1")
@@ -131,8 +131,8 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     done = ragbench("init")
     said = done.stdout.splitlines()
     assert (
-        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: mood)"
-        in said
+        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: "
+        "comment, mood)" in said
     )
     assert any(line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold)") for line in said)
     assert "✓ handbook: 1 document" in said

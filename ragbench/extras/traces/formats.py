@@ -102,7 +102,7 @@ def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | P
 def _of_row(record: Mapping[str, Any], name: str) -> Iterator[Span]:
     """The trace of a row; of a dialogue one for each question. Beside an answer DeepEval says what it took."""
     known = {key(column): value for column, value in record.items()}
-    for sample in samples_of(dict(record), "a row", numbered=name):
+    for sample in samples_of(dict(record), "a row", number_of=lambda _: name):
         yield Span(
             sample.id,
             "row",
