@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from contextlib import suppress
 from typing import Any
 
@@ -268,8 +269,11 @@ class TestSyncCalls:
         with pytest.raises(RuntimeError, match="await the coroutine"):
             run(nested())
 
-    def test_garbage_is_looked_for_less_often_while_work_is_under_way_and_then_as_before(self) -> None:
-        usual = gc.get_threshold()
+    def test_garbage_is_looked_for_less_often_while_work_is_under_way_and_then_as_before(
+        self, request: pytest.FixtureRequest
+    ) -> None:
+        request.addfinalizer(partial(gc.set_threshold, *gc.get_threshold()))
+        gc.set_threshold(*(usual := (700, 10, 10)))  # as Python begins, and tests do not
 
         async def inner() -> int:
             return gc.get_threshold()[0]
