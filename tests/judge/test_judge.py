@@ -9,8 +9,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
