@@ -558,16 +558,17 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if key(name) == key(wanted)), None)
 
 
-_ADDRESS = re.compile(r"\s*+(\w+://\S+|\S+\.[A-Za-z]{2,5})\s*+")
+_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
 
 
 def _is_named(value: Any) -> bool:
-    """Whether a cell names where passages are from, by files, addresses or titles, and holds none."""
+    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
     parts = opened(value)
     return all(
-        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
+        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping)
+        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
         for part in (parts if isinstance(parts, list) else [parts])
-    )
+    )  # fmt: skip
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:
