@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -30,7 +30,7 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import passage_of, turns_of
+from ragbench.data.payloads import dialogue_of, passage_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
@@ -303,9 +303,9 @@ class Beginning:
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        """Whether a file is a run or judgements, which it is taken for; numbered: as of `trec.told`, and its faults."""
         kind = ""
-        with suppress(ValueError):
+        with nullcontext() if numbered else suppress(ValueError):
             kind = trec.told(path, numbered=numbered)
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)
@@ -580,7 +580,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "decisions"
     if "response" in read:
         return "answers"
-    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
+    turns = dialogue_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
     if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):

@@ -150,6 +150,8 @@ class Forms:
     """Rows and passages that cannot be used."""
     format: str = ""
     """The known format that the rows are of."""
+    guessed: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Who is taken for the one who asks, and for who answers, where nothing says it."""
     labels: str = ""
     """A sentence on people's labels of the answers, where there are any."""
 

@@ -133,6 +133,8 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
     """The rows, those of SQuAD's articles and paragraphs question by question; a paragraph without any is a row by
     itself."""
     for place, row in rows:
+        if row.keys() >= {"passage", "qa_pairs"}:  # of DROP
+            row = {"context": row["passage"], "qas": row["qa_pairs"]}
         paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
         if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
@@ -325,7 +327,8 @@ def wrapped(value: Any) -> list[Any] | None:
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
             return rows
-    return None
+    known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
+    return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:

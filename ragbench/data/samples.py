@@ -21,6 +21,8 @@ from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
+    dialogue_of,
+    guess_of,
     label,
     passage_of,
     question_of,
@@ -35,27 +37,16 @@ from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 if TYPE_CHECKING:
     import pandas as pd
 
+SAID = (
+    "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts", "reference_context_ids",
+    "questions", "messages", "rubric", "nuggets", "citations", "trajectory", "reference_tool_calls",
+    "reference_topics",
+)  # fmt: skip
+"""Fields without any of which a row says nothing."""
 READ = (
-    "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "choices", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
-    "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
-    "system", "shown", "rater", "value",
+    "id", *SAID, "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {
-    "id",
-    "choices",
-    "repeat",
-    "cost",
-    "language",
-    "cluster",
-    "session",
-    "system",
-    "shown",
-    "rater",
-    "value",
-}
-"""Of these, fields without any of which a row says nothing."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
 PERSON = "people"
@@ -208,7 +199,7 @@ def _read(
             count += len(made)
             yield from ((place, sample) for sample in made)
     if forms is not None:
-        forms.unread += known.notes()
+        forms.unread += [*known.notes(), *guess_of(forms.guessed)]
         forms.format = known.format
         column = known.read.get("value", "")
         if ids.paired:
@@ -331,67 +322,69 @@ def _refuse_torn(sample: Sample) -> None:
             )
 
 
-def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
-    Raises DatasetError for lists that are not as long."""
-    asked = opened(item.get("questions", item.get("messages")))
+def turns_in(
+    item: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
+) -> tuple[list[dict[str, Any]], bool]:
+    """The turns of a row that is a dialogue, of messages or of lists of texts as MT-bench and CoQA have questions and
+    answers, each with all else that the row has, its answer and reference at the last; none of any other row. And
+    whether those before the last are its history alone. guessed: as of `turns_of`. Raises DatasetError for lists that
+    are not as long."""
+    asked = opened(item.get("questions", item.get("messages")))  # texts of a dialogue alone are said in turn
     answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
     elif not isinstance(asked, list) or "user_input" in item:
-        return []
+        asked = answered = right = None
     given = {"user_input": asked, "response": answered, "reference": right}
     lists = {
         name: [question_of(part) if isinstance(part, Mapping) and "questions" in item else part for part in own]
         for name, own in given.items()
         if isinstance(own, list) and own
     }
-    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
-        return []
-    if len({len(own) for own in lists.values()}) > 1:
-        told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
-        raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
-    rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
-    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)]
+    is_of_texts = all(isinstance(text, str | None) for own in lists.values() for text in own)
+    if is_of_texts and lists.keys() - (set() if "questions" in item else {"user_input"}):
+        if len({len(own) for own in lists.values()}) > 1:
+            told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
+            raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
+        rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
+        return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
+    # before a question that stands by itself a dialogue is its history
+    turns = turns_of(item["user_input"]) if "user_input" in item else dialogue_of(item.get("messages"), guessed)
+    if turns is None:
+        return [], False
+    rest = {name: value for name, value in item.items() if name not in ("user_input", "messages")}
+    ends = {name: rest.pop(name) for name in ("response", "reference") if name in rest}
+    is_history = turns[-1].answer is None and (len(turns) == 1 or any(ends.values()))
+    rows = [
+        {**rest, "user_input": said.question, "response": said.answer, "contexts": rest.get("contexts", said.contexts)}
+        for said in turns
+    ]
+    rows[-1] |= {name: value for name, value in ends.items() if value}
+    return rows, is_history or (len(turns) == 1 and bool(ends.get("response")))
 
 
 def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if rows := turns_in(item, place):
-        name = _name(item["id"])
-        return [
-            sample_in({"cluster": name, **row, "id": f"{name}.{turn}"}, place, forms)
-            for turn, row in enumerate(rows, 1)
-        ]
+    if isinstance(asked := opened(item.get("questions")), str):
+        item = {"user_input": asked, **{name: value for name, value in item.items() if name != "questions"}}
     item = payloads.of_agent(item)
-    for field in ("messages", "user_input"):
-        turns = turns_of(item.get(field))
-        if turns is None:
-            continue
-        rest = {name: value for name, value in item.items() if name not in (field, "messages")}
-        if field == "messages" and "user_input" in item:
-            return [sample_in(rest, place, forms)]  # the dialogue before a question that stands by itself
-        whole = sample_in(rest, place, forms)
-        last = len(turns)
-        is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
-        return [
-            dataclasses.replace(
-                whole,
-                id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
-                user_input=said.question,
-                response=(whole.response or said.answer) if turn == last else said.answer,
-                contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
-                reference=whole.reference if turn == last else None,
-                references=whole.references if turn == last else (),
-                cluster=whole.cluster or whole.id,
-            )
-            for turn, said in enumerate(turns, 1)
-            if not is_history or turn == last
-        ]
-    if "user_input" not in item and isinstance(item.get("messages"), str):
-        item = {**item, "user_input": item["messages"]}
-    return [sample_in(item, place, forms)]
+    rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
+    if not rows:
+        if item.keys() & SAID == {"messages"}:
+            raise nobody_asks(item["messages"], place)
+        return [sample_in(item, place, forms)]
+    name = _name(item["id"])
+    named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
+    return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
+
+
+def nobody_asks(messages: Any, place: str) -> DatasetError:
+    """What is wrong with a dialogue without any turn."""
+    return DatasetError(
+        f"{place}: messages = {cut(messages)}: none says who asks and who answers; role = user or assistant (type, "
+        "from) is expected in each, or the names of two who speak; or pairs of question and answer, or texts in turn"
+    )
 
 
 def sample_in(

@@ -180,6 +180,11 @@ def test_a_folder_as_people_have_it_is_looked_through(empty: Path) -> None:
     assert "2 documents" in ran("ragbench load documents docs --name docs").stdout
 
 
+def test_grades_in_words_make_no_questions(empty: Path) -> None:
+    (empty / "wands.csv").write_text("query,document,relevance\nsofa,d1,Exact\nsofa,d2,Partial\n", encoding="utf-8")
+    assert "'Exact' is not a grade" in one_line(ragbench("init").stderr)
+
+
 def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty: Path) -> None:
     write_lines(empty / "-a.jsonl", ANSWERS)
     [command] = begun(empty)
