@@ -237,3 +237,13 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         path.parent.mkdir()
         path.write_text(f"id,mrr\n1,{number}\n2,0\n3,{number}\n", encoding="utf-8")
     assert f"{paths[1]} − {paths[0]}:" in call("significance", *paths).output
+
+
+def test_two_words_of_one_rater_for_no_are_two_classes(tmp_path: Path) -> None:
+    lines = ["correct,correct", "incorrect,irrelevant", "not relevant,incorrect", "not relevant,not relevant"]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,expert 1,expert 2", *(f"{n},{line}" for n, line in enumerate(lines))]))
+    said, found = both("agree", path)
+    assert "one class" not in said
+    assert not found["folded"]
+    assert found["statistics"]["accuracy"]["value"] == 0.5
