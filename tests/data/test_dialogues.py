@@ -185,6 +185,10 @@ def coqa() -> Any:
     return [{"story": "x", "questions": PLAIN[::2], "answers": {"input_text": PLAIN[1::2], "answer_start": [0, 1]}}]
 
 
+def of_two_lists() -> Any:
+    return [{"questions": PLAIN[::2], "expected_answers": PLAIN[1::2]}]
+
+
 def of_named_texts() -> Any:
     return [{"conversation": [f"{IN_WORDS[role][0]}: {words}" for role, words in LINES]}]
 
@@ -246,7 +250,7 @@ def with_images() -> Any:
 
 
 TOLD_BY_TEXTS = (
-    of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_named_texts, a_text, of_pairs,
+    of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_two_lists, of_named_texts, a_text, of_pairs,
     of_lists_of_two, of_questions_and_answers, by_who_speaks, in_russian, with_tools, with_images,
 )  # fmt: skip
 EXPORTS = (
