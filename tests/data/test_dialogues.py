@@ -303,7 +303,17 @@ def test_an_answer_beside_texts_in_turn_is_that_of_the_last(tmp_path: Path) -> N
     assert (sample.user_input, sample.response) == (THEN, SINCE)
 
 
-@pytest.mark.parametrize("said", [[], [{"x": 1}], [1, 2], {"a": 1}, [{"role": "system", "content": "x"}], [["a"]]])
+def test_a_word_where_a_dialogue_would_be_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"dialogue": "d1", "answer": SAID}]))
+    with pytest.raises(DatasetError, match="messages, or questions, is missing"):
+        foreign_sets.dialogues(tmp_path / "a.json")
+    [sample] = read_samples(tmp_path / "a.json", Forms())
+    assert (sample.user_input, sample.response) == ("d1", SAID)
+
+
+@pytest.mark.parametrize(
+    "said", [[], "[]", '[{"x": 1}]', [{"x": 1}], [1, 2], {"a": 1}, [{"role": "system", "content": "x"}], [["a"]]]
+)
 def test_of_a_dialogue_without_a_turn_no_sample_is_made(tmp_path: Path, said: Any) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"messages": said}, {"dialog": PLAIN}]))
     samples = read_samples(tmp_path / "a.json", forms := Forms())
