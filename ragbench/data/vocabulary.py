@@ -35,6 +35,7 @@ from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
+READS: dict[str, tuple[str, ...]] = TABLE["reads"]
 PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
 PARTED = ("contexts", "reference_contexts", "reference", "choices")
