@@ -366,6 +366,7 @@ class Columns:
         ]
         if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
             yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
+            unread = [name for name in unread if name not in systems]
         for name in unread:
             other = "" if field_of(name) else _of_one_system(name)[1]
             if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
@@ -402,7 +403,8 @@ class Columns:
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            seldom = "" if plain in takes else _RARE.get(plain, "")
+            is_one_of_two = plain == "a" and "b" in keys.values()
+            seldom = "" if plain in takes or is_one_of_two else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
@@ -505,7 +507,7 @@ def _of_one_system(name: str) -> tuple[str, str]:
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-    return system.strip(" _-.:[]"), _KNOWN.get(key(what), "")
+    return system.strip(" _-.:[]()"), _KNOWN.get(key(what), "")
 
 
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
