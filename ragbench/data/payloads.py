@@ -34,7 +34,9 @@ _PAIRED = {
     for side, own in (("user", "user_input"), ("assistant", "response"))
     for name in (*FIELDS[own], *RARELY[own])
 }
-_SPEAKS = re.compile(rf"^[#*\s]*+({'|'.join(map(re.escape, ('system', *_SIDES)))})[*\s]*+:[*\s]*+", re.I | re.M)
+_SPEAKS = re.compile(
+    rf"^[#* \t]{{0,9}}+({'|'.join(map(re.escape, ('system', *_SIDES)))})[* \t]{{0,9}}+:[* \t]{{0,9}}+", re.I | re.M
+)
 _OF_MESSAGES = {key(name): name for name in reversed([*PARTS.roles, *PARTS.says])}
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""

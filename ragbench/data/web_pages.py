@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 PAGE: dict[str, tuple[str, ...]] = TABLE["pages"]
 """Elements, roles, words of classes and ids, and patterns of texts, by what they tell."""
-SURE, BARS = (re.compile(rf"\b({'|'.join(PAGE[words])})\b") for words in ("sure", "bars"))
-LIKELY, _PERMALINK, _EDITS, _IMPRINT = (
-    re.compile("|".join(PAGE[words]), re.IGNORECASE) for words in ("likely", "permalinks", "edits", "imprints")
-)
+SURE = re.compile(rf"\b({'|'.join(PAGE['sure'])})\b")
+BARS = re.compile(rf"\b({'|'.join(PAGE['bars'])})\b")
+LIKELY = re.compile("|".join(PAGE["likely"]))
+_PERMALINK = re.compile("|".join(PAGE["permalinks"]), re.IGNORECASE)
+_EDITS = re.compile("|".join(PAGE["edits"]), re.IGNORECASE)
+_IMPRINT = re.compile("|".join(PAGE["imprints"]), re.IGNORECASE)
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 MOST = 0.5  # of the page's words: what holds as many is the page, whatever it is called
 DENSE = 0.6  # of a block's words in links: it leads elsewhere
