@@ -34,7 +34,7 @@ from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, is_content, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -330,7 +330,8 @@ class Beginning:
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
-                    raise ValueError("answers without questions, references or ids: nothing tells what they answer")
+                    what = "answers without questions, references or ids: nothing tells what they answer"
+                    raise ValueError(f"{what}; {told}")
                 self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
             read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
             asked = frozenset(f"{sample.user_input}" for sample in samples)
@@ -351,7 +352,7 @@ class Beginning:
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or marked(look.row))
+            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or look.raters)
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
         elif kind == "passages":
             self.said.append(f"{name}: passages, a knowledge base ({which})")
@@ -545,10 +546,12 @@ def _is_told(cell: Any) -> bool:
 
 
 class _Look(NamedTuple):
-    """What a table is by its first rows: its columns, the first row, what wrote it, and its kind (`_kind`)."""
+    """What a table is by its first rows: its columns, the first that holds any content, its raters' columns, what wrote
+    it, and its kind (`_kind`)."""
 
     known: Columns
     row: dict[str, Any]
+    raters: list[str]
     tool: str
     kind: str
 
@@ -560,15 +563,19 @@ def _looked_at(path: Path) -> _Look:
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
     tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    (place, row), tool = rows[0], next(filter(None, tools), "")
+    tool = next(filter(None, tools), "")
     if tool in ("", DOCUMENTS):  # what is no table may be traces
-        list(known.answers(row, place))
-    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
+        for place, own in rows:
+            list(known.answers(own, place))
+        of_content = (at for at, (_, own) in enumerate(rows) if any(map(is_content, own)))
+        rows = rows[next(of_content, 0) :]
+    raters = marked([own for _, own in rows])
+    return _Look(known, rows[0][1], raters, tool, _kind(rows[0][1], known.read, tool, raters))
 
 
-def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
-    """What a table is by its first rows; empty for one that nothing can be begun with."""
-    row = rows[0]
+def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Sequence[str]) -> str:
+    """What a table is by a row of it, what is read and its raters' columns; empty for one that nothing can be begun
+    with."""
     if "benchmark_metadata" in row:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
@@ -586,14 +593,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "answers"
     if "user_input" in read:
         return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or raters:
         return "ratings"
     passage = passage_of(row)
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
-
-
-def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
-    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
-    others = (any(own & other for other in given if other is not own) for own in given)
-    return bool(given) and all(map(marked, rows)) and all(others)

@@ -47,7 +47,9 @@ def held(cell: str) -> tuple[Any, Form] | None:
     if _FOR_PEOPLE.match(text):
         raise ValueError("objects as they are printed for people, which cuts them; write their texts as a list in JSON")
     is_object = _OBJECTS.match(text) is not None
-    if not (is_object or text.startswith(("[", "{", "array(", "('", '("'))) or text[-1] not in "]})'\"":
+    is_cut = (is_object or _QUOTED.match(text) is not None) and text.count("[") > text.count("]")
+    is_list = is_object or text.startswith(("[", "{", "array(", "('", '("', "(None,"))
+    if not is_list or (text[-1] not in "]})'\"" and not is_cut):
         return None
     if text.startswith("page_content="):
         text = f"Document({text})"
@@ -78,6 +80,18 @@ def opened(value: Any) -> Any:
     except ValueError:
         return value
     return value if parsed is None else parsed[0]
+
+
+def unquoted(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with what its cells hold, where all are JSON and two of them texts in quotes, as Langfuse writes every
+    cell; any other as it is."""
+    cells = {name: value for name, value in row.items() if isinstance(value, str) and value}
+    if sum(value[0] == value[-1] == '"' for value in cells.values()) < 2:
+        return row
+    try:
+        return {**row, **{name: json.loads(value) for name, value in cells.items()}}
+    except (ValueError, RecursionError):
+        return row
 
 
 def missing(value: Any) -> bool:

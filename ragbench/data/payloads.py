@@ -26,6 +26,8 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+_INNER = ("kwargs", "data")
+"""Names under which LangChain writes the fields of a message."""
 SILENT = {"system", "tool", "developer", "function"}
 """Roles of those in a dialogue who neither ask nor answer."""
 SPEAKERS = {"user", "assistant", *SILENT}
@@ -95,7 +97,7 @@ def passage_of(item: Any) -> Passage | None:
         if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
-    about = opened(_first(item, ("payload", "_source", "properties", "metadata", "document.metadata", "meta")))
+    about = opened(_first(item, PARTS.abouts))
     about = about if isinstance(about, dict) else {}
 
     def named(names: Sequence[str]) -> str | None:
@@ -118,6 +120,8 @@ def label(value: Any) -> str | None:
     """A name: a text that is not blank, or a whole number; None for anything else."""
     if isinstance(value, str):
         return value.strip() or None
+    if isinstance(value, float) and value.is_integer():  # as pandas holds it where others are missing
+        value = int(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -162,7 +166,7 @@ def moment(value: Any) -> float | None:
 def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
-        message = message.get("kwargs", message)
+        message = next((own for name in _INNER if isinstance(own := message.get(name), dict)), message)
         given = _first(message, PARTS.says)
     else:
         given = message
@@ -187,7 +191,7 @@ def role_of(message: Any) -> str | None:
         kinds = message.get("id")
         role = inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else "")
     else:
-        role = _first(message, ("role", "message.role", "from", "speaker", "sender", "type"))
+        role = _first(message, PARTS.roles)
     return _SIDES.get(role.casefold(), role) if isinstance(role, str) else None
 
 
@@ -204,7 +208,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         return None
     if role_of(value) == role:
         return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
+    for name in ("messages", "choices", "generations", "kwargs", "args", "body", *names):
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
@@ -242,7 +246,7 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     if not isinstance(value, list) or not value:
         return None
     value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
-    if not all(value) or not all(message.keys() & {*PARTS.says, "kwargs"} for message in value):
+    if not all(value) or not all(message.keys() & {*PARTS.says, *_INNER} for message in value):
         return None
     said = [(role_of(message), message_text(message), message) for message in value]
     if any(role is None and text for role, text, _ in said):

@@ -29,6 +29,7 @@ from ragbench.data.cells import (
     missing,
     native,
     opened,
+    unquoted,
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
@@ -232,15 +233,18 @@ class Columns:
         decides, and for a column of `given` that is not there.
         """
         require_narrow(row, place)
-        row = {str(name): value for name, value in row.items()}
+        row = unquoted({str(name): value for name, value in row.items()})
         if told := format_of(row):
             row = {**row, **told.held(row)}
         plan = self._plan(row, place, told)
         for name in plan.opened:
             if (inner := _opened(row[name])) is None:
                 continue
-            members = {str(own): value for own, value in inner.items() if own not in row}
-            is_told = told is not None and key(name) in told.opens
+            is_told, aside = told is not None and key(name) in told.opens, {"references"}  # sources of an answer
+            if field_of(name) not in {"", *map(field_of, inner)}:
+                aside.add("content")  # of a question without another name for it the question
+            aside = aside if field_of(name) and not is_told else set()
+            members = {str(own): value for own, value in inner.items() if own not in row and own not in aside}
             takes, legal = (told.takes, self._only) if told and is_told else ({}, self._only & {*CONTENT})
             inside = {
                 takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)
@@ -251,7 +255,7 @@ class Columns:
         if plan.opened:
             plan = self._plan(row, place, told or format_of(row))
         values: dict[str, Any] = {}
-        has_answers = "response" in self.read
+        has_answers, wanted = "response" in self.read, self._only - plan.fields.keys()
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
             nulls = {name for name in there if isinstance(row[name], str) and row[name] in _NULL}
@@ -262,6 +266,10 @@ class Columns:
                     f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
                 ] += 1
             there = [name for name in there if not blank(row[name])] or there
+            right = [name for name in there if key(name) == "answer" and _is_right(opened(row[name]))]
+            if field_name == "response" and len(there) > 1 and right and "reference" in wanted:
+                values["reference"], there = opened(row[right[0]]), [name for name in there if name not in right]
+                self.read.setdefault("reference", right[0])
             if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")] or there
             if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
@@ -298,6 +306,8 @@ class Columns:
                     values[field_name] = chosen(values[field_name], choices)
                 except ValueError as error:
                     raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
+        if isinstance(text := values.get("reference"), str) and _SEVERAL.search(plan.fields.get("reference", [""])[0]):
+            values["reference"] = text.split("|") if text.lstrip()[:1] not in ("[", "{", "|") else text
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -396,7 +406,7 @@ class Columns:
             if name in given or (plain in UNSIGNED and unsigned):
                 continue
             part = _part(name)
-            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name))
+            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name) or _of_truth(name))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
@@ -463,10 +473,11 @@ class Columns:
             self.unread.update(dict.fromkeys(there[1:], False))
             return native(first)
         said = spoken(field_name)
-        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
+        likely = sorted(there, key=lambda name: key(name) == "answer")  # the right one may be called so, too
+        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in likely)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
-            f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
+            f"(columns = {{{said!r}: {likely[0]!r}}} in Python), or leave one out"
         )
 
     def _wide(self, row: Mapping[Any, Any], values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -482,10 +493,14 @@ class Columns:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
             is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
-            if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
+            if (
+                field_name
+                and (is_of_it or is_text(row[name]))
+                and not (_of_member(name) or _KNOWN.get(key(name)) or _of_truth(name))
+            ):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         wide = {system: own for system, own in wide.items() if "response" in own}
-        return wide if len(wide) > 1 else {}
+        return wide if len(wide) > 1 or any(map(_of_truth, columns)) else {}
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
@@ -507,6 +522,15 @@ def _of_one_system(name: str) -> tuple[str, str]:
     return system.strip(" _-.:[]"), _KNOWN.get(key(what), "")
 
 
+def _of_truth(name: str) -> str:
+    """The reference, of a column of answers whose system is called as it is, `Answer (gold)`; else empty."""
+    system, what = _of_one_system(name)
+    is_true = what == "response" and any(field_of(word) == "reference" for word in re.findall(r"\w[\w ]*", system))
+    return "reference" if is_true else ""
+
+
+_SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
+"""Names of columns of several right answers."""
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
