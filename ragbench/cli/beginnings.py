@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -30,10 +30,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import passage_of, turns_of
+from ragbench.data.payloads import dialogue_of, passage_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
-from ragbench.data.samples import read_samples
+from ragbench.data.samples import READ, read_samples
 from ragbench.data.vocabulary import FIELDS, Columns, is_content, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
@@ -303,9 +303,9 @@ class Beginning:
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        """Whether a file is a run or judgements, which it is taken for; numbered: as of `trec.told`, and its faults."""
         kind = ""
-        with suppress(ValueError):
+        with nullcontext() if numbered else suppress(ValueError):
             kind = trec.told(path, numbered=numbered)
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)
@@ -320,20 +320,21 @@ class Beginning:
         is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
         if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
             kind = "questions"  # the answers are what those are to give
-        which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
+        known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
+        which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
+            left_out = [f"left out: {forms.left_out.said}"] if forms.left_out.counts else []
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
-            left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
                     what = "answers without questions, references or ids: nothing tells what they answer"
-                    raise ValueError(f"{what}; {told}")
-                self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
-            read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
+                    raise ValueError("; ".join([what, which, *forms.unread]))
+                self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
+            read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples)
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
@@ -586,7 +587,7 @@ def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Se
         return "decisions"
     if "response" in read:
         return "answers"
-    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
+    turns = dialogue_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
     if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):

@@ -139,6 +139,8 @@ def rows_of(given: Any, *, place: str) -> Iterator[Any]:
 def fields_of(value: Any) -> Mapping[str, Any] | None:
     """The fields of an object of a framework, a pydantic model or a data class, with its text and its role where these
     are properties; None for anything else."""
+    if isinstance(value, str | list | dict):
+        return None
     kind = type(value)
     names = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     if not isinstance(names, Mapping):
@@ -162,6 +164,8 @@ class Forms:
     """Rows and passages that cannot be used."""
     format: str = ""
     """The known format that the rows are of."""
+    guessed: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Who is taken for the one who asks, and for who answers, where nothing says it."""
     labels: str = ""
     """A sentence on people's labels of the answers, where there are any."""
 

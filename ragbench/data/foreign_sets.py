@@ -14,10 +14,10 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import Said, moment, number, turns_of
+from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, nobody_asks, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import Columns
 
@@ -461,7 +461,6 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-SIDES = {"user": "asks", "assistant": "answers"}
 DIALOGUE = (
     "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
     "role", "said", "time",
@@ -487,11 +486,9 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
                 if fields.get("said"):  # else a step of a program
                     sessions.setdefault(session, []).append((at, [{"role": fields["role"], "content": fields["said"]}]))
                 continue
-            turns = _turns(_said(fields, row, place, guessed), row, place)
+            turns = _turns(fields, row, place, guessed)
             if session and not fields.keys() & {"messages", "questions"}:
-                said = ((("user", turn["question"]), ("assistant", turn["answer"])) for turn in turns)
-                parts = [{"role": role, "content": words} for pair in said for role, words in pair]
-                sessions.setdefault(session, []).append((at, parts))
+                sessions.setdefault(session, []).append((at, turns))
                 continue
             own = taken({"id": name}, fields, place, known)["id"]
             identifier = own or named_by("dialogue", *filter(None, [session]), *(str(one["question"]) for one in turns))
@@ -507,46 +504,42 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
             if not session:
                 raise DatasetError(f"{place}messages of no dialogue; --column session=COLUMN says where it is named")
             messages = [message for _, part in timed for message in part]
-            turns = _turns(_said({"messages": messages}, {}, place, guessed), {}, place)
+            turns = _turns({"messages": messages}, {}, place, guessed)
             made.put(session, checked(Dialogue, {"id": session, "turns": turns}, place))
     brought.left_out += left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = made
-    brought.notes += known.notes()
-    if guessed:
-        sides = (f"{cut_list(names)} for the one who {SIDES[side]}" for side, names in guessed.items())
-        brought.notes.append(f"no message says who asks and who answers; taken is {', '.join(sides)}")
+    brought.notes += [*known.notes(), *guess_of(guessed)]
     if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
         brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 
-def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dict[str, str | None]]:
-    """What was said as the turns of a record. Raises DatasetError for a turn without a question."""
-    return [
-        {"question": _question(each.question, row, f"{place}, turn {n}"), "answer": text(each.answer)}
-        for n, each in enumerate(said, 1)
-    ]
-
-
-def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
-    """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
-    `turns_of`. Raises DatasetError."""
-    if (said := turns_of(fields.get("messages", fields.get("user_input")), guessed)) is not None:
-        return said
-    if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
+def _turns(
+    fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
+) -> list[dict[str, str | None]]:
+    """The turns of a row, whose own question follows its messages; guessed: as of `turns_of`. Raises DatasetError."""
+    before = {"messages": fields["messages"]} if fields.keys() >= {"messages", "user_input"} else {}
+    rows, _ = turns_in(before or fields, place, guessed)
+    if before or (not rows and fields.keys() >= {"session", "user_input"}):
+        rows.append({name: value for name, value in fields.items() if name != "messages"})
+    if not rows:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
-        if isinstance(given := opened(fields.get("messages")), list) and given:
-            why = (
-                "none says who asks and who answers; role = user or assistant (type, from) is expected in each, or the "
-                "names of two who speak"
-            )
-            raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
+        if "messages" in fields:
+            raise nobody_asks(fields["messages"], place)
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    samples = [sample_in(turn, place) for turn in turns or [dict(fields)]]
-    return [Said(own.user_input or "", own.reference or own.response) for own in samples]
+    said = [sample_in(own, place) for own in rows]
+    if before and said[-1].user_input in {own.user_input for own in said[:-1]}:
+        said.pop()
+    return [
+        {
+            "question": _question(own.user_input, row, f"{place}, turn {n}"),
+            "answer": text(own.reference or own.response),
+        }
+        for n, own in enumerate(said, 1)
+    ]

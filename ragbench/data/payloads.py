@@ -6,31 +6,40 @@ others are read.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, held, opened
-from ragbench.data.files import LATEST, cut, parse_json
-from ragbench.data.vocabulary import PARTS, field_of, key
+from ragbench.data.files import LATEST, cut, cut_list, parse_json
+from ragbench.data.vocabulary import FIELDS, PARTS, RARELY, field_of, key
 
+SILENT = {"system", "tool", "developer", "function"}
+"""Roles of those in a dialogue who neither ask nor answer."""
+SPEAKERS = {"user", "assistant", *SILENT}
 _SIDES = {
-    name.casefold(): side for side, names in (("user", PARTS.people), ("assistant", PARTS.models)) for name in names
+    name.casefold(): side
+    for side, names in (("user", PARTS.people), ("assistant", PARTS.models), ("tool", PARTS.silent))
+    for name in names
 }
+_SPEAKERS = {key(name): side for name, side in (*_SIDES.items(), *((own, "tool") for own in sorted(SILENT)))}
+_PAIRED = {
+    key(name): side
+    for side, own in (("user", "user_input"), ("assistant", "response"))
+    for name in (*FIELDS[own], *RARELY[own])
+}
+_SPEAKS = re.compile(rf"^[#*\s]*+({'|'.join(map(re.escape, ('system', *_SIDES)))})[*\s]*+:[*\s]*+", re.I | re.M)
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-_INNER = ("kwargs", "data")
-"""Names under which LangChain writes the fields of a message."""
-SILENT = {"system", "tool", "developer", "function"}
-"""Roles of those in a dialogue who neither ask nor answer."""
-SPEAKERS = {"user", "assistant", *SILENT}
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -166,7 +175,7 @@ def moment(value: Any) -> float | None:
 def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
-        message = next((own for name in _INNER if isinstance(own := message.get(name), dict)), message)
+        message = next((own for name in ("kwargs", "data") if isinstance(own := message.get(name), dict)), message)
         given = _first(message, PARTS.says)
     else:
         given = message
@@ -245,25 +254,74 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     value = _thread(opened(value))
     if not isinstance(value, list) or not value:
         return None
+    if all(isinstance(entry, list | tuple) and len(entry) == 2 for entry in value):
+        value = [dict(zip(("user", "assistant"), pair, strict=True)) for pair in value]
     value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
-    if not all(value) or not all(message.keys() & {*PARTS.says, *_INNER} for message in value):
+    if not all(value):
         return None
-    said = [(role_of(message), message_text(message), message) for message in value]
+    value = [message for entry in value for message in _messages(entry)]
+    if not all(message.keys() & {*PARTS.says, "kwargs", "data"} for message in value):
+        return None
+    said = [(role_of(message), _words(message), message) for message in value]
     if any(role is None and text for role, text, _ in said):
         return None
     sides = {} if guessed is None else _guessed([str(role) for role, text, _ in said if text], guessed)
     turns: list[Said] = []
+    is_asked = False
     for role, content, message in said:
-        if not content:
-            continue
         side = sides.get(role, role)
-        if side == "user":
+        if side == "user" and content:
             turns.append(Said(content))
-        elif side == "assistant" and turns:
+            is_asked = True
+        elif side == "user" and content is None:
+            is_asked = is_asked and turns[-1].answer is None  # what answers an image, or words that are gone, is none
+        elif side == "assistant" and content and is_asked:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
                               and name not in PARTS.says), None)  # fmt: skip
             turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
+
+
+def dialogue_of(value: Any, guessed: dict[str, dict[str, None]]) -> list[Said] | None:
+    """The turns of a field that is a dialogue's own: as `turns_of`, or texts in turn, the first of one who asks, or a
+    text, or several, in which everyone is named before what he says, as `User: … Bot: …`."""
+    value = opened(value)
+    texts = [value] if isinstance(value, str) else value
+    if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+        before, *said = _SPEAKS.split("\n".join(texts))
+        named = list(zip(said[::2], said[1::2], strict=True))
+        if before.strip() or len({_SIDES.get(name.casefold()) for name, _ in named}) < 2:
+            names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
+            named = list(zip(itertools.cycle(names), texts, strict=False))
+        value = [{"role": name, "content": text} for name, text in named]
+    return turns_of(value, guessed)
+
+
+def guess_of(guessed: Mapping[str, Iterable[str]]) -> list[str]:
+    """A sentence on who is taken for whom, where there is any: of `turns_of`."""
+    does = {"user": "asks", "assistant": "answers"}
+    sides = ", ".join(f"{cut_list(names)} for the one who {does[side]}" for side, names in guessed.items())
+    return [f"no message says who asks and who answers; taken is {sides}"] if sides else []
+
+
+def _messages(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The messages of an object that names what is asked and what is answered, or that calls what is said as who says
+    it; any other as it is."""
+    for sides in (_PAIRED, _SPEAKERS) if role_of(entry) is None else ():
+        own = {side: entry[name] for name in entry if (side := sides.get(key(name)))}
+        if own.keys() >= {"user", "assistant"} or (own and not entry.keys() & {*PARTS.says}):
+            return [{**entry, "role": side, "content": own[side]} for side in ("user", "assistant") if side in own]
+    return [entry]
+
+
+def _words(message: Mapping[str, Any]) -> str | None:
+    """What one says who asks or answers; None for an image alone, and what was deleted; empty for what a tool gave."""
+    parts = message.get("content")
+    if isinstance(parts, list) and any(isinstance(one, Mapping) and one.get("type") == "tool_result" for one in parts):
+        return ""
+    text = message_text(message) or ""
+    is_gone = any(map(message.get, PARTS.deleted)) or text.strip(" .<>[]").casefold() in ("", *PARTS.gone)
+    return None if is_gone else text
 
 
 def _guessed(speakers: Sequence[str], told: dict[str, dict[str, None]]) -> dict[str | None, str]:

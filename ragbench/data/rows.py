@@ -42,7 +42,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
-from ragbench.data.payloads import turns_of
+from ragbench.data.payloads import role_of
 from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -135,6 +135,8 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
     """The rows, those of SQuAD's articles and paragraphs question by question; a paragraph without any is a row by
     itself."""
     for place, row in rows:
+        if row.keys() >= {"passage", "qa_pairs"}:  # of DROP
+            row = {"context": row["passage"], "qas": row["qa_pairs"]}
         paragraphs = row.get("paragraphs", row)
         paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
         if not all(isinstance(own, dict) and isinstance(own.get("qas"), list) for own in paragraphs):
@@ -232,8 +234,8 @@ def _placed(
     path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
 ) -> Iterator[Placed]:
     load, names = Load(path, "items", held=held), None
-    items = ({"messages": item} if isinstance(item, list) and turns_of(item) else item for item in items)
     lists = (item if isinstance(item, list) and item and isinstance(item[0], dict) else [item] for item in items)
+    lists = ([{"messages": own}] if len(own) > 1 and role_of(own[0]) else own for own in lists)
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
@@ -336,7 +338,8 @@ def wrapped(value: Any) -> list[Any] | None:
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
         if isinstance(inner, dict) and (rows := wrapped(inner) or columns_to_rows(inner)) is not None:
             return rows
-    return None
+    known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
+    return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
 
 
 def _tables(value: Any, depth: int) -> Iterator[list[Any]]:

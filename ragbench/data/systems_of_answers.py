@@ -11,6 +11,7 @@ from typing import Any
 from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.payloads import dialogue_of
 from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
@@ -38,10 +39,14 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     answers = opened(item.get("response"))
     if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
         return [item]
-    named = [next((own[name] for name in own if field_of(name) == "system"), None) for own in answers]
-    if not answers or None in named or "system" in item:
+    own = [{field_of(name): said for name, said in answer.items()} for answer in answers]
+    if not answers or any(said.get("system") is None for said in own) or "system" in item:
         return [item]
-    return [{**item, "system": str(name), "response": own} for name, own in zip(named, answers, strict=True)]
+    read = ("system", "messages", "response")
+    return [
+        {**item, "response": answer, **{name: value for name, value in said.items() if name in read}}
+        for answer, said in zip(answers, own, strict=True)
+    ]
 
 
 def is_table(value: Any) -> bool:
@@ -73,7 +78,9 @@ class Numbers:
 
     def of(self, item: Mapping[str, Any]) -> int:
         """The number of the next row. Raises DatasetError for one whose id is that of another question."""
-        asked, name = item.get("user_input", item.get("messages")), item.get("id")
+        said = None if "user_input" in item else dialogue_of(item.get("messages"), {})
+        asked = [own.question for own in said] if said else item.get("user_input", item.get("messages"))
+        name = item.get("id")
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
         if asked is None or name is not None:

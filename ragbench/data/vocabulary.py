@@ -306,8 +306,9 @@ class Columns:
                     values[field_name] = chosen(values[field_name], choices)
                 except ValueError as error:
                     raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
-        if isinstance(text := values.get("reference"), str) and _SEVERAL.search(plan.fields.get("reference", [""])[0]):
-            values["reference"] = text.split("|") if text.lstrip()[:1] not in ("[", "{", "|") else text
+        if isinstance(text := values.get("reference"), str) and _PARTED.match(text):
+            if _SEVERAL.search(plan.fields.get("reference", [""])[0]):
+                values["reference"] = text.split("|")
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -531,6 +532,7 @@ def _of_truth(name: str) -> str:
 
 _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
 """Names of columns of several right answers."""
+_PARTED = re.compile(r"\s*[^\s\[{|][^|]*\|")
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
@@ -582,16 +584,17 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if key(name) == key(wanted)), None)
 
 
-_ADDRESS = re.compile(r"\s*+(\w+://\S+|\S+\.[A-Za-z]{2,5})\s*+")
+_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
 
 
 def _is_named(value: Any) -> bool:
-    """Whether a cell names where passages are from, by files, addresses or titles, and holds none."""
+    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
     parts = opened(value)
     return all(
-        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping) else bool(_ADDRESS.fullmatch(str(part)))
+        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping)
+        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
         for part in (parts if isinstance(parts, list) else [parts])
-    )
+    )  # fmt: skip
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:

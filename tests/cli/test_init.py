@@ -121,7 +121,7 @@ def test_two_tables_of_answers_are_two_systems(empty: Path) -> None:
 
 
 def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
-    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "mood": 1}])
+    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "comment": "c", "mood": 1}])
     write_lines(empty / "asked.jsonl", [{"question": "q", "gold": "a"}])
     other_table(empty)
     (empty / "notes.bin").write_bytes(b"\0\1")
@@ -131,8 +131,8 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     done = ragbench("init")
     said = done.stdout.splitlines()
     assert (
-        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: mood)"
-        in said
+        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: "
+        "comment, mood)" in said
     )
     assert any(line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold)") for line in said)
     assert "✓ handbook: 1 document" in said
@@ -178,6 +178,11 @@ def test_a_folder_as_people_have_it_is_looked_through(empty: Path) -> None:
         assert f"not used: {said}" in done.stdout or said in one_line(done.stdout), said
     assert "node_modules" not in done.stdout + (empty / "ragbench.toml").read_text(encoding="utf-8")
     assert "2 documents" in ran("ragbench load documents docs --name docs").stdout
+
+
+def test_grades_in_words_make_no_questions(empty: Path) -> None:
+    (empty / "wands.csv").write_text("query,document,relevance\nsofa,d1,Exact\nsofa,d2,Partial\n", encoding="utf-8")
+    assert "'Exact' is not a grade" in one_line(ragbench("init").stderr)
 
 
 def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty: Path) -> None:

@@ -50,6 +50,27 @@ NAMED = {
 }  # fmt: skip
 
 
+ALONE = {
+    "user_input": (
+        "prompt claim queries original_question customer_query standalone_question «Текст запроса» «Исходный вопрос» "
+        "«Реплика пользователя»"
+    ),
+    "response": (
+        "y_pred raw_output sys_answer answer_llm answer_by_rag AnswerText prediction_text candidate decoded "
+        "«Предсказанный ответ» «Ответ агента» «Вывод модели» Генерация"
+    ),
+    "reference": (
+        "y_true gold_label canonical_answer standard_answer valid_answers model_solution answer_expected "
+        "desired_output «Золотой ответ» «Образец ответа» Референс «Ответ (ожидаемый)» «Допустимые ответы»"
+    ),
+    "contexts": (
+        "top_k_docs reranked_documents docs_retrieved used_context prompt_context retriever_output "
+        "Отрывки «Поисковая выдача» «Найденные чанки» «Использованный контекст» «Контекст из базы»"
+    ),
+}  # fmt: skip
+"""Field → names that mean it where nothing with one of its usual names is there."""
+
+
 def names(words: str) -> list[str]:
     """The names of a line, those of several words in angle quotes."""
     found, rest = [], words
@@ -65,12 +86,34 @@ def test_a_name_that_people_use_is_known(field: str, name: str) -> None:
     assert field_of(name) == field
 
 
+@pytest.mark.parametrize(("field", "name"), [(field, name) for field, own in ALONE.items() for name in names(own)])
+def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) -> None:
+    usual = {"user_input": "q", "response": "a", "reference": "r", "contexts": ["c"]}
+    told = ["Where we are, and why."] if field == "contexts" else "Where we are, and why."
+    rest = {own: value for own, value in usual.items() if own != field}
+    known = Columns()
+    assert known.of({**rest, name: told}, "row")[field] == told
+    assert not known.notes()
+    assert Columns().of({**usual, name: told}, "row")[field] == usual[field]
+
+
+@pytest.mark.parametrize("cell", [5, "5", ["a.md", "правила.pdf"], True, ["doc-17"], "https://example.com/kb"])
+def test_what_counts_or_names_passages_is_none(cell: Any) -> None:
+    known = Columns()
+    assert "contexts" not in known.of({"question": "q", "background": cell}, "row")
+    assert known.notes()[0].startswith("not read, as no field is called so: background")
+
+
 def test_no_name_is_two_fields() -> None:
     seen: dict[str, str] = {}
     for field, own in FIELDS.items():
         for name in own:
             assert seen.setdefault(key(name), field) == field, name
     assert all(field in FIELDS for field in RARELY)
+    rare: dict[str, str] = {}
+    for field, own in RARELY.items():
+        for name in own:
+            assert rare.setdefault(key(name), field) == field, name
     assert {field for one in FORMATS for field in one.takes.values()} <= {*FIELDS, ""}
 
 

@@ -390,7 +390,13 @@ class TestStreams:
 
     @pytest.mark.parametrize(
         ("pieces", "answer"),
-        [(["In", "In Aug", "In August."], "In August."), (["1", "1", "1"], "111"), (["0", "0."], "00.")],
+        [
+            (["In", "In Aug", "In August."], "In August."),
+            (["1", "1", "1"], "111"),
+            (["0", "0."], "00."),
+            (["", "In", "In Aug", "In August.", "In [ID:0] August [ID:1]."], "In [ID:0] August [ID:1]."),
+            (["In", "In ", "In A", "ugust."], "InIn In August."),
+        ],
     )
     def test_pieces_that_each_repeat_the_one_before_are_the_last_of_them(self, pieces: list[str], answer: str) -> None:
         sent = "".join(f"data: {json.dumps({'answer': piece})}\n\n" for piece in pieces)

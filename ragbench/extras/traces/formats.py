@@ -85,7 +85,7 @@ def format_of(record: Mapping[str, Any]) -> str:
     if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
         return known
     fields = {field_of(name) for name in record}
-    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
+    return TABLE if fields & {"user_input", "messages"} or len(fields.intersection(SAID)) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
@@ -102,7 +102,7 @@ def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | P
 def _of_row(record: Mapping[str, Any], name: str) -> Iterator[Span]:
     """The trace of a row; of a dialogue one for each question. Beside an answer DeepEval says what it took."""
     known = {key(column): value for column, value in record.items()}
-    for sample in samples_of(dict(record), "a row", numbered=name):
+    for sample in samples_of(dict(record), "a row", number_of=lambda _: name):
         yield Span(
             sample.id,
             "row",
@@ -141,6 +141,8 @@ def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Itera
     order = label(given.get("dotted_order")) or ""
     trace = above or order.split(".")[0].rpartition("Z")[2] or label(_first(given, "trace"))
     span = label(_first(given, "span")) or ("" if is_step else trace)
+    if given.get("shared") is True:  # the server's half of a step of Zipkin, under the id of the client's
+        given, span = {**given, "parent_id": span}, f"{span} shared"
     if not is_step and {"trace_id", "name", "value"} <= given.keys():
         if given["trace_id"] is not None and (ratings := _ratings([given])):
             yield Span(str(trace), f"score {span}", kind="whole", ratings=ratings)

@@ -171,11 +171,11 @@ class _Made:
     def take_answers(self, tables: Mapping[str, Any]) -> None:
         """Tables of answers, by the system that gave them; "" where the rows name theirs."""
         samples: list[Sample] = []
-        numbers = Numbers()
+        number_of = Numbers().of
         for name, table in tables.items():
             if isinstance(table, str | Path):
                 table = configuration.project_folder() / Path(table).expanduser()
-            own = samples_of(table, name or "answers", system=name, numbers=numbers)
+            own = samples_of(table, name or "answers", system=name, number_of=number_of)
             samples += [_named(sample, name) for sample in own]
         self.answers = tuple(samples)
         self.given["answers"] = in_memory.NAME
