@@ -332,7 +332,8 @@ class Beginning:
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
                     what = "answers without questions, references or ids: nothing tells what they answer"
-                    raise ValueError("; ".join([what, which, *forms.unread]))
+                    how = f"ragbench score {self._word(path)} --column question=COLUMN names it"
+                    raise ValueError("; ".join([what, which, *forms.unread, how]))
                 self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples)

@@ -10,6 +10,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -86,12 +87,10 @@ def unquoted(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with what its cells hold, where all are JSON and two of them texts in quotes, as Langfuse writes every
     cell; any other as it is."""
     cells = {name: value for name, value in row.items() if isinstance(value, str) and value}
-    if sum(value[0] == value[-1] == '"' for value in cells.values()) < 2:
-        return row
-    try:
-        return {**row, **{name: json.loads(value) for name, value in cells.items()}}
-    except (ValueError, RecursionError):
-        return row
+    with suppress(ValueError, RecursionError):
+        if sum(value[0] == value[-1] == '"' for value in cells.values()) > 1:
+            return {**row, **{name: json.loads(value) for name, value in cells.items()}}
+    return row
 
 
 def missing(value: Any) -> bool:

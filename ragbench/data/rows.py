@@ -274,20 +274,13 @@ def _streamed(values: Values, spread: bool, apart: bool) -> Iterator[Any]:
     """The rows among the top-level values, their lists, and their objects' lists."""
     while sign := values.next():
         if sign == "[" and not apart:
-            yield from _listed(value for _, value in values.list())
+            yield from (value for _, value in values.list())
         elif sign == "{":
             yield from _of_object(values, spread)
         else:
             yield values.value()[1]
         if values.next() == ",":  # between objects that somebody joined
             values.skip()
-
-
-def _listed(elements: Iterator[Any]) -> Iterator[Any]:
-    """The elements of a list; of cells the list."""
-    first = next(elements, ())
-    elements = elements if first == () else itertools.chain([first], elements)
-    yield from [[*elements]] if isinstance(first, str) else elements
 
 
 def _of_object(values: Values, spread: bool) -> Iterator[Any]:
@@ -421,28 +414,27 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
     DatasetError for columns that are not as long."""
     lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
-    fields, kinds = {name: field_of(name) for name in value}, {type(cell) for own in lists.values() for cell in own}
+    fields = {name: field_of(name) for name in value}
+    cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or kinds in ({int}, {float}, {bool})
-    asked = lists if is_whole and is_known else [name for name, field in fields.items() if field == "user_input"]
-    is_said = any(isinstance(cell, Mapping) and "role" in cell for own in lists.values() for cell in own)
-    if not asked or is_said or "messages" in fields.values() or not lists.keys() >= {*asked}:
+    is_known = any(map(is_content, value)) or {*map(type, cells)} in ({int}, {float}, {bool})
+    asked = [own for name, own in value.items() if fields[name] == "user_input"]
+    is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
+    is_said = "messages" in fields.values() or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
+    if is_said or not (is_asked or (is_whole and is_known)):
         return None
-    if not is_whole and not all(isinstance(cell, str) for name in asked for cell in lists[name]):
-        return None
-    size = len(lists[next(iter(asked))])
+    size = len(next(iter(asked or lists.values())))
     others = {name: own for name, own in value.items() if name not in lists or len(own) != size}
     if size > 1 and (uneven := [name for name in others if name in lists and is_content(name)]):
-        many = ", ".join(f"{len(lists[name])} × {name}" for name in (*asked, *uneven))
-        raise DatasetError(f"columns of {many}: as many cells of each are expected")
-    singular = {"questions", *(() if "response" in fields.values() else ("reference",))}
-    plural = "questions" in fields.values()
-    columns = {
-        name[:-1] if plural and fields[name] in singular and name[-1] == "s" else name: own
-        for name, own in lists.items()
-        if name not in others
-    }
-    return [{**others, **dict(zip(columns, cells, strict=True))} for cells in zip(*columns.values(), strict=True)]
+        raise DatasetError(f"columns of {size} × question, {len(lists[uneven[0]])} × {uneven[0]}: as many are expected")
+    singular = (
+        {"questions", *(() if "response" in fields.values() else ("reference",))}
+        if "questions" in fields.values()
+        else ()
+    )
+    names = {name: name.removesuffix("s") if fields[name] in singular else name for name in lists if name not in others}
+    rows = zip(*(lists[name] for name in names), strict=True)
+    return [{**others, **dict(zip(names.values(), row, strict=True))} for row in rows]
 
 
 def _start(path: Path) -> str:

@@ -306,9 +306,8 @@ class Columns:
                     values[field_name] = chosen(values[field_name], choices)
                 except ValueError as error:
                     raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
-        if isinstance(text := values.get("reference"), str) and _PARTED.match(text):
-            if _SEVERAL.search(plan.fields.get("reference", [""])[0]):
-                values["reference"] = text.split("|")
+        if isinstance(text := values.get("reference"), str) and _SEVERAL.search(plan.fields.get("reference", [""])[0]):
+            values["reference"] = text.split("|") if "|" in text and text[0] not in "[{|" else text
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -407,7 +406,8 @@ class Columns:
             if name in given or (plain in UNSIGNED and unsigned):
                 continue
             part = _part(name)
-            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name) or _of_truth(name))
+            system, right = _of_one_system(name)
+            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
@@ -494,14 +494,11 @@ class Columns:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
             is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
-            if (
-                field_name
-                and (is_of_it or is_text(row[name]))
-                and not (_of_member(name) or _KNOWN.get(key(name)) or _of_truth(name))
-            ):
+            if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
+        is_beside = wide.pop("", None) is not None  # the right answer
         wide = {system: own for system, own in wide.items() if "response" in own}
-        return wide if len(wide) > 1 or any(map(_of_truth, columns)) else {}
+        return wide if len(wide) > 1 or is_beside else {}
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
@@ -516,23 +513,18 @@ _OF_SYSTEM = re.compile(
 
 
 def _of_one_system(name: str) -> tuple[str, str]:
-    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; else empty."""
+    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; of what is
+    right, as `Answer (gold)`, no system and the reference; else empty."""
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-    return system.strip(" _-.:[]"), _KNOWN.get(key(what), "")
-
-
-def _of_truth(name: str) -> str:
-    """The reference, of a column of answers whose system is called as it is, `Answer (gold)`; else empty."""
-    system, what = _of_one_system(name)
-    is_true = what == "response" and any(field_of(word) == "reference" for word in re.findall(r"\w[\w ]*", system))
-    return "reference" if is_true else ""
+    own, words = _KNOWN.get(key(what), ""), re.findall(r"\w[\w ]*", system)
+    is_right = own == "response" and any(field_of(word) == "reference" for word in words)
+    return ("", "reference") if is_right else (system.strip(" _-.:[]"), own)
 
 
 _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
 """Names of columns of several right answers."""
-_PARTED = re.compile(r"\s*[^\s\[{|][^|]*\|")
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
