@@ -16,20 +16,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
-from ragbench.data.cells import (
-    Form,
-    Forms,
-    blank,
-    fields_of,
-    flag,
-    held,
-    mark,
-    missing,
-    native,
-    opened,
-    rows_of,
-    several,
-)
+from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
@@ -44,7 +31,7 @@ from ragbench.data.payloads import (
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
-from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
+from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems, named_by_files
 from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
@@ -67,7 +54,6 @@ PERSON = "people"
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
 OF_QUESTIONS = ("user_input", "reference", "references", "reference_contexts", "language", "cluster")
 """Of these, what is said of a question, whoever answers it."""
-NumberOf = Callable[[Mapping[str, Any]], int | str]
 Given = Mapping[str, Any]
 """Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
@@ -90,7 +76,7 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
     known = {path: Columns(columns, READ, strict=False) for path in paths}
-    how: dict[str, Any] = {"held": True, "number_of": Numbers().of}
+    how: dict[str, Any] = {"held": True, "ids": Ids()}
     rows = {path: streamed(path, forms, known[path], system=system, **how) for system, path in named_by_files(paths)}
     tables = {path: _unique([sample for _, sample in own]) for path, own in rows.items()}
     if nowhere := set.intersection(*(set(own.lacking) for own in known.values())):
@@ -158,16 +144,16 @@ def streamed(
     held: bool = False,
     ratings: bool = False,
     system: str = "",
-    number_of: NumberOf | None = None,
+    ids: Ids | None = None,
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
     ratings: the rows with which further people label an answer come by, too; else only that of the first. system: whose
-    answers they are where no row says so; number_of: the id of a row without one, see `Numbers`.
+    answers they are where no row says so; ids: of the rows, shared with other tables.
     """
     known = columns if isinstance(columns, Columns) else Columns(columns, READ)
     rows = read_rows(path, keep_empty=True, held=held, left_out=None if forms is None else forms.left_out)
-    yield from _read(rows, path.name, known, forms, ratings, system, number_of)
+    yield from _read(rows, path.name, known, forms, ratings, system, ids)
     if forms is not None and forms.labels:
         forms.labels += (
             f"; judges are tried by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} "
@@ -182,19 +168,19 @@ def _read(
     forms: Forms | None,
     ratings: bool = False,
     system: str = "",
-    number_of: NumberOf | None = None,
+    ids: Ids | None = None,
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample in the rows; see `streamed`. A row that is a Sample is one."""
     left_out = None if forms is None else forms.left_out
     seen, count, bare, labelled = Shelf[None](), 0, LeftOut(), Counter[bool]()
-    number_of, is_named = number_of or Numbers().of, None
+    ids, is_named = ids or Ids(), None
     for place, item in _fields(rows, known, system, left_out):
         if not isinstance(item, Sample) and not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
         made: list[Sample] = []
         with passing_over(left_out, place):
-            read = [item] if isinstance(item, Sample) else _samples(item, place, number_of(item), forms)
+            read = [item] if isinstance(item, Sample) else _samples({**item, "id": ids.of(item)}, place, forms)
             for sample in read:
                 _refuse_torn(sample)
                 is_named = bool(sample.system) if is_named is None else is_named
@@ -216,6 +202,9 @@ def _read(
         forms.unread += [*known.notes(), *guess_of(forms.guessed)]
         forms.format = known.format
         column = known.read.get("value", "")
+        if ids.paired:
+            forms.unread.append(f"{ids.paired} × row with an id of its own: it is compared by its question")
+            ids.paired = 0
         if labelled[False]:
             forms.unread.append(f"{column}: {labelled[False]} cells are neither a number nor yes or no, and no labels")
         if labelled[True]:
@@ -261,7 +250,7 @@ def samples_of(
     forms: Forms | None = None,
     *,
     system: str = "",
-    number_of: NumberOf | None = None,
+    ids: Ids | None = None,
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
     pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file; or
@@ -269,14 +258,14 @@ def samples_of(
     `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
 
     Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
-    empty. Samples without an id are numbered from 1. columns, forms, system, number_of: as of `streamed`. Raises
+    empty. Samples without an id are numbered from 1. columns, forms, system, ids: as of `streamed`. Raises
     DatasetError, naming row and field.
     """
-    number_of = number_of or Numbers().of
+    ids = ids or Ids()
     if (tables := by_system(given, place)) is not None:
         return _unique([
             sample for name, where, table in tables
-            for sample in samples_of(table, where, columns, forms, system=name, number_of=number_of)
+            for sample in samples_of(table, where, columns, forms, system=name, ids=ids)
         ])  # fmt: skip
     if isinstance(given, str | Path):
         if not os.path.isfile(given):  # noqa: PTH113 - of any length
@@ -285,7 +274,7 @@ def samples_of(
                 f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        read = streamed(Path(given), forms, columns, held=True, system=system, number_of=number_of)
+        read = streamed(Path(given), forms, columns, held=True, system=system, ids=ids)
         return _unique([sample for _, sample in read])
     table: Any = None
     if isinstance(given, Mapping):
@@ -305,7 +294,7 @@ def samples_of(
                 "{'question': …, 'answer': …}"
             )
     used = placed if forms is None else without_totals(placed, forms.left_out)
-    found = _read(used, place, Columns(columns, READ), forms, system=system, number_of=number_of)
+    found = _read(used, place, Columns(columns, READ), forms, system=system, ids=ids)
     return _unique([sample for _, sample in found])
 
 
@@ -374,7 +363,7 @@ def turns_in(
     return rows, is_history or (len(turns) == 1 and bool(ends.get("response")))
 
 
-def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
+def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
     if isinstance(asked := opened(item.get("questions")), str):
@@ -384,10 +373,10 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
     if not rows:
         if item.keys() & SAID == {"messages"}:
             raise nobody_asks(item["messages"], place)
-        return [sample_in(item, place, number, forms)]
-    name = _name(item.get("id", number))
+        return [sample_in(item, place, forms)]
+    name = _name(item["id"])
     named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
-    return [sample_in({"session": name, **row}, place, number, forms) for row in (rows[-1:] if is_history else named)]
+    return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
 
 
 def nobody_asks(messages: Any, place: str) -> DatasetError:
@@ -401,7 +390,6 @@ def nobody_asks(messages: Any, place: str) -> DatasetError:
 def sample_in(
     item: Mapping[str, Any],
     place: str,
-    number: int | str = "",
     forms: Forms | None = None,
     called: Mapping[str, str] = MappingProxyType({}),
 ) -> Sample:
@@ -422,7 +410,7 @@ def sample_in(
         cost = None
         if forms is not None:
             forms.left_out.add("cost that is no number from 0", place)
-    identifier = str(number) if item.get("id") is None else _name(item["id"])
+    identifier = _name(item.get("id", ""))
     given = [] if item.get("reference") is None else references_in(item["reference"], at("reference"))
     return Sample(
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
@@ -539,7 +527,8 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
 
 def _says_nothing(value: Any) -> bool:
     texts = [value[name] for name in value.keys() & OF_PASSAGES] if isinstance(value, Mapping) else ()
-    return missing(value) or blank(value) or (bool(texts) and all(map(_says_nothing, texts)))
+    is_blank = isinstance(value, str) and not value.strip()
+    return missing(value) or is_blank or (bool(texts) and all(map(_says_nothing, texts)))
 
 
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:

@@ -366,7 +366,7 @@ class Columns:
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
-        left = [own for own in (*CONTENT, "value") if own in self._only - self.read.keys() - {"messages"}]
+        left = [own for own in (*CONTENT, "value", "system") if own in self._only - self.read.keys() - {"messages"}]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return

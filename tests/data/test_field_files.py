@@ -17,7 +17,7 @@ from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
-from ragbench.data.samples import read_all, read_samples, samples_of
+from ragbench.data.samples import read_all, read_samples, samples_of, streamed
 from ragbench.data.vocabulary import AmbiguousError
 from tests.small_project import write_lines
 
@@ -615,3 +615,24 @@ def test_rows_that_are_passages_are_no_answers() -> None:
     row = {"query_id": "1", "query": "When?", "passage_id": "[1]", "passage": "c1", "generated_answer": "At 8."}
     with pytest.raises(DatasetError, match="a row is a passage here: write a row an answer"):
         samples_of([row])
+
+
+def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
+    rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
+    lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
+    (bare / "long.csv").write_text("\n".join(["№,model,question,answer,reference", *lines]), encoding="utf-8")
+    forms = Forms()
+    assert [(one.system, one.id) for one in read_samples(bare / "long.csv", forms)] == [
+        ("gpt", "1"), ("llama", "1"), ("llama", "3"), ("gpt", "3"), ("gpt", "5"),
+    ]  # fmt: skip
+    assert "2 × row with an id of its own: it is compared by its question" in forms.told
+    twice = [{"system": name, "id": own, "question": "Yes?", "answer": "a"} for name in "xy" for own in "pq"]
+    assert [one.id for one in samples_of([*twice[:2], *reversed(twice[2:])])] == ["p", "q", "q", "p"]
+    apart = [{"system": n, "id": n, "question": "Total?", "reference": n, "answer": "a"} for n in "xy"]
+    assert [one.id for one in samples_of(apart)] == ["x", "y"], "two questions, as their references say"
+    write_lines(
+        bare / "rated.jsonl",
+        [{"id": n, "question": "q?", "answer": "a", "rater": f"r{n}", "rating": n} for n in (1, 2)],
+    )
+    found = [one for _, one in streamed(bare / "rated.jsonl", ratings=True)]
+    assert [(one.id, one.labels) for one in found] == [("1", {"r1": 1.0}), ("1", {"r2": 2.0})]

@@ -28,6 +28,7 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.samples import SAID, samples_of
+from ragbench.data.systems_of_answers import Ids
 from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span
@@ -102,7 +103,7 @@ def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | P
 def _of_row(record: Mapping[str, Any], name: str) -> Iterator[Span]:
     """The trace of a row; of a dialogue one for each question. Beside an answer DeepEval says what it took."""
     known = {key(column): value for column, value in record.items()}
-    for sample in samples_of(dict(record), "a row", number_of=lambda _: name):
+    for sample in samples_of(dict(record), "a row", ids=Ids(name)):
         yield Span(
             sample.id,
             "row",
