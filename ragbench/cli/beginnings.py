@@ -548,8 +548,7 @@ def _is_told(cell: Any) -> bool:
 
 
 class _Look(NamedTuple):
-    """What a table is by its first rows: its columns, the first that holds any content, its raters' columns, what wrote
-    it, and its kind (`_kind`)."""
+    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`)."""
 
     known: Columns
     row: dict[str, Any]

@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench.data.files import DatasetError, LeftOut, cut, normalise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -429,3 +432,26 @@ def printed(text: str) -> str:
 def decimal(text: str) -> float:
     """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
     return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
+
+
+_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
+
+
+def is_source(value: Any) -> bool:
+    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
+    parts = opened(value)
+    return all(
+        not part.keys() & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
+        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
+        for part in (parts if isinstance(parts, list) else [parts])
+    )  # fmt: skip
+
+
+def whole(names: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Names without the fraction with which pandas writes whole numbers, 7.0, where all of them have it."""
+    from pyarrow import compute
+
+    if not (len(names) and str(names[0]).endswith(".0")):
+        return names
+    is_whole = compute.all(compute.match_substring_regex(names, r"^[0-9]+\.0$")).as_py()
+    return compute.replace_substring_regex(names, r"\.0$", "") if is_whole else names

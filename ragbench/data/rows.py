@@ -364,8 +364,8 @@ def rows_in(value: Any) -> list[Any] | None:
         return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
     if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
         return [{"question": name, "answer": text} for name, text in value.items()]
-    if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
-        return rows_in(given)
+    if isinstance(given := value.get("inputs"), dict) and "results" in value:
+        return rows_in(given)  # of Haystack's evaluation
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
         passages = {name: {"id": name, "text": text} for name, text in texts.items()}
         named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
@@ -382,10 +382,12 @@ def rows_in(value: Any) -> list[Any] | None:
     if (by_row := columns_to_rows(value)) is not None:
         return by_row
     if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
-        if any(map(is_content, value)) and all(cells.keys() == inner[0].keys() for cells in inner):
-            return _named({row: {name: cells[row] for name, cells in value.items()} for row in inner[0]})
         if any(map(is_content, value)):
-            return None
+            is_table = all(cells.keys() == inner[0].keys() for cells in inner)
+            cells_by_row = (
+                {row: {name: cells[row] for name, cells in value.items()} for row in inner[0]} if is_table else {}
+            )
+            return _named(cells_by_row) or None
         if None not in (parts := [rows_in(own) for own in inner]):
             asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
             is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
@@ -417,34 +419,27 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     fields = {name: field_of(name) for name in value}
     cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or {*map(type, cells)} in ({int}, {float}, {bool})
+    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
     asked = [own for name, own in value.items() if fields[name] == "user_input"]
     is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
-    is_said = "messages" in fields.values() or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
-    if is_said or not (is_asked or (is_whole and is_known)):
+    said = {*fields.values()}
+    is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
+    if is_dialogue or not (is_asked or (is_whole and is_known)):
         return None
     size = len(next(iter(asked or lists.values())))
     others = {name: own for name, own in value.items() if name not in lists or len(own) != size}
     if size > 1 and (uneven := [name for name in others if name in lists and is_content(name)]):
         raise DatasetError(f"columns of {size} × question, {len(lists[uneven[0]])} × {uneven[0]}: as many are expected")
-    singular = (
-        {"questions", *(() if "response" in fields.values() else ("reference",))}
-        if "questions" in fields.values()
-        else ()
-    )
+    singular = {"questions", *(("reference",) if "questions" in said and "response" not in said else ())}
     names = {name: name.removesuffix("s") if fields[name] in singular else name for name in lists if name not in others}
     rows = zip(*(lists[name] for name in names), strict=True)
     return [{**others, **dict(zip(names.values(), row, strict=True))} for row in rows]
 
 
-def _start(path: Path) -> str:
-    """The first sign of a text that is no blank."""
-    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
-
-
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    lines = text_lines(path) if _start(path) == "{" else ()
+    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
+    lines = text_lines(path) if start.startswith("{") else ()
     text = next((text for _, text in lines if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
@@ -585,10 +580,9 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns of raters, beside any others: they hold marks or nothing in all rows, and some mark that another of
     them holds, too."""
     held: dict[str, set[float | None]] = {}
-    for name in filter(None, rows[0]):
+    for name in (name for name in rows[0] if name and field_of(name) != "id"):
         with suppress(ValueError):
-            if field_of(name) != "id":
-                held[name] = {mark(None if missing(row.get(name)) else row[name]) for row in rows} - {None}
+            held[name] = {mark(None if missing(row.get(name)) else row[name]) for row in rows} - {None}
     return [name for name, own in held.items() if any(own & held[other] for other in held if other != name)]
 
 

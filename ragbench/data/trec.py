@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, opened, printed, verdict
+from ragbench.data.cells import TABLE, opened, printed, verdict, whole
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
 from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
@@ -559,7 +559,7 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     from pyarrow import compute
 
     form, number = rows.form, rows.form.number
-    queries, documents = _whole(rows.values["QUERY"]), _whole(rows.values["DOCUMENT"])
+    queries, documents = whole(rows.values["QUERY"]), whole(rows.values["DOCUMENT"])
     numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
     ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))
@@ -580,16 +580,6 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
             raise DatasetError(f"{path}, {rows.place(row)}: {said.format(excerpt(repr(rows.given(word, row)), 100))}")
     tag = str(rows.values["TAG"][0]) if "TAG" in rows.values else ""
     return tag, queries.dictionary_encode(), documents, numbers, ranks
-
-
-def _whole(names: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Names without the fraction with which pandas writes whole numbers, 7.0, where all of them have it."""
-    from pyarrow import compute
-
-    if not (len(names) and str(names[0]).endswith(".0")):
-        return names
-    is_whole = compute.all(compute.match_substring_regex(names, r"^[0-9]+\.0$")).as_py()
-    return compute.replace_substring_regex(names, r"\.0$", "") if is_whole else names
 
 
 def _numbers(words: Any, *, named: bool, marks: bool = False) -> Array:

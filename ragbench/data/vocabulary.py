@@ -24,6 +24,7 @@ from ragbench.data.cells import (
     chosen,
     fields_of,
     given_in,
+    is_source,
     is_text,
     mark,
     missing,
@@ -240,10 +241,10 @@ class Columns:
         for name in plan.opened:
             if (inner := _opened(row[name])) is None:
                 continue
-            is_told, aside = told is not None and key(name) in told.opens, {"references"}  # sources of an answer
-            if field_of(name) not in {"", *map(field_of, inner)}:
+            is_told = told is not None and key(name) in told.opens
+            aside = {"references"} if field_of(name) and not is_told else set()  # sources of an answer
+            if aside and field_of(name) not in map(field_of, inner):
                 aside.add("content")  # of a question without another name for it the question
-            aside = aside if field_of(name) and not is_told else set()
             members = {str(own): value for own, value in inner.items() if own not in row and own not in aside}
             takes, legal = (told.takes, self._only) if told and is_told else ({}, self._only & {*CONTENT})
             inside = {
@@ -272,7 +273,7 @@ class Columns:
                 self.read.setdefault("reference", right[0])
             if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")] or there
-            if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
+            if field_name == "contexts" and there and key(there[0]) in _RARE and is_source(row[there[0]]):
                 self.unread.update(dict.fromkeys(there, False))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
@@ -574,19 +575,6 @@ def _in(wanted: str, columns: Sequence[str]) -> str | None:
     if wanted in columns:
         return wanted
     return next((name for name in columns if key(name) == key(wanted)), None)
-
-
-_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
-
-
-def _is_named(value: Any) -> bool:
-    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
-    parts = opened(value)
-    return all(
-        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping)
-        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
-        for part in (parts if isinstance(parts, list) else [parts])
-    )  # fmt: skip
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:

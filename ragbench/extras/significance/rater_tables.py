@@ -189,8 +189,8 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater", "system")]
     held = {name: classes for name in others if (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
-    others = {name: [named] if named not in (None, name) else [*held] for name in held}
-    alike = [name for name in held if any(held[name] & held[other] for other in others[name] if other != name)]
+    against = {name: [named] if named not in (None, name) else [*held] for name in held}
+    alike = [name for name in held if any(held[name] & held[other] for other in against[name] if other != name)]
     if len(alike) == 2:
         return sorted(alike, key=lambda name: name != named)
     value = columns.value if columns.value in table.columns else table.called("value")
