@@ -23,14 +23,14 @@ from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.schema import LINE, line
+from ragbench.core.settings.schema import ABOUT, JUDGES, KEYED, LINE, WORDS, line
 from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import dialogue_of, passage_of
+from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
@@ -59,20 +59,6 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-WORDS = "# Passages by the words that they share with the question: no model, and hard to beat."
-KEYED = '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
-ABOUT = """\
-# What ragbench measures when it is told nothing else. Paths are relative to this file, which
-# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read
-# from the environment alone."""
-JUDGES = """
-# A judge is a language model behind any OpenAI-compatible endpoint; without one the offline judge is asked.
-#
-# [judges.my-judge]
-# base_url = "https://api.example.com/v1"
-# model = "some-model"
-# key_variable = "MY_JUDGE_KEY"
-"""
 
 
 @dataclass
@@ -279,6 +265,14 @@ class Beginning:
                     self._refuse(path, error)
             if why:
                 others.setdefault(why, []).append(self._relative(path))
+        for place in dict.fromkeys(path.parent for path in looks):
+            parts = [path for path, look in looks.items() if path.parent == place and look.asked]
+            if len({looks[path].asked for path in parts}) == len(parts) > 2:
+                every = f"{self._word(place)}/*.json" if place != self.folder else "*.json"
+                one, joined = looks[parts[0]].kind, shlex.quote(f"{place.resolve().name}-joined.json")
+                how = f"cat {every} > {joined}, then ragbench init {joined}"
+                self.unused.append(f"{every}: {len(parts)} files, each one row of {one}; join them: {how}")
+                looks = {path: look for path, look in looks.items() if path not in parts}
         self.base = next((path for path, look in looks.items() if look.kind == "passages"), None)
         for path, look in looks.items():
             try:
@@ -548,13 +542,15 @@ def _is_told(cell: Any) -> bool:
 
 
 class _Look(NamedTuple):
-    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`)."""
+    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`),
+    and what is asked in a file of JSON that is one row alone; else empty."""
 
     known: Columns
     row: dict[str, Any]
     raters: list[str]
     tool: str
     kind: str
+    asked: str
 
 
 def _looked_at(path: Path) -> _Look:
@@ -570,8 +566,10 @@ def _looked_at(path: Path) -> _Look:
             list(known.answers(own, place))
         of_content = (at for at, (_, own) in enumerate(rows) if any(map(is_content, own)))
         rows = rows[next(of_content, 0) :]
-    raters = marked([own for _, own in rows])
-    return _Look(known, rows[0][1], raters, tool, _kind(rows[0][1], known.read, tool, raters))
+    row, raters = rows[0][1], marked([own for _, own in rows])
+    asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
+    asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""
+    return _Look(known, row, raters, tool, _kind(row, known.read, tool, raters), asked)
 
 
 def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Sequence[str]) -> str:
@@ -587,7 +585,7 @@ def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Se
         return "decisions"
     if "response" in read:
         return "answers"
-    turns = dialogue_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
     if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):

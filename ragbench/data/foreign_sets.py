@@ -17,9 +17,9 @@ from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, nobody_asks, sample_in, turns_in
+from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import READS, Columns
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -124,8 +124,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
-QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
+QUESTION = (*KINDS, *READS["question"])
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -461,12 +460,6 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-DIALOGUE = (
-    "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
-    "role", "said", "time",
-)  # fmt: skip
-
-
 def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
     them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
@@ -475,7 +468,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
+    brought, left_out, known = Brought(), LeftOut(), Columns(columns, READS["dialogue"])
     made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
     guessed: dict[str, dict[str, None]] = {}
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
@@ -519,23 +512,18 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
 def _turns(
     fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
 ) -> list[dict[str, str | None]]:
-    """The turns of a row, whose own question follows its messages; guessed: as of `turns_of`. Raises DatasetError."""
-    before = {"messages": fields["messages"]} if fields.keys() >= {"messages", "user_input"} else {}
-    rows, _ = turns_in(before or fields, place, guessed)
-    if before or (not rows and fields.keys() >= {"session", "user_input"}):
-        rows.append({name: value for name, value in fields.items() if name != "messages"})
+    """The turns of a row, of its messages where it has any; guessed: as of `turns_of`. Raises DatasetError."""
+    is_asked = "user_input" in fields and "messages" not in fields
+    rows, _ = turns_in({n: own for n, own in fields.items() if n != "user_input" or is_asked}, place, guessed)
+    rows = rows or ([dict(fields)] if is_asked and "session" in fields else [])
     if not rows:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
-        if "messages" in fields:
-            raise nobody_asks(fields["messages"], place)
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    said = [sample_in(own, place) for own in rows]
-    if before and said[-1].user_input in {own.user_input for own in said[:-1]}:
-        said.pop()
+    said = (sample_in(own, place) for own in rows)
     return [
         {
             "question": _question(own.user_input, row, f"{place}, turn {n}"),

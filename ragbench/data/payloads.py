@@ -247,11 +247,12 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     """The turns, where the value is a dialogue: a list of messages, such a list in a cell, or a tree of them.
 
     A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
-    tools and systems say is passed over, and of several answers to a question the last is its answer. guessed: is told
-    who is taken for a user, and who for an assistant, where names alone say who speaks; without it such messages are
-    none. None for anything else.
+    tools and systems say is passed over, and of several answers to a question the last is its answer. guessed: of a
+    field that is a dialogue's own, whose texts may be said in turn; is told who is taken for a user, and who for an
+    assistant, where at most names say who speaks; without it such messages are none. None for anything else.
     """
-    value = _thread(opened(value))
+    value = opened(value)
+    value = _thread(value if guessed is None else _in_turn(value))
     if not isinstance(value, list) or not value:
         return None
     if all(isinstance(entry, list | tuple) and len(entry) == 2 for entry in value):
@@ -282,19 +283,18 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     return turns or None
 
 
-def dialogue_of(value: Any, guessed: dict[str, dict[str, None]]) -> list[Said] | None:
-    """The turns of a field that is a dialogue's own: as `turns_of`, or texts in turn, the first of one who asks, or a
-    text, or several, in which everyone is named before what he says, as `User: … Bot: …`."""
-    value = opened(value)
+def _in_turn(value: Any) -> Any:
+    """Texts of a dialogue as its messages: said in turn, the first of one who asks, or, as in `User: … Bot: …`, by whom
+    is named before it; anything else as it is."""
     texts = [value] if isinstance(value, str) else value
-    if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-        before, *said = _SPEAKS.split("\n".join(texts))
-        named = list(zip(said[::2], said[1::2], strict=True))
-        if before.strip() or len({_SIDES.get(name.casefold()) for name, _ in named}) < 2:
-            names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
-            named = list(zip(itertools.cycle(names), texts, strict=False))
-        value = [{"role": name, "content": text} for name, text in named]
-    return turns_of(value, guessed)
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        return value
+    before, *said = _SPEAKS.split("\n".join(texts))
+    named = list(zip(said[::2], said[1::2], strict=True))
+    if before.strip() or len({_SIDES.get(name.casefold()) for name, _ in named}) < 2:
+        names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
+        named = list(zip(itertools.cycle(names), texts, strict=False))
+    return [{"role": name, "content": text} for name, text in named]
 
 
 def guess_of(guessed: Mapping[str, Iterable[str]]) -> list[str]:

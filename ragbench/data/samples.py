@@ -21,7 +21,6 @@ from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
-    dialogue_of,
     guess_of,
     label,
     passage_of,
@@ -32,20 +31,14 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SAID = (
-    "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts", "reference_context_ids",
-    "questions", "messages", "rubric", "nuggets", "citations", "trajectory", "reference_tool_calls",
-    "reference_topics",
-)  # fmt: skip
+SAID = READS["said"]
 """Fields without any of which a row says nothing."""
-READ = (
-    "id", *SAID, "choices", "repeat", "cost", "language", "cluster", "session", "system", "shown", "rater", "value",
-)  # fmt: skip
+READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
@@ -349,7 +342,13 @@ def turns_in(
         rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
         return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
     # before a question that stands by itself a dialogue is its history
-    turns = turns_of(item["user_input"]) if "user_input" in item else dialogue_of(item.get("messages"), guessed)
+    turns = turns_of(item["user_input"]) if "user_input" in item else turns_of(item.get("messages"), guessed)
+    if turns is None and "messages" in item and "user_input" not in item:
+        raise DatasetError(
+            f"{place}: messages = {cut(item['messages'])}: none says who asks and who answers; role = user or "
+            "assistant (type, from) is expected in each, or the names of two who speak; or pairs of question and "
+            "answer, or texts in turn"
+        )
     if turns is None:
         return [], False
     rest = {name: value for name, value in item.items() if name not in ("user_input", "messages")}
@@ -371,20 +370,10 @@ def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) ->
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
     if not rows:
-        if item.keys() & SAID == {"messages"}:
-            raise nobody_asks(item["messages"], place)
         return [sample_in(item, place, forms)]
     name = _name(item["id"])
     named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
     return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
-
-
-def nobody_asks(messages: Any, place: str) -> DatasetError:
-    """What is wrong with a dialogue without any turn."""
-    return DatasetError(
-        f"{place}: messages = {cut(messages)}: none says who asks and who answers; role = user or assistant (type, "
-        "from) is expected in each, or the names of two who speak; or pairs of question and answer, or texts in turn"
-    )
 
 
 def sample_in(

@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
-from ragbench.data.payloads import dialogue_of
+from ragbench.data.payloads import turns_of
 from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
@@ -39,14 +39,13 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     answers = opened(item.get("response"))
     if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
         return [item]
-    own = [{field_of(name): said for name, said in answer.items()} for answer in answers]
-    if not answers or any(said.get("system") is None for said in own) or "system" in item:
-        return [item]
     read = ("system", "messages", "response")
-    return [
-        {**item, "response": answer, **{name: value for name, value in said.items() if name in read}}
-        for answer, said in zip(answers, own, strict=True)
+    rows = [
+        {**item, "response": own, **{field: own[name] for name in own if (field := field_of(name)) in read}}
+        for own in answers
     ]
+    is_told = rows and "system" not in item and all(row.get("system") is not None for row in rows)
+    return rows if is_told else [item]
 
 
 def is_table(value: Any) -> bool:
@@ -83,9 +82,9 @@ class Ids:
 
     def of(self, item: Mapping[str, Any]) -> Any:
         """The id of the next row. Raises DatasetError for one that is another question's."""
-        said = None if "user_input" in item else dialogue_of(item.get("messages"), {})
-        asked = [own.question for own in said] if said else item.get("user_input", item.get("messages"))
-        name = item.get("id")
+        asked, name = item.get("user_input"), item.get("id")
+        if asked is None and (said := turns_of(item.get("messages"), {})):
+            asked = [own.question for own in said]
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
         is_own = name is not None

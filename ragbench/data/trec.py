@@ -88,10 +88,7 @@ class Form:
 
 QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
-SHORT = tuple(map(Form, (
-    "QUERY DOCUMENT GRADE", "QUERY Q0 DOCUMENT RANK SCORE", "QUERY DOCUMENT RANK SCORE TAG",
-    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE RANK", "QUERY DOCUMENT SCORE",
-)))  # fmt: skip
+SHORT = tuple(map(Form, JUDGED["short"]))
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 
 

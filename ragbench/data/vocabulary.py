@@ -37,6 +37,7 @@ from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 FIELDS: dict[str, tuple[str, ...]] = TABLE["fields"]
 RARELY: dict[str, tuple[str, ...]] = TABLE["rarely"]
 JUDGED: dict[str, tuple[str, ...]] = TABLE["judged"]
+READS: dict[str, tuple[str, ...]] = TABLE["reads"]
 PARTS = SimpleNamespace(**TABLE["parts"])
 """Names of the members of what a program puts into one field: `PARTS.texts` of a passage …"""
 PARTED = ("contexts", "reference_contexts", "reference", "choices")
@@ -514,8 +515,7 @@ _OF_SYSTEM = re.compile(
 
 
 def _of_one_system(name: str) -> tuple[str, str]:
-    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; of what is
-    right, as `Answer (gold)`, no system and the reference; else empty."""
+    """System and field of a column, `gpt` and response of `gpt_answer`; the reference alone of `Answer (gold)`."""
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])

@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -426,3 +427,29 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     done = ragbench("init")
     assert done.returncode == 3
     assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        ([{"question": f"{n}?", "answer": "8", "contexts": ["At 8."]} for n in range(3)], "answers"),
+        ([{"messages": [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "8"}] * 2}
+          for n in range(3)], "dialogues"),
+    ],
+)  # fmt: skip
+def test_files_of_one_row_each_are_told_how_they_become_one_table(empty: Path, rows: Any, kind: str) -> None:
+    (empty / "runs").mkdir()
+    for number, row in enumerate(rows):
+        (empty / "runs" / f"sample_{number}.json").write_text(json.dumps(row, indent=1), encoding="utf-8")
+    said = one_line(ragbench("init").stderr)
+    joined = "cat runs/*.json > runs-joined.json"
+    assert f"runs/*.json: 3 files, each one row of {kind}; join them: {joined}, then ragbench init runs-joined" in said
+    texts = [path.read_text(encoding="utf-8") for path in sorted((empty / "runs").iterdir())]
+    (empty / "runs-joined.json").write_text("".join(texts), encoding="utf-8")
+    assert f": 3 {kind}" in one_line(ran("ragbench init runs-joined.json").stdout) or kind == "dialogues"
+
+
+def test_files_of_one_row_to_the_same_question_are_of_several_systems(empty: Path) -> None:
+    for name in "abc":
+        (empty / f"{name}.json").write_text(json.dumps({"question": "When?", "answer": name}), encoding="utf-8")
+    assert begun(empty) == ["ragbench score a.json b.json c.json"]

@@ -215,6 +215,14 @@ def llama_factory() -> Any:
     return [{"instruction": THEN, "input": "", "output": SINCE, "system": "Be kind.", "history": [[ASKED, SAID]]}]
 
 
+def a_question_after_its_history() -> Any:
+    return [{"history": PLAIN[:2], "question": THEN, "answer": SINCE}]
+
+
+def a_question_after_pairs() -> Any:
+    return [{"history": [[ASKED, SAID]], "question": THEN, "answer": SINCE}]
+
+
 def in_russian() -> Any:
     said = [{"роль": IN_WORDS[role][1], "текст": words} for role, words in LINES]
     return [{"диалог": [{"роль": "система", "текст": "Будь вежлив."}, *said]}]
@@ -242,7 +250,7 @@ TOLD_BY_TEXTS = (
     of_lists_of_two, of_questions_and_answers, by_who_speaks, in_russian, with_tools, with_images,
 )  # fmt: skip
 EXPORTS = (
-    *TOLD_BY_TEXTS, llama_factory,
+    *TOLD_BY_TEXTS, llama_factory, a_question_after_its_history, a_question_after_pairs,
     chatgpt, open_webui, librechat, librechat_messages, librechat_tree, oasst, telegram, telegram_of_all, claude,
     of_turns, multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini,
 )  # fmt: skip
@@ -262,8 +270,11 @@ def test_its_answers_are_scored(tmp_path: Path, made: Any) -> None:
     assert [(sample.user_input, sample.response or sample.reference) for sample in samples] == TALK
 
 
-def test_of_a_question_after_its_history_the_answer_is_scored(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(json.dumps(llama_factory()))
+@pytest.mark.parametrize(
+    "made", [llama_factory, a_question_after_its_history, a_question_after_pairs], ids=lambda made: made.__name__
+)
+def test_of_a_question_after_its_history_the_answer_is_scored(tmp_path: Path, made: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(made()))
     [sample] = read_samples(tmp_path / "a.json", forms := Forms())
     assert (sample.user_input, sample.response, sample.system, forms.unread) == (THEN, SINCE, None, [])
 

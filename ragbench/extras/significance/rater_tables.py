@@ -111,7 +111,7 @@ class Ratings:
                         "elsewhere; an item belongs to one group"
                     )
         items = sorted({item for item, _ in given})
-        spelled = {} if numeric else _spelled([cell for cell in given.values() if cell is not None], categories)
+        spelled = {} if numeric else _spelled(given, categories)
         folded: dict[str, list[str]] = {}
         _require_common(paths[0], given, spelled)
         for spelling, chosen in spelled.items():
@@ -131,22 +131,36 @@ def plain_label(label: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", label).split()).casefold()
 
 
-def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str, str]:
+def _spelled(given: Mapping[tuple[Item, str], Any], categories: Sequence[str] | None) -> dict[str, str]:
     """By spelling how its class is written: as the category, else as most often, and of those the first by alphabet."""
-    counts = Counter(cells)
-    of = _classes({*cells, *(categories or ())})
+    counts = Counter(cell for cell in given.values() if cell is not None)
+    by_rater: dict[str, set[str]] = {}
+    for (_, rater), cell in given.items():
+        by_rater.setdefault(rater, set()).update([] if cell is None else [cell])
+    of = _classes(categories or (), *by_rater.values())
     known = {of[category]: category for category in reversed(categories or ())}
     for cell in sorted(counts, key=lambda spelling: (-counts[spelling], spelling)):
         known.setdefault(of[cell], cell)
     return {cell: known[of[cell]] for cell in sorted(counts)}
 
 
-def _classes(labels: Collection[str]) -> dict[str, str]:
-    """By label its class: yes or no where both are said and no number from 2 stands beside; else its plain form."""
-    folded = {label: _plain_number(label) or plain_label(label) for label in labels}
-    said = {label: "yes" if is_yes else "no" for label in labels if (is_yes := verdict(label)) is not None}
+_SIGNS = "01.,+-–−✓✔✅☑✗✘❌👍👎"
+_PLAIN = {"yes", "no", "y", "n", "true", "false", "t", "f", "да", "нет"}
+
+
+def _classes(*by_rater: Collection[str]) -> dict[str, str]:
+    """By label its class: yes or no where both are said and no number from 2 stands beside, and nobody has two other
+    words of one language for one of them, as incorrect and irrelevant are; else its plain form."""
+    folded = {label: _plain_number(label) or plain_label(label) for labels in by_rater for label in labels}
+    said = {label: "yes" if is_yes else "no" for label in folded if (is_yes := verdict(label)) is not None}
+    own = ({folded[label]: said[label] for label in labels if label in said} for labels in by_rater)
+    words = (
+        Counter((is_yes, word.isascii()) for word, is_yes in each.items() if word not in _PLAIN and word.strip(_SIGNS))
+        for each in own
+    )
+    is_apart = any(count > 1 for each in words for count in each.values())
     is_of_both = len({*said.values()}) == 2 and not any(map(_is_number, folded.keys() - said.keys()))
-    return {**folded, **said} if is_of_both else folded
+    return {**folded, **said} if is_of_both and not is_apart else folded
 
 
 def _plain_number(label: str) -> str:

@@ -260,3 +260,13 @@ def test_ratings_may_stand_in_an_object(tmp_path: Path) -> None:
     rows = [{"id": name, "labels": {"human": name % 2, "judge": name % 2}} for name in range(4)]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     assert both("agree", tmp_path / "a.json")[1]["statistics"]["cohen_kappa"]["value"] == 1
+
+
+def test_two_words_of_one_rater_for_no_are_two_classes(tmp_path: Path) -> None:
+    lines = ["correct,correct", "incorrect,irrelevant", "not relevant,incorrect", "not relevant,not relevant"]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,expert 1,expert 2", *(f"{n},{line}" for n, line in enumerate(lines))]))
+    said, found = both("agree", path)
+    assert "one class" not in said
+    assert not found["folded"]
+    assert found["statistics"]["accuracy"]["value"] == 0.5
