@@ -13,12 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ragbench.data.files import DatasetError, LeftOut, cut, normalise
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -447,8 +444,8 @@ def is_source(value: Any) -> bool:
     )  # fmt: skip
 
 
-def whole(names: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Names without the fraction with which pandas writes whole numbers, 7.0, where all of them have it."""
+def whole(names: Any) -> Any:
+    """Names in a column of Arrow, without the fraction that pandas gives whole numbers, 7.0, where all have it."""
     from pyarrow import compute
 
     if not (len(names) and str(names[0]).endswith(".0")):
