@@ -431,7 +431,8 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
             asked, answer = _question(sample.user_input, row, place), text(sample.response) or ""
             if sample.shown is None:
                 called, has = known.read.get("shown", "ground_truth_show"), cut_list(row)
-                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}")
+                how = "" if "shown" in known.read else "; --column shown=COLUMN says which of them says so"
+                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}{how}")
             passages = {named_by("context", own): own for each in sample.contexts or () if (own := each.text.strip())}
             identifier = more["id"] or named_by("decision", asked, answer, *passages.values())
             about = {

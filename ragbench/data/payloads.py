@@ -35,6 +35,7 @@ _PAIRED = {
     for name in (*FIELDS[own], *RARELY[own])
 }
 _SPEAKS = re.compile(rf"^[#*\s]*+({'|'.join(map(re.escape, ('system', *_SIDES)))})[*\s]*+:[*\s]*+", re.I | re.M)
+_OF_MESSAGES = {key(name): name for name in reversed([*PARTS.roles, *PARTS.says])}
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
@@ -307,6 +308,8 @@ def guess_of(guessed: Mapping[str, Iterable[str]]) -> list[str]:
 def _messages(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The messages of an object that names what is asked and what is answered, or that calls what is said as who says
     it; any other as it is."""
+    if not entry.keys() & {*PARTS.says, "kwargs"}:
+        entry = {_OF_MESSAGES.get(key(name), name): value for name, value in entry.items()}
     for sides in (_PAIRED, _SPEAKERS) if role_of(entry) is None else ():
         own = {side: entry[name] for name in entry if (side := sides.get(key(name)))}
         if own.keys() >= {"user", "assistant"} or (own and not entry.keys() & {*PARTS.says}):

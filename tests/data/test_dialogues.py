@@ -378,3 +378,29 @@ def test_decisions_are_said_in_words(tmp_path: Path, header: str) -> None:
     rows[1] = rows[1].replace(SAID, "At 9.")
     (tmp_path / "a.csv").write_text("\n".join([header, *rows]))
     assert [own.show for own in foreign_sets.decisions(tmp_path / "a.csv").decisions] == [True, False]
+
+
+def one_dialogue(folder: Path, row: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The turns of the only dialogue of a file."""
+    path = folder / "d.json"
+    path.write_text(json.dumps([row], ensure_ascii=False), encoding="utf-8")
+    [dialogue] = foreign_sets.dialogues(path).dialogues
+    return [(turn.question, turn.answer) for turn in dialogue.turns]
+
+
+@pytest.mark.parametrize("name", ["chat", "history", "chat_history", "transcript", "msgs", "История диалога", "Беседа"])
+def test_a_dialogue_may_be_called_otherwise(tmp_path: Path, name: str) -> None:
+    messages = [{"role": role, "content": words} for role, words in LINES]
+    assert one_dialogue(tmp_path, {"id": "a", name: messages}) == TALK
+    path = tmp_path / "asked.json"
+    path.write_text(json.dumps([{"question": "Who?", name: messages, "answer": "Ann."}]), encoding="utf-8")
+    [sample] = read_samples(path)
+    assert (sample.user_input, sample.response) == ("Who?", "Ann."), "of a question it is the history"
+
+
+@pytest.mark.parametrize(
+    "names", ["author message", "who text", "speaker_role utterance", "Role Text", "Автор Сообщение", "Кто Текст"]
+)
+def test_who_says_a_message_has_many_names(tmp_path: Path, names: str) -> None:
+    who, what = names.split()
+    assert one_dialogue(tmp_path, {"id": "a", "messages": [{who: role, what: words} for role, words in LINES]}) == TALK

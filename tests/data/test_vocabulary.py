@@ -42,8 +42,9 @@ NAMED = {
     "context_ids": "retrieved_doc_ids doc_ids retrieved_context_ids context_ids",
     "id": "id _id qid question_id sample_id query-id ид",
     "system": "system model Model_Name система",
-    "rater": "rater annotator annotator_id разметчик",
-    "value": "value label rating score оценка",
+    "rater": "rater annotator annotator_id annotator_name rated_by разметчик «ID асессора» «Кто оценил»",
+    "value": "value label rating score human_judgment majority_vote оценка «Итоговая оценка»",
+    "shown": "shown should_show gold_show answer_shown «Можно показать» «Показывать ответ»",
     "session": "session_id sessionId thread_id conversation_id",
     "time": "timestamp created_at время",
     "language": "language lang язык",
@@ -51,6 +52,8 @@ NAMED = {
 
 
 ALONE = {
+    "shown": "decision visible approved Решение",
+    "system": "llm_name model_id experiment_name Конфигурация «Название модели»",
     "user_input": (
         "prompt claim queries original_question customer_query standalone_question «Текст запроса» «Исходный вопрос» "
         "«Реплика пользователя»"
@@ -88,8 +91,10 @@ def test_a_name_that_people_use_is_known(field: str, name: str) -> None:
 
 @pytest.mark.parametrize(("field", "name"), [(field, name) for field, own in ALONE.items() for name in names(own)])
 def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) -> None:
-    usual = {"user_input": "q", "response": "a", "reference": "r", "contexts": ["c"]}
-    told = ["Where we are, and why."] if field == "contexts" else "Where we are, and why."
+    usual = {"user_input": "q", "response": "a", "reference": "r", "contexts": ["c"], "shown": False, "system": "s"}
+    told: Any = {"contexts": ["Where we are, and why."], "shown": True, "system": "gpt"}.get(
+        field, "Where we are, and why."
+    )
     rest = {own: value for own, value in usual.items() if own != field}
     known = Columns()
     assert known.of({**rest, name: told}, "row")[field] == told

@@ -75,6 +75,8 @@ JUDGED = {
     "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
     "commas, no header": "q1,0,a,1\nq1,0,b,0\nq2,0,c,2\n",
     "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+    "a grade by its long name": "search_id,item_id,relevance_grade\nq1,a,1\nq1,b,0\nq2,c,2\n",
+    "in Russian": "Номер запроса,ID документа,Балл\nq1,a,1\nq1,b,0\nq2,c,2\n",
     "yes and no": "query_id,doc_id,relevant\nq1,a,да\nq1,b,нет\nq2,c,2\n",
     "ratings of Elasticsearch": '{"requests": [{"id": "q1", "ratings": [{"_id": "a", "rating": 1},'
     ' {"_id": "b", "rating": 0}]},'
