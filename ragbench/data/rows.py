@@ -35,7 +35,9 @@ from ragbench.data.files import (
     member,
     normalise,
     parquet_rows,
+    parse_json,
     read_lines,
+    read_text,
     require_narrow,
     text_blocks,
     text_lines,
@@ -57,10 +59,8 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
-RECORD = {
-    "id", "qid", "query_id", "topic_id", "info", "page_content", "request_id", "trace_id", "trace",
-    "benchmark_metadata", *STREAMED,
-}  # fmt: skip
+RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
+RECORD |= {"qid", "query_id", "topic_id"}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -223,8 +223,11 @@ def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool, *, apart: bool) -> Iterator[Placed]:
     """apart: lists are rows, or one that holds all of them, each on its line."""
-    if _is_of_lines(path):
+    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    if start == "{" and _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
+    elif held and left_out is None and not apart and start == "[":
+        yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
         values = Values(path, text_blocks(path), STRICT if left_out is None else LENIENT)
         yield from _placed(path, _streamed(values, spread, apart), held, left_out, values)
@@ -383,11 +386,8 @@ def rows_in(value: Any) -> list[Any] | None:
         return by_row
     if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
         if any(map(is_content, value)):
-            is_table = all(cells.keys() == inner[0].keys() for cells in inner)
-            cells_by_row = (
-                {row: {name: cells[row] for name, cells in value.items()} for row in inner[0]} if is_table else {}
-            )
-            return _named(cells_by_row) or None
+            table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
+            return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
         if None not in (parts := [rows_in(own) for own in inner]):
             asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
             is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
@@ -438,9 +438,7 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
-    lines = text_lines(path) if start.startswith("{") else ()
-    text = next((text for _, text in lines if text is None or text.strip()), None)
+    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):
