@@ -40,7 +40,7 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
         return [item]
     read = ("system", "messages", "response")
-    rows = [
+    rows: list[Mapping[str, Any]] = [
         {**item, "response": own, **{field: own[name] for name in own if (field := field_of(name)) in read}}
         for own in answers
     ]

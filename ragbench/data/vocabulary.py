@@ -243,10 +243,9 @@ class Columns:
             if (inner := _opened(row[name])) is None:
                 continue
             is_told = told is not None and key(name) in told.opens
-            aside = {"references"} if field_of(name) and not is_told else set()  # sources of an answer
-            if aside and field_of(name) not in map(field_of, inner):
-                aside.add("content")  # of a question without another name for it the question
-            members = {str(own): value for own, value in inner.items() if own not in row and own not in aside}
+            is_own = bool(field_of(name)) and not is_told  # its references are sources, its only text its content
+            aside = {"references": is_own, "content": is_own and field_of(name) not in map(field_of, inner)}
+            members = {str(own): value for own, value in inner.items() if own not in row and not aside.get(own)}
             takes, legal = (told.takes, self._only) if told and is_told else ({}, self._only & {*CONTENT})
             inside = {
                 takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)
@@ -377,6 +376,7 @@ class Columns:
         ]
         if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
             yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
+            unread = [name for name in unread if name not in systems]
         for name in unread:
             other = "" if field_of(name) else _of_one_system(name)[1]
             if field_of(name) in ("", "rater") and (guess := _guess(name, left)):
@@ -414,7 +414,8 @@ class Columns:
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            seldom = "" if plain in takes else _RARE.get(plain, "")
+            is_one_of_two = plain == "a" and "b" in keys.values()
+            seldom = "" if plain in takes or is_one_of_two else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
@@ -498,9 +499,8 @@ class Columns:
             is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
             if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        is_beside = wide.pop("", None) is not None  # the right answer
-        wide = {system: own for system, own in wide.items() if "response" in own}
-        return wide if len(wide) > 1 or is_beside else {}
+        answered = {system: own for system, own in wide.items() if "response" in own}
+        return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
@@ -521,7 +521,7 @@ def _of_one_system(name: str) -> tuple[str, str]:
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
     own, words = _KNOWN.get(key(what), ""), re.findall(r"\w[\w ]*", system)
     is_right = own == "response" and any(field_of(word) == "reference" for word in words)
-    return ("", "reference") if is_right else (system.strip(" _-.:[]"), own)
+    return ("", "reference") if is_right else (system.strip(" _-.:[]()"), own)
 
 
 _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)

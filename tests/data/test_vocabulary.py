@@ -102,6 +102,16 @@ def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) ->
     assert Columns().of({**usual, name: told}, "row")[field] == usual[field]
 
 
+def test_a_is_the_answer_unless_it_is_one_of_two() -> None:
+    assert [samples_of([{asked: "When?", "A": "At 8"}])[0].response for asked in ("Q", "question")] == ["At 8"] * 2
+    forms = Forms()
+    [sample] = samples_of([{"question": "When?", "reference": "8", "A": "At 8 it is", "B": "At 9 it is"}], forms=forms)
+    assert sample.response is None
+    assert forms.told == [
+        "not read, as no field is called so: A, B (are these answers of several systems? --column answer=A,B)"
+    ]
+
+
 @pytest.mark.parametrize("cell", [5, "5", ["a.md", "правила.pdf"], True, ["doc-17"], "https://example.com/kb"])
 def test_what_counts_or_names_passages_is_none(cell: Any) -> None:
     known = Columns()
