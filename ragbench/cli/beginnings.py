@@ -34,7 +34,7 @@ from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, is_content, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, field_of, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -562,10 +562,12 @@ def _looked_at(path: Path) -> _Look:
     tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
     tool = next(filter(None, tools), "")
     if tool in ("", DOCUMENTS):  # what is no table may be traces
-        for place, own in rows:
-            list(known.answers(own, place))
-        of_content = (at for at, (_, own) in enumerate(rows) if any(map(is_content, own)))
-        rows = rows[next(of_content, 0) :]
+        list(known.answers(rows[0][1], rows[0][0]))
+        asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
+        for at in asking:  # the first may lack an answer
+            with suppress(ValueError):
+                list(known.answers(rows[at][1], rows[at][0]))
+        rows = rows[min(asking, default=0) :]
     row, raters = rows[0][1], marked([own for _, own in rows])
     asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
     asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""

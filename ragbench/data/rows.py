@@ -575,13 +575,14 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
 
 
 def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters, beside any others: they hold marks or nothing in all rows, and some mark that another of
-    them holds, too."""
+    """The columns of raters: all beside an id, where they hold marks or nothing, and each some that another holds."""
     held: dict[str, set[float | None]] = {}
-    for name in (name for name in rows[0] if name and field_of(name) != "id"):
-        with suppress(ValueError):
+    with suppress(ValueError):
+        for name in (name for name in rows[0] if name and field_of(name) != "id"):
             held[name] = {mark(None if missing(row.get(name)) else row[name]) for row in rows} - {None}
-    return [name for name, own in held.items() if any(own & held[other] for other in held if other != name)]
+        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
+        return [*held] if all(others) else []
+    return []
 
 
 def listed(value: Any) -> Any:
