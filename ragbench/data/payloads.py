@@ -292,7 +292,10 @@ def _in_turn(value: Any) -> Any:
         return value
     before, *said = _SPEAKS.split("\n".join(texts))
     named = list(zip(said[::2], said[1::2], strict=True))
-    if before.strip() or len({_SIDES.get(name.casefold()) for name, _ in named}) < 2:
+    is_told = not before.strip() and len({_SIDES.get(name.casefold()) for name, _ in named}) > 1
+    if isinstance(value, str) and not is_told:
+        return value
+    if not is_told:
         names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
         named = list(zip(itertools.cycle(names), texts, strict=False))
     return [{"role": name, "content": text} for name, text in named]

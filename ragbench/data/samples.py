@@ -343,7 +343,7 @@ def turns_in(
         return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
     # before a question that stands by itself a dialogue is its history
     turns = turns_of(item["user_input"]) if "user_input" in item else turns_of(item.get("messages"), guessed)
-    if turns is None and "messages" in item and "user_input" not in item:
+    if turns is None and "user_input" not in item and not isinstance(opened(item.get("messages", "")), str):
         raise DatasetError(
             f"{place}: messages = {cut(item['messages'])}: none says who asks and who answers; role = user or "
             "assistant (type, from) is expected in each, or the names of two who speak; or pairs of question and "
@@ -365,12 +365,11 @@ def turns_in(
 def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if isinstance(asked := opened(item.get("questions")), str):
-        item = {"user_input": asked, **{name: value for name, value in item.items() if name != "questions"}}
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
     if not rows:
-        return [sample_in(item, place, forms)]
+        asked = opened(item.get("questions", item.get("messages")))
+        return [sample_in({"user_input": asked, **item} if isinstance(asked, str) else item, place, forms)]
     name = _name(item["id"])
     named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
     return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
