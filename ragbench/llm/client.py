@@ -200,7 +200,8 @@ class Client:
             return _total(value, Status.OK, "", entries)
         except CallFailed as failure:
             if not self._ever_used and failure.status in _MENDS:
-                self._unusable += sum(fresh for _, fresh in entries[began:])
+                paid = entries[began:]  # none where the refusal was no reply
+                self._unusable += sum(fresh for _, fresh in paid) if paid else 1
                 if self._unusable >= most:
                     self._stopped = self._stopped or self._nothing_usable(failure)
                     raise self._stopped from None

@@ -23,7 +23,7 @@ from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, 
 from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket, line_of
 from ragbench.llm.reply import Reply, parse_envelope, storable
-from ragbench.llm.request import Asked, Dialect, Request, estimate_tokens, is_cut_off
+from ragbench.llm.request import Asked, Dialect, Request, estimate_tokens, finish_in
 from ragbench.llm.transport import Transport, loaded, own_client, patiently
 
 SILENT = ("timeout", "connection")
@@ -194,9 +194,9 @@ class Endpoint:
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise
-                if is_cut_off(fault.reason):
-                    longest = request.decoding.max_tokens
-                    return Reply("", "length", output_tokens=longest, asked=asked)
+                if (finish := finish_in(fault.reason)) is not None:
+                    longest = request.decoding.max_tokens if finish == "length" else None
+                    return Reply("", finish, output_tokens=longest, asked=asked)
                 if not self._dialect.learn(fault.reason, asked):
                     raise Fault(fault.otherwise, fault.reason, fault.retry_after) from None
                 self._tally.add(calls=1)

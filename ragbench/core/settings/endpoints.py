@@ -92,7 +92,7 @@ def filled_in(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 MOST_AT_ONCE = 4096
 """Calls in flight that any endpoint may be asked for."""
-_PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank)/?$")
+_PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank|responses|models)/?$")
 """What the client puts behind an address by itself; people copy it along."""
 
 
