@@ -87,8 +87,8 @@ _KNOWLEDGE = (
     r"|numbers?|disclosures?)"
 )
 _CANNOT = (
-    r"\b(?:cannot|can not|can['’]t|could not|couldn['’]t|unable|not able|not in a position|(?:will|would) not be able"
-    r"|won['’]t be able|wouldn['’]t be able)\b"
+    r"\b(?:cannot|can not|can['’]t|could not|couldn['’]t|unable|not able|\w+n['’]t (?:be )?able|not in a position"
+    r"|(?:will|would) not be able)\b"
 )
 _FIND = (
     r"(?:answer|determine|calculate|compute|confirm|say|tell|conclude|ascertain|verify|establish|infer|derive|estimate"
@@ -109,11 +109,13 @@ _ENGLISH_DECLINES = (
     rf"\bi\b[^.]{{0,40}}{_CANNOT}[^.]{{0,40}}\b{_SPEAK}\b",
     rf"\bwe\b[^.]{{0,20}}{_CANNOT}(?: to)?(?: \w+){{0,2}} {_FIND}\b",
     rf"^(?:\w+, )?(?:sorry, )?{_CANNOT}(?: to)?(?: \w+ly)? {_SPEAK}\b",
-    rf"\b(?:not (?:\w+ )?possible|impossible|no way|insufficient|not sufficient|not enough)(?: \w+){{0,4}}? to"
+    rf"(?:\b(?:not (?:\w+ )?possible|impossible|no way|insufficient|not sufficient|not enough)|n['’]t enough)"
+    rf"(?: \w+){{0,4}}? to"
     rf"(?: \w+ly)? {_FIND}\b",
     rf"\b(?:cannot|can['’]t|can not|could not|couldn['’]t)(?: \w+)? be(?: \w+ly)? {_FOUND}\b",
     r"\b(?:question|this|that) (?:cannot|can['’]t|can not) be answered\b",
-    rf"\bi (?:\w+ )?(?:do|did){_NOT}(?: \w+ly| actually)? (?:know|see|find|have|possess)\b",
+    rf"\bi (?:\w+ )?(?:do|did){_NOT}(?: \w+ly| actually)? (?:know(?! of an? )|see|find|have|possess)\b",
+    r"\bi(?: would|['’]d)? need (?:more|additional|further) (?:information|context|details)\b",
     r"\bi neither (?:have|know)\b",
     rf"\bwe (?:\w+ )?(?:do|did){_NOT}(?: \w+)? have(?: [\w-]+){{0,3}} (?:access|knowledge|{_KNOWLEDGE})\b",
     rf"\b(?:i|we) (?:have|found|see|could find) no (?:\w+ )?(?:idea|access|knowledge|{_KNOWLEDGE})\b",
@@ -124,6 +126,12 @@ _ENGLISH_DECLINES = (
     rf"{_SOURCE}[^.,]{{0,20}}\b(?:do|does){_NOT} (?:allow|permit|let|enable)\b[^.]{{0,30}}\b{_FIND}\b",
     rf"{_SOURCE}[^.,]{{0,20}}\b(?:is|are) (?:not enough|insufficient|too \w+)\b[^.]{{0,20}} to {_FIND}\b",
 )
+_TURNS = (
+    rf"{_SOURCE} (?:\w+ )?(?:discuss|describ|mention|talk|focus|(?:contain|provid)\w* information)"
+    rf"[^.;\d]{{0,120}}, (?:but |however,? |yet )?(?:they|it|none|these) (?:do|does|did){_NOT}(?: \w+){{0,3}}?"
+    rf" {_TELL}\b"
+)
+"""A source is about something, and then not about what was asked."""
 _ENGLISH_LACKS = (
     rf"{_SOURCE}[^.,]{{0,80}}\b(?:do|does|did){_NOT}(?: [\w]+){{0,4}}? {_TELL}\b",
     rf"{_SOURCE}[^.,;]{{0,40}}\b(?:has|have|{_TELL}s?|holds|says?|gives?)\b[^.]{{0,15}}\b(?:no|nothing|neither)\b",
@@ -139,9 +147,13 @@ _ENGLISH_LACKS = (
     r"|whether))",
     rf"^(?:no|insufficient|not enough) (?:\w+ )?{_KNOWLEDGE}\b[^.]{{0,60}}\b(?:{_TOLD}|{_FIND}|(?:on|about"
     rf"|of) (?:this|that|it))\b",
-    r"\b(?:nothing|none) (?:was|were|is|could be|has been) (?:\w+ )?found\b",
+    r"\b(?:nothing|none) (?:\w+ )?(?:was|were|is|could be|has been) (?:\w+ )?(?:found|retrieved)\b",
     rf"\b{_KNOWLEDGE}\b[^.,;]{{0,120}}\b(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?(?: \w+ly)?(?: been)?"
-    rf" {_TOLD}|(?:is|are) (?:missing|unavailable|lacking|absent))\b",
+    rf" (?:{_TOLD}|(?:in|within|among)\b[^.,]{{0,25}}{_SOURCE})"
+    r"|(?<!that )(?<!which )(?:is|are) (?:missing|unavailable|lacking|absent))\b",
+    rf"{_SOURCE}[^.,]{{0,30}}\b(?:is|are)(?: not|n['’]t)? (?:\w+ )?(?:(?<=not )relevant|(?<=n['’]t )relevant|irrelevant"
+    r"|unrelated) to (?:the|this|your) (?:question|query|topic)\b",
+    _TURNS,
     rf"\b(?:missing|absent|unclear|unknown|not (?:\w+ly )?clear)\b[^.,]{{0,12}}\b(?:in|from)\b[^.,]{{0,25}}{_SOURCE}",
     rf"\byou (?:have|did){_NOT} (?:provided?|given?|supplied|supply|shared?|included?)\b",
 )
@@ -176,7 +188,7 @@ _FACTS = (
 )
 _LEARN = (
     r"(?:ответить|сказать|определить|рассчитать|посчитать|подсчитать|вычислить|установить|выяснить|предоставить"
-    r"|подсказать|назвать|подтвердить|оценить|сообщить|судить|сделать вывод|сравнить|утверждать|дать"
+    r"|подсказать|назвать|подтвердить|оценить|сообщить|судить|понять|сделать вывод|сравнить|утверждать|дать"
     r" (?:\w+ )?(?:ответ\w*|информаци\w+|совет\w*|оценк\w+)|найти (?:\w+ )?(?:ответ|информаци|сведени|данн|упоминани"
     r"|указани)\w*|помочь)"
 )
@@ -187,13 +199,15 @@ _MAY_NOT = (
 _RUSSIAN_DECLINES = (
     rf"{_MAY_NOT}[^.,]{{0,40}}\b{_LEARN}\b",
     rf"\b{_LEARN}\b[^.;]{{0,40}}{_MAY_NOT}",
-    r"\b(?:я |мы |увы, |нет, )?не (?:знаю|знаем|располага(?:ю|ем)|владе(?:ю|ем)|облада(?:ю|ем)"
+    r"(?<![«\"“])\b(?:я |мы |увы, |нет, )?не (?:знаю|знаем|располага(?:ю|ем)|владе(?:ю|ем)|облада(?:ю|ем)"
     r"|уверен[аы]?\b(?! в себе))",
     r"\bне наш(?:ел|ла|ли)(?: \w+){0,3} (?:информаци|ответ|сведени|данн|упоминани|указани)\w*",
     rf"\bне (?:имею|имеем|вижу|видим)(?: \w+){{0,2}} (?:доступа|возможности|{_FACTS})",
     rf"\bу (?:меня|нас) (?:\w+ )?(?:нет|недостаточно|не хватает|отсутству\w+)(?: \w+){{0,2}} (?:доступа|возможности"
     rf"|{_FACTS})",
-    r"\b(?:мне|нам) (?:это |об этом )?(?:неизвестно|не известно)",
+    r"\b(?:мне|нам)(?: \w+){0,3} (?:неизвестно|не известно)",
+    r"\b(?:мне|нам) (?:нужн[оаы]|требуется) (?:больше|дополнительн\w+) (?:информаци|данных|сведени)",
+    rf"\bвопрос\w* не (?:относится к|связан с)[^.,]{{0,25}}{_ANY_READ}",
     r"^(?:увы,? |к сожалению,? )?(?:об этом|про это|это|ничего|ответ)[^.,]{0,25}\b(?:неизвест\w+|не известн\w+)",
     r"\b(?:выходит|находится|лежит) за (?:рамк|предел)\w+|\bза (?:рамк|предел)\w+ (?:моих|моей|базы|контекста"
     r"|документ)",
@@ -201,11 +215,14 @@ _RUSSIAN_DECLINES = (
     rf"{_ANY_READ}[^.,]{{0,40}}\bне (?:позволя\w+|да\w+ (?:возможности|ответ\w*)|достаточно|хватает)\b",
     r"\b(?:недостаточно|не хватает|мало)(?: \w+){0,2} (?:информаци\w+|данных|сведений)"
     r"|\b(?:информации|данных|сведений)(?: \w+){0,3} (?:недостаточно|не хватает)",
-    r"\bвопрос\w* (?:\w+ )?(?:остается )?без ответа\b",
+    r"\bвопрос (?:\w+ )?(?:оста\w+ )?без ответа\b",
 )
 _RUSSIAN_LACKS = (
     rf"(?:{_READ}|{_BASE})[^.,]{{0,60}}\b(?:нет|ничего|ни слова|отсутству\w+)\b",
-    rf"{_ANY_READ}[^.,]{{0,60}}\bне\s+(?:\w+\s+)?{_SAID}",
+    rf"{_ANY_READ}[^.,]{{0,60}}\bне\s+(?:\w+\s+)?(?!\w+нн(?:ы[ехй]|ая|ое|ого|ой|ую)\b){_SAID}",
+    rf"{_ANY_READ} (?:\w+ )?(?:говор|речь|опис|упомин|рассказ)[^.;\d]{{0,80}}, (?:но|однако|а)\b[^.;]{{0,40}}\bне"
+    rf" {_SAID}",
+    rf"{_ANY_READ}[^.,]{{0,30}}\b(?:неясно|не ясно|непонятно|не понятно|не следует)\b",
     rf"{_ANY_READ}[^.,]{{0,40}}\b(?:нет|отсутству\w+|не наш\w+|не найден\w*)\b[^.,]{{0,30}}{_FACTS}",
     rf"\bне\s+(?:\w+\s+)?{_SAID}[^.]{{0,60}}\b(?:в|во|среди|из)\b[^.,]{{0,25}}{_ANY_READ}",
     rf"\b(?:нет|отсутству\w+)\b[^.,]{{0,40}}\b(?:в|во|среди)\b[^.,]{{0,15}}{_READ}",
@@ -227,6 +244,8 @@ _CONCEDES = re.compile(
     r"^(?:although|though|while|whereas|even if|even though|if|when|unless|хотя|несмотря на то|пусть"
     r"|если|когда)\b"
 )
+_CONCEDED = re.compile(r"(?<=\w),? (?:although|even though|хотя) .*")
+"""What is conceded behind what is said."""
 _PREPARES = re.compile(
     r"^(?:to (?:\w+ )?(?:answer|calculate|determine|find|compute|provide|assess|address|evaluate|understand|know|obtain"
     r"|get|estimate|compare|identify|confirm)\b|in order to\b|as an? |as of my\b|(?:i am |i['’]m )?(?:very "
@@ -264,10 +283,12 @@ _SUPPOSES = re.compile(
     r"|предположим|если)\b"
 )
 _FORMULA = re.compile(
+    r"(?:(?:sorry|unfortunately|извините|к сожалению|увы),? )?"
     rf"(?:n/?a|not(?= (?:in|by|from|within) )|unknown|unanswerable|(?:there is )?no (?:\w+ )?(?:answer|information"
     rf"|data)(?: (?:found|available|provided))?"
-    rf"|(?:it is )?(?:not|un)(?: \w+ly)? ?{_TOLD}|(?:it is )?unclear|not (?:enough|sufficient) (?:\w+ )?{_KNOWLEDGE}"
-    rf"|insufficient (?:\w+ )?{_KNOWLEDGE}|(?:i am |i['’]m )?not sure|cannot say|can['’]t say|no idea|not answerable"
+    rf"|(?:(?:it is )?(?:not|un)|it (?:is|was)n['’]t)(?: \w+ly)? ?{_TOLD}|(?:it is )?unclear"
+    rf"|(?:not (?:enough|sufficient)|insufficient) (?:\w+ )?{_KNOWLEDGE}"
+    rf"|(?:i am |i['’]m )?not sure|cannot say|can['’]t say|no idea|not answerable"
     rf"|(?:the )?(?:information|data|answer) (?:is |was )?not {_TOLD}"
     r"|(?:об этом |про это |ничего )?(?:не|ни) (?:знаю|сообщается|говорится|нашлось|указан[оаы]?|упомянут[оаы]?"
     r"|сказано|известно|определено|найден[оаы]?|приводится|могу знать)"
@@ -329,8 +350,10 @@ class Rule:
         self._signs = [re.compile("|".join(f"(?:{pattern})" for pattern in signs[name]) or r"(?!)") for name in SIGNS]
 
     def _read(self, text: str) -> _Read:
+        text = _CONCEDED.sub("", text)
         declines, lacks, needs = (bool(sign.search(text)) for sign in self._signs)
-        return _Read(text, *(False, False) if _CONCEDES.match(text) else (declines, lacks), needs)
+        concedes = _CONCEDES.match(text) and not re.search(_TURNS, text)
+        return _Read(text, *(False, False) if concedes else (declines, lacks), needs)
 
     def __call__(self, answer: str) -> bool:
         """Whether the answer as a whole says that there is no answer; see the module for the rule."""
