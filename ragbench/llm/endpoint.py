@@ -80,7 +80,7 @@ class Endpoint:
         self._dialect = Dialect(without=known) if rung == "auto" else Dialect(rung, fixed=True, without=known)
         self._transport: Transport | None = None
         self._stopped: ModelError | None = None
-        self._failures = 0
+        self._failures = self._pages = 0
         self._ever_answered = False
         self._silent_since: float | None = None
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -221,7 +221,8 @@ class Endpoint:
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """End the run after a fault that the next call would meet too."""
-        if fault.kind == "fatal":
+        self._pages += fault.otherwise == "fatal"
+        if fault.kind == "fatal" or (self._pages >= UNREACHABLE_AFTER and not self._ever_answered):
             self._stopped = ProviderRefused(Reason("{who} refuses all calls: {said}", who=self._who, said=fault.reason))
         elif (fault.retry_after or 0.0) > self._settings.patience_seconds:
             self._stopped = ProviderUnreachable(

@@ -93,7 +93,8 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
     except (ValueError, RecursionError):
         begun = excerpt(hide(body[:200].decode("utf-8", "replace")), 60)
         told = Reason("the response is not JSON, it begins with {said}; look at `base_url`", said=begun)
-        raise Fault("server", told) from None
+        is_cut = body.lstrip().startswith(b"{")
+        raise Fault("server", told, otherwise="server" if is_cut else "fatal") from None
     if not isinstance(document, dict):
         raise Fault("server", Reason("the response is not a JSON object"))
     choices = document.get("choices")

@@ -159,7 +159,8 @@ CASES: dict[str, Case] = {
         judge("redirect"),
     ),
     "HTML for ever": Case(
-        in_a_row("the response is not JSON, it begins with <html><body>score: 5</body></html>; look at `base_url`"),
+        f"{WHO} refuses all calls: the response is not JSON, it begins with <html><body>score: 5</body></html>; look "
+        "at `base_url`",
         JUDGED,
         JUDGE,
         judge("html"),
