@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.core.settings import ConfigurationError, EmbedderSettings
-from ragbench.core.settings.secrets import excerpt
+from ragbench.core.settings.secrets import excerpt, masker_of, value_of
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
@@ -64,8 +64,10 @@ class EndpointEmbedder:
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"openai {settings.address} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
         self._caller = Caller(f"embedders.{name}", settings, self._key, MAX_BYTES)
+        # packed, a quarter of their digits, until it says that it cannot; then in figures; then with no word of it
         self._encodings: list[dict[str, str]] = [PACKED, IN_FIGURES, {}]
         self._batch, self._is_bare = settings.batch, False
+        self._hide = masker_of(*map(value_of, settings.variables))  # a key that was sent back is to be in no message
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
@@ -99,7 +101,7 @@ class EndpointEmbedder:
         if planning.folder() is not None:
             raise EmbeddingError(f"{self._where()} is not asked by a plan", dead=True)
         asked = prefixed(texts, self.settings, kind)
-        while True:
+        while True:  # until nothing more is learnt of how it is to be asked
             known = self._batch, self._is_bare, self._encodings
             try:
                 parts = await gather([self._request(asked[start:stop], start) for start, stop in self._cuts(asked)])
@@ -130,12 +132,16 @@ class EndpointEmbedder:
         """The vectors of texts that are asked for together; `start` of the whole stand before them."""
         from ragbench.store.embeddings import check
 
-        encoding, content = self._encodings[0], await self._reply(texts)
+        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
+        try:
+            content = await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
+        except Fault as fault:
+            raise self._given_up(fault, len(texts)) from None
         rows, named = self._rows(content, len(texts))
         try:
             vectors = check(rows, texts, self._who())
         except EmbeddingError as error:
-            if encoding is PACKED and not any(isinstance(row, list) for row in rows):  # some take the word and cannot
+            if not any(isinstance(row, list) for row in rows):  # some take the word and cannot
                 self._encodings = [known for known in self._encodings if known is not PACKED]
             places = tuple(start + place for place in error.positions)
             raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from None
@@ -143,32 +149,21 @@ class EndpointEmbedder:
             self.answered_by[named[:LONGEST_NAME]] += len(texts)
         return vectors
 
-    async def _reply(self, texts: list[str]) -> bytes:
-        """The body of a good response."""
-        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
-        try:
-            return await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
-        except Fault as fault:
-            raise self._given_up(fault, len(texts)) from None
-
     async def _post(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
-        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot; then in
-        figures; and with no word of it where it does not know the word."""
-        while True:
-            encoding = self._encodings[0]
-            given = texts[0] if self._is_bare and len(texts) == 1 else texts
-            body = {"model": str(self.settings.model), "input": given, **encoding, **self._more}
-            try:
-                content = await transport.post("embeddings", body, seconds)
-            except Fault as fault:
-                if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason) or not encoding:
-                    raise
-                if encoding in self._encodings[:-1]:
-                    self._encodings.remove(encoding)
-                continue
-            if b'"embedding"' not in content and b'"error"' in content:
-                refuse_error(content, transport.refusal)
-            return content
+        """The body of a good response."""
+        encoding = self._encodings[0]
+        given = texts[0] if self._is_bare and len(texts) == 1 else texts
+        body = {"model": str(self.settings.model), "input": given, **encoding, **self._more}
+        try:
+            content = await transport.post("embeddings", body, seconds)
+        except Fault as fault:
+            if not encoding or fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason):
+                raise
+            self._encodings = [known for known in self._encodings if known is not encoding]
+            return await self._post(transport, texts, seconds)
+        if b'"embedding"' not in content and b'"error"' in content:
+            refuse_error(content, self._hide, transport.refusal)
+        return content
 
     def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
         said = f"{self._where()} gave no vectors: {fault.reason}"
@@ -180,7 +175,7 @@ class EndpointEmbedder:
         elif fault.kind in OF_THE_TEXTS and (told := _ABOUT_NUMBER.search(fault.reason)):
             legal = [number for number in map(int, re.findall(r"\b\d+\b", fault.reason)) if 0 < number < count]
             most = 1 if told["alone"] else max(legal, default=max(1, count // 2))
-            self._batch, self._is_bare = min(self._batch, most), bool(told["alone"])
+            self._batch, self._is_bare = min(self._batch, most), self._is_bare or bool(told["alone"])
         return EmbeddingError(said, dead=fault.kind not in OF_THE_TEXTS)
 
     def _rows(self, content: bytes, count: int) -> tuple[list[Any], str]:
@@ -191,13 +186,13 @@ class EndpointEmbedder:
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError):
-            said = excerpt(content[:200].decode("utf-8", "replace"), 80)
+            said = excerpt(self._hide(content[:2000].decode("utf-8", "replace")), 80)
             raise EmbeddingError(f"{unreadable}: it is not JSON; it begins with {said}; look at base_url") from None
         data = reply
         for name in ("data", "embeddings", "float"):
             data = data.get(name, data) if isinstance(data, dict) else data
         if not isinstance(data, list) or not all(isinstance(item, dict | list) for item in data):
-            said = excerpt(json.dumps(reply, ensure_ascii=False), 80)
+            said = excerpt(self._hide(json.dumps(reply, ensure_ascii=False)), 80)
             raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`: {said}; look at base_url")
         data = [item if isinstance(item, dict) else {"embedding": item} for item in data]
         places = [item.get("index") for item in data]

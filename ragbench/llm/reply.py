@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -91,7 +92,7 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
-        begun = excerpt(hide(body[:200].decode("utf-8", "replace")), 60)
+        begun = excerpt(hide(body[:2000].decode("utf-8", "replace")), 60)
         told = Reason("the response is not JSON, it begins with {said}; look at `base_url`", said=begun)
         is_cut = body.lstrip().startswith(b"{")
         raise Fault("server", told, otherwise="server" if is_cut else "fatal") from None
@@ -99,14 +100,11 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
         raise Fault("server", Reason("the response is not a JSON object"))
     choices = document.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    _refuse(
-        document if not isinstance(first, dict) else {"error": document.get("error") or first.get("error")},
-        hide,
-        refusal,
-    )
     if not isinstance(first, dict):
-        told = clause(excerpt(hide(json.dumps(document, ensure_ascii=False)), 200))
-        raise Fault("server", Reason("the response has no choices: {said}", said=told))
+        _refuse(document, hide, refusal)
+        held = clause(excerpt(hide(json.dumps(document, ensure_ascii=False)), 200))
+        raise Fault("server", Reason("the response has no choices: {said}", said=held))
+    _refuse({"error": document.get("error") or first.get("error")}, hide, refusal)
     message = first.get("message")
     if not isinstance(message, dict):
         raise Fault("server", Reason("the response has no message"))
@@ -125,15 +123,11 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
     )
 
 
-def refuse_error(content: bytes, refusal: Refusal) -> None:
+def refuse_error(content: bytes, hide: Callable[[str], str], refusal: Refusal) -> None:
     """Raises Fault where a response of a good status holds an error, with the status that it would have had."""
-    try:
-        error = json.loads(content)["error"]
-        status = _status(error["code"])
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return
-    if status is not None:
-        raise refusal(status, {}, content)
+    with suppress(ValueError, RecursionError):
+        if isinstance(document := json.loads(content), dict):
+            _refuse(document, hide, refusal)
 
 
 def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Refusal | None) -> None:

@@ -350,6 +350,10 @@ def test_the_key_comes_from_its_variable_and_goes_to_no_error(
     with pytest.raises(EmbeddingError, match="HTTP 401: the key •••• is not known") as caught:
         endpoint(served, key_variable="MY_KEY").embed(["x"])
     assert "canary" not in repr(caught.value) + endpoint(served, key_variable="MY_KEY").identity
+    for body in ('{"error": {"message": "canary-1234 is no key"}}', '{"canary-1234": 1}', "<p>canary-1234"):
+        served.script = [(200, {}, body)]
+        with pytest.raises(EmbeddingError, match="••••"):
+            endpoint(served, key_variable="MY_KEY").embed(["x"])
     monkeypatch.setenv("MY_KEY", " ")
     with pytest.raises(EmbeddingError, match="needs its key in the variable MY_KEY, which is not set"):
         endpoint(served, key_variable="MY_KEY")
@@ -401,7 +405,7 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: {**reply, "data": reply["data"][1:]}, "gave 1 vectors for 2 texts"),
         (lambda reply: {**reply, "data": [*reply["data"], reply["data"][0]]}, "gave 3 vectors for 2 texts"),
         (lambda reply: {**reply, "data": []}, "gave 0 vectors for 2 texts"),
-        (lambda reply: {"error": "quota"}, "it has no list of vectors in `data`"),
+        (lambda reply: {"error": "quota"}, "the response reports an error: quota"),
         (lambda reply: _swap(reply, index=1), "numbered its vectors"),
         (lambda reply: _swap(reply, index=None), "numbered its vectors"),
         (lambda reply: _swap(reply, index="x" * 10**6), r"numbered its vectors \['x{70,80}…, not 0 to 1$"),
