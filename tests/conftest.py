@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
-        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=15)
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=10)
         hypothesis.settings.register_profile("searching", deadline=None, max_examples=60)  # of `make slow`
         if not profile:
             hypothesis.settings.load_profile("unhurried")
@@ -105,7 +105,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(20_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
+    gc.set_threshold(100_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of a test that passes nobody asks the keywords: they are most of what processes would tell of it."""
+    report = yield
+    if report.passed:
+        report.keywords = {}
+    return report
 
 
 @pytest.fixture(scope="session")

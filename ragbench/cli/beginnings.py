@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -23,7 +23,7 @@ from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.schema import LINE, line
+from ragbench.core.settings.schema import ABOUT, JUDGES, KEYED, LINE, WORDS, line
 from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
@@ -33,8 +33,8 @@ from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
-from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
+from ragbench.data.samples import READ, read_samples
+from ragbench.data.vocabulary import FIELDS, Columns, field_of, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -59,20 +59,6 @@ OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
 OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
-WORDS = "# Passages by the words that they share with the question: no model, and hard to beat."
-KEYED = '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
-ABOUT = """\
-# What ragbench measures when it is told nothing else. Paths are relative to this file, which
-# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read
-# from the environment alone."""
-JUDGES = """
-# A judge is a language model behind any OpenAI-compatible endpoint; without one the offline judge is asked.
-#
-# [judges.my-judge]
-# base_url = "https://api.example.com/v1"
-# model = "some-model"
-# key_variable = "MY_JUDGE_KEY"
-"""
 
 
 @dataclass
@@ -279,6 +265,14 @@ class Beginning:
                     self._refuse(path, error)
             if why:
                 others.setdefault(why, []).append(self._relative(path))
+        for place in dict.fromkeys(path.parent for path in looks):
+            parts = [path for path, look in looks.items() if path.parent == place and look.asked]
+            if len({looks[path].asked for path in parts}) == len(parts) > 2:
+                every = f"{self._word(place)}/*.json" if place != self.folder else "*.json"
+                one, joined = looks[parts[0]].kind, shlex.quote(f"{place.resolve().name}-joined.json")
+                how = f"cat {every} > {joined}, then ragbench init {joined}"
+                self.unused.append(f"{every}: {len(parts)} files, each one row of {one}; join them: {how}")
+                looks = {path: look for path, look in looks.items() if path not in parts}
         self.base = next((path for path, look in looks.items() if look.kind == "passages"), None)
         for path, look in looks.items():
             try:
@@ -303,9 +297,9 @@ class Beginning:
         self.unused.append(why.replace(path.name, name, 1) if why.startswith(path.name) else f"{name}: {why}")
 
     def _take_trec(self, path: Path, *, numbered: bool = False) -> bool:
-        """Whether a file is a run or judgements, which it is taken for then; numbered: as for `trec.told`."""
+        """Whether a file is a run or judgements, which it is taken for; numbered: as of `trec.told`, and its faults."""
         kind = ""
-        with suppress(ValueError):
+        with nullcontext() if numbered else suppress(ValueError):
             kind = trec.told(path, numbered=numbered)
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)
@@ -320,19 +314,22 @@ class Beginning:
         is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
         if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
             kind = "questions"  # the answers are what those are to give
-        which = ", ".join(f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read)
+        known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
+        which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
+            left_out = [f"left out: {forms.left_out.said}"] if forms.left_out.counts else []
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
-            left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
-                    raise ValueError("answers without questions, references or ids: nothing tells what they answer")
-                self.unasked, told = True, f"{told}; no questions: a file of them is joined by the ids"
-            read_as = f"{f'{forms.format}, ' if forms.format else ''}{told}{left_out}"
+                    what = "answers without questions, references or ids: nothing tells what they answer"
+                    how = f"ragbench score {self._word(path)} --column question=COLUMN names it"
+                    raise ValueError("; ".join([what, which, *forms.unread, how]))
+                self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
+            read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples)
             self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
@@ -351,7 +348,7 @@ class Beginning:
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or marked(look.row))
+            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or look.raters)
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
         elif kind == "passages":
             self.said.append(f"{name}: passages, a knowledge base ({which})")
@@ -545,12 +542,15 @@ def _is_told(cell: Any) -> bool:
 
 
 class _Look(NamedTuple):
-    """What a table is by its first rows: its columns, the first row, what wrote it, and its kind (`_kind`)."""
+    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`),
+    and what is asked in a file of JSON that is one row alone; else empty."""
 
     known: Columns
     row: dict[str, Any]
+    raters: list[str]
     tool: str
     kind: str
+    asked: str
 
 
 def _looked_at(path: Path) -> _Look:
@@ -560,15 +560,23 @@ def _looked_at(path: Path) -> _Look:
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
     tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    (place, row), tool = rows[0], next(filter(None, tools), "")
+    tool = next(filter(None, tools), "")
     if tool in ("", DOCUMENTS):  # what is no table may be traces
-        list(known.answers(row, place))
-    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool))
+        list(known.answers(rows[0][1], rows[0][0]))
+        asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
+        for at in asking:  # the first may lack an answer
+            with suppress(ValueError):
+                list(known.answers(rows[at][1], rows[at][0]))
+        rows = rows[min(asking, default=0) :]
+    row, raters = rows[0][1], marked([own for _, own in rows])
+    asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
+    asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""
+    return _Look(known, row, raters, tool, _kind(row, known.read, tool, raters), asked)
 
 
-def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
-    """What a table is by its first rows; empty for one that nothing can be begun with."""
-    row = rows[0]
+def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Sequence[str]) -> str:
+    """What a table is by a row of it, what is read and its raters' columns; empty for one that nothing can be begun
+    with."""
     if "benchmark_metadata" in row:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
@@ -579,21 +587,14 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "decisions"
     if "response" in read:
         return "answers"
-    turns = turns_of(row.get(read.get("messages") or read.get("user_input", ""))) or ()
+    turns = turns_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
     if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
         return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
     if any(turn.answer for turn in turns[-1:]):
         return "answers"
     if "user_input" in read:
         return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or raters:
         return "ratings"
     passage = passage_of(row)
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
-
-
-def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
-    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
-    others = (any(own & other for other in given if other is not own) for own in given)
-    return bool(given) and all(map(marked, rows)) and all(others)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Chunk, Sample
-from ragbench.data.brought import Brought, passing_over
+from ragbench.data.brought import Brought, Chunks, passing_over
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.records import ChunkRecord, QuestionRecord, RatedAnswer, checked
+from ragbench.data.records import QuestionRecord, RatedAnswer, checked
 from ragbench.data.samples import Given, streamed
-from ragbench.data.shelf import RECENT, Shelf
+from ragbench.data.shelf import Shelf
 
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 10), (0, 10), (0, 100))
 """Ends of the scales that people label on."""
@@ -61,7 +61,7 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
             system: lines.changed(lambda line: {**line, "retrieved": of(line["retrieved"])})
             for system, lines in logged.items()
         }
-    notes = [*forms.unread, *forms.notes]
+    notes = [*forms.unread, *forms.notes, *chunks.notes]
     brought = Brought(chunks=chunks.shelf, questions=questions, notes=notes)
     brought.ratings = rated.shelf
     brought.left_out = forms.left_out.told
@@ -80,13 +80,13 @@ def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> l
     Raises DatasetError."""
     if sample.user_input is None or not sample.user_input.strip():
         raise DatasetError("no question; `ragbench score ANSWERS QUESTIONS` joins those of another file by their ids")
-    retrieved = chunks.named(sample.contexts or ())
+    retrieved = _named(chunks, sample.contexts)
     made = {
         "id": sample.id, "text": sample.user_input, "reference": sample.reference,
         "references": sample.references, "cluster": sample.cluster,
     }  # fmt: skip
     known = questions.get(sample.id)
-    relevant = dict.fromkeys([*(known.relevant if known else ()), *chunks.named(sample.reference_contexts or ())], 1.0)
+    relevant = dict.fromkeys([*(known.relevant if known else ()), *_named(chunks, sample.reference_contexts)], 1.0)
     labels = {"relevant": relevant, "answerable": True if relevant else None}
     question = checked(QuestionRecord, {**made, **labels}, "its question")
     if known is None:
@@ -98,41 +98,9 @@ def _take(sample: Sample, chunks: Chunks, questions: Shelf[QuestionRecord]) -> l
     return retrieved
 
 
-class Chunks:
-    """The contexts of a table as chunks. shelf: all of them."""
-
-    def __init__(self) -> None:
-        self.shelf = Shelf(ChunkRecord, by_key=True)
-        self._named = Shelf[str]()
-        self._recent: dict[str, int] = {}  # id → hash of its text
-
-    def named(self, contexts: Sequence[Chunk]) -> list[str]:
-        """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
-        for context in contexts:
-            if self._recent.get(context.id) != hash(context.text):
-                self._take(context)
-        return list(dict.fromkeys(context.id for context in contexts))
-
-    def ids(self) -> Shelf[str]:
-        """Of the texts that came with an id and without one: made of the text → given, the first of several."""
-        given_ids = Shelf[str]()
-        for name, given in self._named.items():
-            if self.shelf.has(name):
-                given_ids.put(name, given)
-        return given_ids
-
-    def _take(self, context: Chunk) -> None:
-        if not context.text:  # named only: it may stand elsewhere with its text
-            return
-        made = checked(ChunkRecord, {"id": context.id, "text": context.text}, "its passages")
-        is_new = self.shelf.put(context.id, made)
-        if not context.is_nameless:
-            if not is_new and (self.shelf.get(context.id) or made).text != context.text:
-                raise DatasetError("a passage whose id has another text elsewhere")
-            self._named.put(Chunk.nameless(context.text).id, context.id)
-        if len(self._recent) >= RECENT:
-            self._recent.clear()
-        self._recent[context.id] = hash(context.text)
+def _named(chunks: Chunks, contexts: Sequence[Chunk] | None) -> list[str]:
+    """The names of contexts among all chunks, each once."""
+    return list(dict.fromkeys(chunks.known(context).name for context in contexts or ()))
 
 
 class Rated:
@@ -148,7 +116,7 @@ class Rated:
         known, labels = self.shelf.get(name), sample.labels or {}
         made = {
             "id": name, "question_id": sample.id, "answer": sample.response, "system": sample.system,
-            "context": tuple(chunks.named([context for context in sample.contexts or () if context.text])),
+            "context": tuple(_named(chunks, [context for context in sample.contexts or () if context.text])),
             "ratings": {**(known.ratings if known else {}), **labels},
         }  # fmt: skip
         rated = checked(RatedAnswer, made, "its labels")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ragbench.core.types import Chunk
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.folder import Records
-from ragbench.data.records import Record
-from ragbench.data.shelf import Shelf
+from ragbench.data.payloads import Passage
+from ragbench.data.records import ChunkRecord, Record, checked
+from ragbench.data.shelf import RECENT, Shelf
 from ragbench.data.vocabulary import AmbiguousError
 
 R = TypeVar("R", bound=Record)
@@ -51,6 +53,81 @@ class Brought(Records):
             for decision in self.decisions
             for text in (decision.question, decision.answer, *decision.passages.values())
         )
+
+
+class Known(NamedTuple):
+    """A passage by its name among the chunks. url: its page, where it has a text and a page."""
+
+    name: str
+    url: str | None
+    has_text: bool
+
+
+class Chunks:
+    """Passages that a file carries, each under one name: its own id, else one made of its text (`Chunk.nameless`).
+
+    A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
+    there: chunks that are there already. shelf: all that have a text. changed: how many have an id that another text
+    had before.
+    """
+
+    def __init__(self, there: Iterable[ChunkRecord] = ()) -> None:
+        self.shelf, self.changed = Shelf(ChunkRecord, by_key=True), 0
+        self._named = Shelf[str]()
+        self._recent: dict[int, Known] = {}  # by the hash of id and text
+        for chunk in there:
+            self._put(chunk, chunk.id)
+
+    def known(self, passage: Chunk | Passage) -> Known:
+        """A passage among the chunks, which is put there. Raises DatasetError for what no chunk may have."""
+        key = hash((passage.id, passage.text))
+        if (known := self._recent.get(key)) is None:
+            known = self._of(passage)
+            if len(self._recent) >= RECENT:
+                self._recent.clear()
+            if known.has_text:  # else its text may come yet
+                self._recent[key] = known
+        return known
+
+    def _of(self, passage: Chunk | Passage) -> Known:
+        is_nameless = isinstance(passage, Chunk) and passage.is_nameless
+        given = None if is_nameless else passage.id
+        chunk = None if given is None else self.shelf.get(given)
+        if not passage.text:
+            return Known(given or "", None if chunk is None else chunk.url, chunk is not None)
+        made = Chunk.nameless(passage.text).id
+        is_changed = chunk is not None and chunk.text != passage.text and Chunk.nameless(chunk.text).id != made
+        if is_changed:
+            given = named_by("passage", str(given), passage.text)
+        if chunk is None or is_changed:
+            about = {"id": given or self._named.get(made) or made, "text": passage.text}
+            more = {"url": passage.url, "title": passage.title}
+            chunk = checked(ChunkRecord, about | more, "its passages")
+            if self._put(chunk, given):
+                self.changed += is_changed
+            else:
+                chunk = self.shelf.get(chunk.id) or chunk
+        return Known(chunk.id, chunk.url, True)
+
+    def _put(self, chunk: ChunkRecord, given: str | None) -> bool:
+        is_new = self.shelf.put(chunk.id, chunk)
+        if given is not None:
+            self._named.put(Chunk.nameless(chunk.text).id, given)
+        return is_new
+
+    def ids(self) -> Shelf[str]:
+        """Of the texts that came with an id and without one: made of the text → given, the first of several."""
+        given_ids = Shelf[str]()
+        for name, given in self._named.items():
+            if self.shelf.has(name):
+                given_ids.put(name, given)
+        return given_ids
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence where a text stands under an id that another has."""
+        many = f"{self.changed:,} text{'s' * (self.changed != 1)}"
+        return [f"{many} under an id that another has: each is a passage of its own"] if self.changed else []
 
 
 @contextmanager

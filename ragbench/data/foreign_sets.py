@@ -14,12 +14,12 @@ from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import Said, moment, number, turns_of
+from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
-from ragbench.data.rows import columns_to_rows, listed, read_rows
+from ragbench.data.rows import listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import READS, Columns
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -85,8 +85,9 @@ def answers(value: Any) -> list[Mapping[str, Any]]:
     columns = given.values() if isinstance(given, Mapping) else [given]
     if {*map(type, columns)} != {list} or len({*map(len, columns)}) > 1:
         raise ValueError("a list of answers is expected")
-    rows = columns_to_rows(given) if isinstance(given, Mapping) else given
-    return [own for own in rows if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
+    if isinstance(given, Mapping):
+        given = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [own for own in given if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
 
 
 def taken(
@@ -123,8 +124,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),
 }  # fmt: skip
 """Fields of a question beside those of a sample."""
-QUESTION = (*KINDS, "user_input", "reference", "response", "contexts", "context_ids", "reference_contexts",
-            "supporting", "corpus_passages", "corpus_ids", "choices", "note")  # fmt: skip
+QUESTION = (*KINDS, *READS["question"])
 """Fields of the vocabulary that a question set may have."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
@@ -431,7 +431,8 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
             asked, answer = _question(sample.user_input, row, place), text(sample.response) or ""
             if sample.shown is None:
                 called, has = known.read.get("shown", "ground_truth_show"), cut_list(row)
-                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}")
+                how = "" if "shown" in known.read else "; --column shown=COLUMN says which of them says so"
+                raise DatasetError(f"{place}: {called} is missing; it is expected in every item; it has {has}{how}")
             passages = {named_by("context", own): own for each in sample.contexts or () if (own := each.text.strip())}
             identifier = more["id"] or named_by("decision", asked, answer, *passages.values())
             about = {
@@ -460,13 +461,6 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-SIDES = {"user": "asks", "assistant": "answers"}
-DIALOGUE = (
-    "id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster",
-    "role", "said", "time",
-)  # fmt: skip
-
-
 def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
     them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
@@ -475,7 +469,7 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    brought, left_out, known = Brought(), LeftOut(), Columns(columns, DIALOGUE)
+    brought, left_out, known = Brought(), LeftOut(), Columns(columns, READS["dialogue"])
     made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
     guessed: dict[str, dict[str, None]] = {}
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
@@ -486,11 +480,9 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
                 if fields.get("said"):  # else a step of a program
                     sessions.setdefault(session, []).append((at, [{"role": fields["role"], "content": fields["said"]}]))
                 continue
-            turns = _turns(_said(fields, row, place, guessed), row, place)
+            turns = _turns(fields, row, place, guessed)
             if session and not fields.keys() & {"messages", "questions"}:
-                said = ((("user", turn["question"]), ("assistant", turn["answer"])) for turn in turns)
-                parts = [{"role": role, "content": words} for pair in said for role, words in pair]
-                sessions.setdefault(session, []).append((at, parts))
+                sessions.setdefault(session, []).append((at, turns))
                 continue
             own = taken({"id": name}, fields, place, known)["id"]
             identifier = own or named_by("dialogue", *filter(None, [session]), *(str(one["question"]) for one in turns))
@@ -506,46 +498,37 @@ def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
             if not session:
                 raise DatasetError(f"{place}messages of no dialogue; --column session=COLUMN says where it is named")
             messages = [message for _, part in timed for message in part]
-            turns = _turns(_said({"messages": messages}, {}, place, guessed), {}, place)
+            turns = _turns({"messages": messages}, {}, place, guessed)
             made.put(session, checked(Dialogue, {"id": session, "turns": turns}, place))
     brought.left_out += left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = made
-    brought.notes += known.notes()
-    if guessed:
-        sides = (f"{cut_list(names)} for the one who {SIDES[side]}" for side, names in guessed.items())
-        brought.notes.append(f"no message says who asks and who answers; taken is {', '.join(sides)}")
+    brought.notes += [*known.notes(), *guess_of(guessed)]
     if alone := sum(len(dialogue.turns) == 1 for dialogue in made):
         brought.notes.append(f"{alone} of {len(made)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 
-def _turns(said: Sequence[Said], row: Mapping[str, Any], place: str) -> list[dict[str, str | None]]:
-    """What was said as the turns of a record. Raises DatasetError for a turn without a question."""
-    return [
-        {"question": _question(each.question, row, f"{place}, turn {n}"), "answer": text(each.answer)}
-        for n, each in enumerate(said, 1)
-    ]
-
-
-def _said(fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: Any) -> Sequence[Said]:
-    """What was said in the messages of a row, in its two lists, or in the one turn that it is; guessed: as of
-    `turns_of`. Raises DatasetError."""
-    if (said := turns_of(fields.get("messages", fields.get("user_input")), guessed)) is not None:
-        return said
-    if not (turns := turns_in(fields, place)) and not ("session" in fields and "user_input" in fields):
+def _turns(
+    fields: Mapping[str, Any], row: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
+) -> list[dict[str, str | None]]:
+    """The turns of a row, of its messages where it has any; guessed: as of `turns_of`. Raises DatasetError."""
+    is_asked = "user_input" in fields and "messages" not in fields
+    rows, _ = turns_in({n: own for n, own in fields.items() if n != "user_input" or is_asked}, place, guessed)
+    rows = rows or ([dict(fields)] if is_asked and "session" in fields else [])
+    if not rows:
         if "questions" in fields:
             why = "a list of at least one question is expected"
             raise DatasetError(f"{place}: questions = {cut(fields['questions'])}: {why}")
-        if isinstance(given := opened(fields.get("messages")), list) and given:
-            why = (
-                "none says who asks and who answers; role = user or assistant (type, from) is expected in each, or the "
-                "names of two who speak"
-            )
-            raise DatasetError(f"{place}: messages = {cut(given)}: {why}")
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    samples = [sample_in(turn, place) for turn in turns or [dict(fields)]]
-    return [Said(own.user_input or "", own.reference or own.response) for own in samples]
+    said = (sample_in(own, place) for own in rows)
+    return [
+        {
+            "question": _question(own.user_input, row, f"{place}, turn {n}"),
+            "answer": text(own.reference or own.response),
+        }
+        for n, own in enumerate(said, 1)
+    ]

@@ -10,27 +10,24 @@ from typing import Any
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.data.brought import Brought
-from ragbench.data.cells import fields_of, is_frame, missing, native, opened, rows_of
+from ragbench.data.cells import TABLE, fields_of, is_frame, missing, native, opened, rows_of
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import ChunkRecord, Record, checked
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import READS, Columns
 
 NAME = "given"
 """What a data set is called that has no name of its own."""
 RELEVANT = "reference_context_ids"
-QUESTIONS = ("id", "user_input", "reference", RELEVANT, "reference_contexts", "chunk_text", "chunk_id", "relevant_urls",
-             "category", "cluster", "source")  # fmt: skip
-"""Fields of the vocabulary that a question has here."""
-OF_A_QUESTION = {"text": "user_input", "kind": "category", "type": "category", **dict.fromkeys(
-    ("relevant", "gold", "chunk_id", "doc_id", "document_id"), RELEVANT)}  # fmt: skip
-"""Names of columns that mean another field beside questions than they do elsewhere."""
+OF_A_QUESTION, OF_THE_PAST = (
+    {column: field for field, own in TABLE[beside].items() for column in own} for beside in ("beside_questions", "past")
+)
+"""Names of columns that mean another field beside questions, and of past ones, than they do elsewhere."""
 PAST = {"user_input": "question", "response": "answer", "url": "url", "user_score": "score", "user": "user",
         "time": "asked_at", "id": "id"}  # fmt: skip
 """Fields of the vocabulary that a past question has, and what its record calls them."""
-OF_THE_PAST = {"score": "user_score", "rating": "user_score", "question_id": ""}
 LABELLED_ALONE = "questions, and of passages only those that they name"
 """The title of a data set without documents: retrieval from so small a base is easier."""
 
@@ -126,7 +123,7 @@ def _documents(given: Any) -> Iterator[ChunkRecord]:
 def _questions(given: Any, documents: Mapping[str, ChunkRecord], left_out: Counter[str]) -> Brought:
     """The questions, and the base: the documents, or where there are none the passages that questions name by texts."""
     places = {} if any(map(str.isdigit, documents)) else {str(place): name for place, name in enumerate(documents)}
-    known = Columns(only=QUESTIONS, takes=OF_A_QUESTION)
+    known = Columns(only=READS["given"], takes=OF_A_QUESTION)
     reading = Questions(known, documents, None, also=places)
     plainly = ("answerable", "spans", "language")
     for where, index, row in rows(given, "questions", "text"):

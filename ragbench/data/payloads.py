@@ -6,29 +6,41 @@ others are read.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ragbench.core.types import Citation, Message, ToolCall
 from ragbench.data.cells import fields_of, held, opened
-from ragbench.data.files import LATEST, cut, parse_json
-from ragbench.data.vocabulary import PARTS, field_of, key
+from ragbench.data.files import LATEST, cut, cut_list, parse_json
+from ragbench.data.vocabulary import FIELDS, PARTS, RARELY, field_of, key
 
+SILENT = {"system", "tool", "developer", "function"}
+"""Roles of those in a dialogue who neither ask nor answer."""
+SPEAKERS = {"user", "assistant", *SILENT}
 _SIDES = {
-    name.casefold(): side for side, names in (("user", PARTS.people), ("assistant", PARTS.models)) for name in names
+    name.casefold(): side
+    for side, names in (("user", PARTS.people), ("assistant", PARTS.models), ("tool", PARTS.silent))
+    for name in names
 }
+_SPEAKERS = {key(name): side for name, side in (*_SIDES.items(), *((own, "tool") for own in sorted(SILENT)))}
+_PAIRED = {
+    key(name): side
+    for side, own in (("user", "user_input"), ("assistant", "response"))
+    for name in (*FIELDS[own], *RARELY[own])
+}
+_SPEAKS = re.compile(rf"^[#*\s]*+({'|'.join(map(re.escape, ('system', *_SIDES)))})[*\s]*+:[*\s]*+", re.I | re.M)
+_OF_MESSAGES = {key(name): name for name in reversed([*PARTS.roles, *PARTS.says])}
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-SILENT = {"system", "tool", "developer", "function"}
-"""Roles of those in a dialogue who neither ask nor answer."""
-SPEAKERS = {"user", "assistant", *SILENT}
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -95,7 +107,7 @@ def passage_of(item: Any) -> Passage | None:
         if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
-    about = opened(_first(item, ("payload", "_source", "properties", "metadata", "document.metadata", "meta")))
+    about = opened(_first(item, PARTS.abouts))
     about = about if isinstance(about, dict) else {}
 
     def named(names: Sequence[str]) -> str | None:
@@ -118,6 +130,8 @@ def label(value: Any) -> str | None:
     """A name: a text that is not blank, or a whole number; None for anything else."""
     if isinstance(value, str):
         return value.strip() or None
+    if isinstance(value, float) and value.is_integer():  # as pandas holds it where others are missing
+        value = int(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -162,7 +176,7 @@ def moment(value: Any) -> float | None:
 def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
-        message = message.get("kwargs", message)
+        message = next((own for name in ("kwargs", "data") if isinstance(own := message.get(name), dict)), message)
         given = _first(message, PARTS.says)
     else:
         given = message
@@ -187,7 +201,7 @@ def role_of(message: Any) -> str | None:
         kinds = message.get("id")
         role = inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else "")
     else:
-        role = _first(message, ("role", "message.role", "from", "speaker", "sender", "type"))
+        role = _first(message, PARTS.roles)
     return _SIDES.get(role.casefold(), role) if isinstance(role, str) else None
 
 
@@ -204,7 +218,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         return None
     if role_of(value) == role:
         return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
+    for name in ("messages", "choices", "generations", "kwargs", "args", "body", *names):
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
@@ -234,32 +248,86 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     """The turns, where the value is a dialogue: a list of messages, such a list in a cell, or a tree of them.
 
     A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
-    tools and systems say is passed over, and of several answers to a question the last is its answer. guessed: is told
-    who is taken for a user, and who for an assistant, where names alone say who speaks; without it such messages are
-    none. None for anything else.
+    tools and systems say is passed over, and of several answers to a question the last is its answer. guessed: of a
+    field that is a dialogue's own, whose texts may be said in turn; is told who is taken for a user, and who for an
+    assistant, where at most names say who speaks; without it such messages are none. None for anything else.
     """
-    value = _thread(opened(value))
+    value = opened(value)
+    value = _thread(value if guessed is None else _in_turn(value))
     if not isinstance(value, list) or not value:
         return None
+    if all(isinstance(entry, list | tuple) and len(entry) == 2 for entry in value):
+        value = [dict(zip(("user", "assistant"), pair, strict=True)) for pair in value]
     value = [entry if isinstance(entry, Mapping) else fields_of(entry) for entry in value]
-    if not all(value) or not all(message.keys() & {*PARTS.says, "kwargs"} for message in value):
+    if not all(value):
         return None
-    said = [(role_of(message), message_text(message), message) for message in value]
+    value = [message for entry in value for message in _messages(entry)]
+    if not all(message.keys() & {*PARTS.says, "kwargs", "data"} for message in value):
+        return None
+    said = [(role_of(message), _words(message), message) for message in value]
     if any(role is None and text for role, text, _ in said):
         return None
     sides = {} if guessed is None else _guessed([str(role) for role, text, _ in said if text], guessed)
     turns: list[Said] = []
+    is_asked = False
     for role, content, message in said:
-        if not content:
-            continue
         side = sides.get(role, role)
-        if side == "user":
+        if side == "user" and content:
             turns.append(Said(content))
-        elif side == "assistant" and turns:
+            is_asked = True
+        elif side == "user" and content is None:
+            is_asked = is_asked and turns[-1].answer is None  # what answers an image, or words that are gone, is none
+        elif side == "assistant" and content and is_asked:
             retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
                               and name not in PARTS.says), None)  # fmt: skip
             turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
+
+
+def _in_turn(value: Any) -> Any:
+    """Texts of a dialogue as its messages: said in turn, the first of one who asks, or, as in `User: … Bot: …`, by whom
+    is named before it; anything else as it is."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        return value
+    before, *said = _SPEAKS.split("\n".join(texts))
+    named = list(zip(said[::2], said[1::2], strict=True))
+    is_told = not before.strip() and len({_SIDES.get(name.casefold()) for name, _ in named}) > 1
+    if isinstance(value, str) and not is_told:
+        return value
+    if not is_told:
+        names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
+        named = list(zip(itertools.cycle(names), texts, strict=False))
+    return [{"role": name, "content": text} for name, text in named]
+
+
+def guess_of(guessed: Mapping[str, Iterable[str]]) -> list[str]:
+    """A sentence on who is taken for whom, where there is any: of `turns_of`."""
+    does = {"user": "asks", "assistant": "answers"}
+    sides = ", ".join(f"{cut_list(names)} for the one who {does[side]}" for side, names in guessed.items())
+    return [f"no message says who asks and who answers; taken is {sides}"] if sides else []
+
+
+def _messages(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The messages of an object that names what is asked and what is answered, or that calls what is said as who says
+    it; any other as it is."""
+    if not entry.keys() & {*PARTS.says, "kwargs"}:
+        entry = {_OF_MESSAGES.get(key(name), name): value for name, value in entry.items()}
+    for sides in (_PAIRED, _SPEAKERS) if role_of(entry) is None else ():
+        own = {side: entry[name] for name in entry if (side := sides.get(key(name)))}
+        if own.keys() >= {"user", "assistant"} or (own and not entry.keys() & {*PARTS.says}):
+            return [{**entry, "role": side, "content": own[side]} for side in ("user", "assistant") if side in own]
+    return [entry]
+
+
+def _words(message: Mapping[str, Any]) -> str | None:
+    """What one says who asks or answers; None for an image alone, and what was deleted; empty for what a tool gave."""
+    parts = message.get("content")
+    if isinstance(parts, list) and any(isinstance(one, Mapping) and one.get("type") == "tool_result" for one in parts):
+        return ""
+    text = message_text(message) or ""
+    is_gone = any(map(message.get, PARTS.deleted)) or text.strip(" .<>[]").casefold() in ("", *PARTS.gone)
+    return None if is_gone else text
 
 
 def _guessed(speakers: Sequence[str], told: dict[str, dict[str, None]]) -> dict[str | None, str]:

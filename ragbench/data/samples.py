@@ -21,6 +21,7 @@ from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
+    guess_of,
     label,
     passage_of,
     question_of,
@@ -29,33 +30,16 @@ from ragbench.data.payloads import (
 from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
-from ragbench.data.systems_of_answers import Numbers, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, Columns, field_of, spoken
+from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems, named_by_files
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, Columns, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
 
-READ = (
-    "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "choices", "messages", "repeat", "rubric", "nuggets", "citations", "trajectory",
-    "reference_tool_calls", "reference_topics", "cost", "language", "cluster", "session",
-    "system", "shown", "rater", "value",
-)  # fmt: skip
+SAID = READS["said"]
+"""Fields without any of which a row says nothing."""
+READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {
-    "id",
-    "choices",
-    "repeat",
-    "cost",
-    "language",
-    "cluster",
-    "session",
-    "system",
-    "shown",
-    "rater",
-    "value",
-}
-"""Of these, fields without any of which a row says nothing."""
 NO_ANSWER = "CANNOTANSWER"
 """What QuAC has for an answer where the passage holds none."""
 PERSON = "people"
@@ -85,7 +69,7 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
     known = {path: Columns(columns, READ, strict=False) for path in paths}
-    how: dict[str, Any] = {"held": True, "numbers": Numbers()}
+    how: dict[str, Any] = {"held": True, "ids": Ids()}
     rows = {path: streamed(path, forms, known[path], system=system, **how) for system, path in named_by_files(paths)}
     tables = {path: _unique([sample for _, sample in own]) for path, own in rows.items()}
     if nowhere := set.intersection(*(set(own.lacking) for own in known.values())):
@@ -153,52 +137,74 @@ def streamed(
     held: bool = False,
     ratings: bool = False,
     system: str = "",
-    numbers: Numbers | None = None,
+    ids: Ids | None = None,
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
     ratings: the rows with which further people label an answer come by, too; else only that of the first. system: whose
-    answers they are where no row says so; numbers: those of rows without an id, shared with other tables.
+    answers they are where no row says so; ids: of the rows, shared with other tables.
     """
-    left_out = None if forms is None else forms.left_out
     known = columns if isinstance(columns, Columns) else Columns(columns, READ)
-    seen, count, bare = Shelf[None](), 0, LeftOut()
-    labelled, numbers = Counter[bool](), numbers or Numbers()
-    rows = read_rows(path, keep_empty=True, held=held, left_out=left_out)
+    rows = read_rows(path, keep_empty=True, held=held, left_out=None if forms is None else forms.left_out)
+    yield from _read(rows, path.name, known, forms, ratings, system, ids)
+    if forms is not None and forms.labels:
+        forms.labels += (
+            f"; judges are tried by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} "
+            "--name NAME"
+        )
+
+
+def _read(
+    rows: Iterable[tuple[str, Any]],
+    place_of_all: str,
+    known: Columns,
+    forms: Forms | None,
+    ratings: bool = False,
+    system: str = "",
+    ids: Ids | None = None,
+) -> Iterator[tuple[str, Sample]]:
+    """(place, sample) of each sample in the rows; see `streamed`. A row that is a Sample is one."""
+    left_out = None if forms is None else forms.left_out
+    seen, count, bare, labelled = Shelf[None](), 0, LeftOut(), Counter[bool]()
+    ids, is_named = ids or Ids(), None
     for place, item in _fields(rows, known, system, left_out):
-        if not item.keys() & SAID:
+        if not isinstance(item, Sample) and not item.keys() & SAID:
             bare.add("row without a column that is known", place)
             continue
         made: list[Sample] = []
         with passing_over(left_out, place):
-            read = _samples(item, place, numbers.of(item), forms)
+            read = [item] if isinstance(item, Sample) else _samples({**item, "id": ids.of(item)}, place, forms)
             for sample in read:
                 _refuse_torn(sample)
+                is_named = bool(sample.system) if is_named is None else is_named
+                if is_named != bool(sample.system):
+                    has = "no system, and rows before it one" if is_named else "a system, and rows before it none"
+                    raise DatasetError(f"{place}: {has}: name one in each, or in none")
                 name = f"{sample.system or ''}\0{sample.id}"
                 is_new = seen.put(name, None) if forms is not None or ratings else True
                 is_rating = sample.labels and seen.put(f"{name}\0{[*sample.labels]}", None)
                 if not (is_new or is_rating):
                     raise DatasetError(f"{place}: an id that stands in a row before")
             made = read
-        if made and not missing(cell := item.get("value")) and str(cell).strip():
+        if made and not isinstance(item, Sample) and not missing(cell := item.get("value")) and str(cell).strip():
             labelled[bool(made[-1].labels)] += 1
         if made and (is_new or ratings):
             count += len(made)
             yield from ((place, sample) for sample in made)
     if forms is not None:
-        forms.unread += known.notes()
+        forms.unread += [*known.notes(), *guess_of(forms.guessed)]
         forms.format = known.format
         column = known.read.get("value", "")
+        if ids.paired:
+            forms.unread.append(f"{ids.paired} × row with an id of its own: it is compared by its question")
+            ids.paired = 0
         if labelled[False]:
             forms.unread.append(f"{column}: {labelled[False]} cells are neither a number nor yes or no, and no labels")
         if labelled[True]:
-            forms.labels = (
-                f"{column}: people's labels of {labelled[True]} answer{'s' * (labelled[True] != 1)}; judges are tried "
-                f"by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} --name NAME"
-            )
+            forms.labels = f"{column}: people's labels of {labelled[True]} answer{'s' * (labelled[True] != 1)}"
     if not count:
         lost = left_out.said if left_out is not None else ""
-        raise DatasetError(f"{path.name}: {f'no row can be used: {lost}' if lost else _nothing(known)}")
+        raise DatasetError(f"{place_of_all}: {f'no row can be used: {lost}' if lost else _nothing(known)}")
     if left_out is not None:
         left_out.join(bare)
 
@@ -222,11 +228,11 @@ def _fields(
 def _nothing(known: Columns) -> str:
     columns = [*known.read.values(), *known.unread]
     if not columns:
-        return "holds no samples; at least one is expected"
-    guesses = "; ".join(known.guesses(known.unread))
+        return f"holds no samples; of {LEGAL} at least one is expected"
+    guesses = "; ".join(known.guesses(known.unread)) or "name those that are: --column answer=COLUMN"
     return (
-        f"none of its columns ({cut_list(columns)}) is one of {LEGAL}; "
-        f"{guesses or 'name those that are: --column answer=COLUMN'}"
+        f"none of its columns ({cut_list(columns)}) is one of {LEGAL}; {guesses} (columns = {{'answer': 'COLUMN'}} in "
+        "Python)"
     )
 
 
@@ -236,9 +242,8 @@ def samples_of(
     columns: Given | None = None,
     forms: Forms | None = None,
     *,
-    numbered: str = "",
     system: str = "",
-    numbers: Numbers | None = None,
+    ids: Ids | None = None,
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
     pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file; or
@@ -246,17 +251,15 @@ def samples_of(
     `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
 
     Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
-    empty. Samples without an id are numbered from 1, see `Numbers`. columns, forms, system, numbers: as of
-    `streamed`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
+    empty. Samples without an id are numbered from 1. columns, forms, system, ids: as of `streamed`. Raises
+    DatasetError, naming row and field.
     """
-    numbers = numbers or Numbers()
+    ids = ids or Ids()
     if (tables := by_system(given, place)) is not None:
         return _unique([
             sample for name, where, table in tables
-            for sample in samples_of(table, where, columns, forms, system=name, numbers=numbers)
+            for sample in samples_of(table, where, columns, forms, system=name, ids=ids)
         ])  # fmt: skip
-    if isinstance(given, Sample):
-        return _unique([given])
     if isinstance(given, str | Path):
         if not os.path.isfile(given):  # noqa: PTH113 - of any length
             is_folder = "a folder; name a table in it" if os.path.isdir(given) else "there is no such file"  # noqa: PTH112
@@ -264,13 +267,13 @@ def samples_of(
                 f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
-        read = streamed(Path(given), forms, columns, held=True, system=system, numbers=numbers)
+        read = streamed(Path(given), forms, columns, held=True, system=system, ids=ids)
         return _unique([sample for _, sample in read])
     table: Any = None
     if isinstance(given, Mapping):
         given = {name: native(value) for name, value in given.items()}
         table = rows_in(given)
-    is_alone = isinstance(given, Mapping) and table is None
+    is_alone = isinstance(given, Sample) or (isinstance(given, Mapping) and table is None)
     rows = list(rows_of([given] if is_alone else given if table is None else table, place=place))
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
@@ -283,26 +286,9 @@ def samples_of(
                 f"{where}: a sample is a Sample or a mapping, not {kind(row)} ({cut(row)}); it is written as "
                 "{'question': …, 'answer': …}"
             )
-    known = Columns(columns, READ)
-    if forms is not None:
-        placed = [*without_totals(placed, forms.left_out)]
-    items = [*_fields(placed, known, system, None if forms is None else forms.left_out)]
-    if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
-        if known.unread:
-            raise DatasetError(f"{place}: {_nothing(known)} (in Python columns = {{'answer': 'COLUMN'}})")
-        if not known.read and not any(map(field_of, set().union(*(row for _, row in placed)))):  # all may hold nothing
-            raise DatasetError(f"{place}: the rows have no column; of {LEGAL} one is expected")
-    if forms is not None:
-        forms.unread += known.notes()
-    samples: list[Sample] = []
-    for where, item in items:
-        made = [item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item), forms)
-        samples += made
-    named = dict.fromkeys(sample.system for sample in samples)
-    if len(named) > 1 and None in named:
-        others = cut_list(filter(None, named))
-        raise DatasetError(f"{place}: some rows name a system ({others}) and others none; name one in each, or in none")
-    return _unique(samples)
+    used = placed if forms is None else without_totals(placed, forms.left_out)
+    found = _read(used, place, Columns(columns, READ), forms, system=system, ids=ids)
+    return _unique([sample for _, sample in found])
 
 
 def _unique(samples: Sequence[Sample]) -> list[Sample]:
@@ -311,7 +297,6 @@ def _unique(samples: Sequence[Sample]) -> list[Sample]:
         if (sample.system, sample.id) in seen:
             raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
         seen.add((sample.system, sample.id))
-        _refuse_torn(sample)
     if len(samples) > MAX_ROWS:
         raise DatasetError(f"more than {MAX_ROWS:,} samples; split them")
     return list(samples)
@@ -330,73 +315,69 @@ def _refuse_torn(sample: Sample) -> None:
             )
 
 
-def turns_in(item: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """The turns of a row with lists of texts, as MT-bench and CoQA have questions and answers; none of any other.
-    Raises DatasetError for lists that are not as long."""
-    asked = opened(item.get("questions", item.get("messages")))
+def turns_in(
+    item: Mapping[str, Any], place: str, guessed: dict[str, dict[str, None]]
+) -> tuple[list[dict[str, Any]], bool]:
+    """The turns of a row that is a dialogue, of messages or of lists of texts as MT-bench and CoQA have questions and
+    answers, each with all else that the row has, its answer and reference at the last; none of any other row. And
+    whether those before the last are its history alone. guessed: as of `turns_of`. Raises DatasetError for lists that
+    are not as long."""
+    asked = opened(item.get("questions", item.get("messages")))  # texts of a dialogue alone are said in turn
     answered, right = opened(item.get("response")), opened(item.get("expected_answers", item.get("reference")))
     if isinstance(answered, list) and answered and isinstance(answered[0], Mapping) and "turns" in answered[0]:
         answered = answered[0]["turns"]
     elif not isinstance(asked, list) or "user_input" in item:
-        return []
+        asked = answered = right = None
     given = {"user_input": asked, "response": answered, "reference": right}
     lists = {
         name: [question_of(part) if isinstance(part, Mapping) and "questions" in item else part for part in own]
         for name, own in given.items()
         if isinstance(own, list) and own
     }
-    if not lists or not all(isinstance(text, str | None) for own in lists.values() for text in own):
-        return []
-    if len({len(own) for own in lists.values()}) > 1:
-        told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
-        raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
-    rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
-    return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)]
+    is_of_texts = all(isinstance(text, str | None) for own in lists.values() for text in own)
+    if is_of_texts and lists.keys() - (set() if "questions" in item else {"user_input"}):
+        if len({len(own) for own in lists.values()}) > 1:
+            told = ", ".join(f"{len(own)} × {spoken(name)}" for name, own in lists.items())
+            raise DatasetError(f"{place}: turns of {told}: as many of each are expected")
+        rest = {name: value for name, value in item.items() if name not in (*lists, "messages", "questions")}
+        return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
+    # before a question that stands by itself a dialogue is its history
+    turns = turns_of(item["user_input"]) if "user_input" in item else turns_of(item.get("messages"), guessed)
+    if turns is None and "user_input" not in item and not isinstance(opened(item.get("messages", "")), str):
+        raise DatasetError(
+            f"{place}: messages = {cut(item['messages'])}: none says who asks and who answers; role = user or "
+            "assistant (type, from) is expected in each, or the names of two who speak; or pairs of question and "
+            "answer, or texts in turn"
+        )
+    if turns is None:
+        return [], False
+    rest = {name: value for name, value in item.items() if name not in ("user_input", "messages")}
+    ends = {name: rest.pop(name) for name in ("response", "reference") if name in rest}
+    is_history = turns[-1].answer is None and (len(turns) == 1 or any(ends.values()))
+    rows = [
+        {**rest, "user_input": said.question, "response": said.answer, "contexts": rest.get("contexts", said.contexts)}
+        for said in turns
+    ]
+    rows[-1] |= {name: value for name, value in ends.items() if value}
+    return rows, is_history or (len(turns) == 1 and bool(ends.get("response")))
 
 
-def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
+def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if rows := turns_in(item, place):
-        name = _name(item.get("id", number))
-        return [
-            sample_in({"cluster": name, **row, "id": f"{name}.{turn}"}, place, number, forms)
-            for turn, row in enumerate(rows, 1)
-        ]
     item = payloads.of_agent(item)
-    for field in ("messages", "user_input"):
-        turns = turns_of(item.get(field))
-        if turns is None:
-            continue
-        rest = {name: value for name, value in item.items() if name not in (field, "messages")}
-        if field == "messages" and "user_input" in item:
-            return [sample_in(rest, place, number, forms)]  # the dialogue before a question that stands by itself
-        whole = sample_in(rest, place, number, forms)
-        last = len(turns)
-        is_history = turns[-1].answer is None and (last == 1 or (whole.response or whole.reference) is not None)
-        return [
-            dataclasses.replace(
-                whole,
-                id=whole.id if is_history or (last == 1 and whole.response) else f"{whole.id}.{turn}",
-                user_input=said.question,
-                response=(whole.response or said.answer) if turn == last else said.answer,
-                contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
-                reference=whole.reference if turn == last else None,
-                references=whole.references if turn == last else (),
-                cluster=whole.cluster or whole.id,
-            )
-            for turn, said in enumerate(turns, 1)
-            if not is_history or turn == last
-        ]
-    if "user_input" not in item and isinstance(item.get("messages"), str):
-        item = {**item, "user_input": item["messages"]}
-    return [sample_in(item, place, number, forms)]
+    rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
+    if not rows:
+        asked = opened(item.get("questions", item.get("messages")))
+        return [sample_in({"user_input": asked, **item} if isinstance(asked, str) else item, place, forms)]
+    name = _name(item["id"])
+    named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
+    return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
 
 
 def sample_in(
     item: Mapping[str, Any],
     place: str,
-    number: int | str = "",
     forms: Forms | None = None,
     called: Mapping[str, str] = MappingProxyType({}),
 ) -> Sample:
@@ -417,7 +398,7 @@ def sample_in(
         cost = None
         if forms is not None:
             forms.left_out.add("cost that is no number from 0", place)
-    identifier = str(number) if item.get("id") is None else _name(item["id"])
+    identifier = _name(item.get("id", ""))
     given = [] if item.get("reference") is None else references_in(item["reference"], at("reference"))
     return Sample(
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
@@ -525,11 +506,17 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
-    kept = [own for own in given if not (missing(own[1]) or (isinstance(own[1], str) and not own[1].strip()))]
+    kept = [own for own in given if not _says_nothing(own[1])]
     if forms is not None and len(kept) < len(given):
         where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
     return tuple(_chunk(text, name, number, place) for number, text, name in kept)
+
+
+def _says_nothing(value: Any) -> bool:
+    texts = [value[name] for name in value.keys() & OF_PASSAGES] if isinstance(value, Mapping) else ()
+    is_blank = isinstance(value, str) and not value.strip()
+    return missing(value) or is_blank or (bool(texts) and all(map(_says_nothing, texts)))
 
 
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
@@ -569,8 +556,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
     texts = list(value)
-    if all(isinstance(group, list) and all(isinstance(text, str) for text in group) for group in texts):
-        is_named = all(len(group) == 2 and not any(map(str.isspace, group[0])) for group in texts)
+    if all(isinstance(group, list) and all(isinstance(text, str | None) for text in group) for group in texts):
+        is_named = all(len(group) == 2 and group[0] and not any(map(str.isspace, group[0])) for group in texts)
         if is_named:  # pairs of a name and a text
             texts = [{"id": name, "text": text} for name, text in texts]
         else:  # several texts a fact

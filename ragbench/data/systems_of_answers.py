@@ -11,6 +11,7 @@ from typing import Any
 from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.payloads import turns_of
 from ragbench.data.rows import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
@@ -38,10 +39,13 @@ def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     answers = opened(item.get("response"))
     if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
         return [item]
-    named = [next((own[name] for name in own if field_of(name) == "system"), None) for own in answers]
-    if not answers or None in named or "system" in item:
-        return [item]
-    return [{**item, "system": str(name), "response": own} for name, own in zip(named, answers, strict=True)]
+    read = ("system", "messages", "response")
+    rows: list[Mapping[str, Any]] = [
+        {**item, "response": own, **{field: own[name] for name in own if (field := field_of(name)) in read}}
+        for own in answers
+    ]
+    is_told = rows and "system" not in item and all(row.get("system") is not None for row in rows)
+    return rows if is_told else [item]
 
 
 def is_table(value: Any) -> bool:
@@ -64,30 +68,29 @@ def named_by_files(paths: Sequence[str | Path]) -> list[tuple[str, Path]]:
     return [(name if len(paths) > 1 else "", Path(path)) for name, path in zip(names, paths, strict=True)]
 
 
-class Numbers:
-    """A number for each row that has no id, from 1; rows of several systems to the same question have the same, so that
-    they are compared question by question, in whatever order they stand: the second to it the number of the second."""
+class Ids:
+    """The id of each row: its own, else a number from 1. Rows of several systems to the same question have the same, so
+    that they are compared question by question, in whatever order they stand: the second to it the id of the second;
+    also where each has one of its own, which no row of another system to that question and reference has.
 
-    def __init__(self) -> None:
-        self._times, self._numbers, self._asked, self._count = Shelf[int](), Shelf[int](), Shelf[str](), 0
+    name: what a row without an id is called instead of a number. paired: how many rows have another's id than theirs.
+    """
 
-    def of(self, item: Mapping[str, Any]) -> int:
-        """The number of the next row. Raises DatasetError for one whose id is that of another question."""
-        asked, name = item.get("user_input", item.get("messages")), item.get("id")
+    def __init__(self, name: str = "") -> None:
+        self._times, self._ids, self._seen, self._asked = Shelf[int](), Shelf[Any](), Shelf[None](), Shelf[str]()
+        self._name, self._count, self.paired = name, 0, 0
+
+    def of(self, item: Mapping[str, Any]) -> Any:
+        """The id of the next row. Raises DatasetError for one that is another question's."""
+        asked, name = item.get("user_input"), item.get("id")
+        if asked is None and (said := turns_of(item.get("messages"), {})):
+            asked = [own.question for own in said]
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
-        if asked is None or name is not None:
-            self._count += 1
-            number = self._count
-        else:
-            own = _digest(f"{question} {item.get('system')} {item.get('rater')}")
-            if not self._times.put(own, 1):
-                self._times.change(own, (self._times.get(own) or 0) + 1)
-            same = f"{question} {self._times.get(own)}"
-            if self._numbers.put(same, self._count + 1):
-                self._count += 1
-            number = self._numbers.get(same) or 0
-        known, system = (_digest(str(own)) for own in (number if name is None else name, item.get("system")))
+        is_own = name is not None
+        if name is None:
+            name = self._next() if asked is None else self._shared(question, name, item)
+        known, system = (_digest(str(own)) for own in (name, item.get("system")))
         if asked is not None and item.keys() & {"response", "contexts"} and "repeat" not in item:
             self._asked.put(known, f"{question} {system}")
             before, _, other = (self._asked.get(known) or "").partition(" ")
@@ -96,7 +99,28 @@ class Numbers:
                     "an id that names another question before; answers are compared by it, and without ids by their "
                     "questions"
                 )
-        return number
+        is_one_of_several = asked is not None and item.keys() & {"system", "rater"} and "repeat" not in item
+        return self._shared(question, name, item) if is_own and is_one_of_several else name
+
+    def _next(self) -> Any:
+        self._count += 1
+        return self._name or self._count
+
+    def _shared(self, question: str, name: Any, item: Mapping[str, Any]) -> Any:
+        """The id of a row to a question: its own if that stood there, else that of as many rows to it."""
+        if name is not None:
+            question = _digest(f"{question} {item.get('reference')}")
+        own = _digest(f"{question} {item.get('system')} {item.get('rater')}")
+        if not self._times.put(own, 1):
+            self._times.change(own, (self._times.get(own) or 0) + 1)
+        if name is not None and not self._seen.put(f"{question} {name}", None):
+            return name
+        same = f"{question} {self._times.get(own)}"
+        if not self._ids.has(same):
+            self._ids.put(same, self._next() if name is None else name)
+        shared = self._ids.get(same)
+        self.paired += name is not None and str(shared) != str(name)
+        return shared
 
 
 def _digest(text: str) -> str:

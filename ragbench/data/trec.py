@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, opened, printed, verdict
+from ragbench.data.cells import TABLE, opened, printed, verdict, whole
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
 from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
@@ -43,6 +43,7 @@ BLOCK = 1 << 19  # bytes of lines that are split at once: words take more memory
 LOOKED_AT = 50  # rows that tell what a file is
 _SUFFIXES = {*PACKINGS[1:], *TABLES, ".run", ".qrels", ".qrel", ".trec", ".txt", ".res"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+GRADED = JUDGED["graded"]
 NUMBERS = ("GRADE", "SCORE", "RANK", "PLACE")
 READ = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
 """Words of a line that are read, and those among them that are numbers."""
@@ -87,10 +88,7 @@ class Form:
 
 QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
-SHORT = tuple(map(Form, (
-    "QUERY DOCUMENT GRADE", "QUERY Q0 DOCUMENT RANK SCORE", "QUERY DOCUMENT RANK SCORE TAG",
-    "QUERY DOCUMENT RANK SCORE", "QUERY DOCUMENT SCORE RANK", "QUERY DOCUMENT SCORE",
-)))  # fmt: skip
+SHORT = tuple(map(Form, JUDGED["short"]))
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
 
 
@@ -139,7 +137,7 @@ def read_qrels(path: Path | str) -> Qrels:
             if known != grade:
                 raise DatasetError(
                     f"{path}, {rows.place(row)}: query {query} and document {document} were judged {known:g} before "
-                    f"and {grade:g} here; keep one grade a pair"
+                    f"and {grade:g} here; keep one grade a pair, of several subtopics or people one of theirs"
                 )
     if not qrels:
         raise DatasetError(f"{path} holds no judgements; expected lines like {QRELS.line}")
@@ -485,13 +483,13 @@ def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Ite
     """
     if isinstance(value, list):
         for rank, own in enumerate(value, 1):
-            pair = ("document", usual.number.lower())
-            own = dict(zip(pair, own, strict=False)) if isinstance(own, list) else own
+            own = dict(zip(("document", usual.number.lower()), own, strict=False)) if isinstance(own, list) else own
             yield from _flat(own if isinstance(own, Mapping) else {"document": own}, usual, place, query, rank)
         return
     named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
     row = {word: opened(own) for word, own in named if word in READ}
-    documents, lists = row.get("DOCUMENT"), [own for own in value.values() if _is_of_objects(own)]
+    documents = row.get("DOCUMENT")
+    lists = [own for name, own in value.items() if _is_of_objects(own) or (name in GRADED and isinstance(own, dict))]
     if isinstance(documents, Mapping):
         if all(isinstance(own, Mapping) for own in row.values()):  # by columns, as pandas writes them
             yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
@@ -503,9 +501,8 @@ def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Ite
     elif isinstance(asked, Mapping):
         asked = dict(zip(_words(tuple(asked), usual), asked.values(), strict=True)).get("QUERY")
     row["QUERY"] = asked = query if asked is None else asked
-    numbers = (
-        {} if not _numbers_of(usual).isdisjoint(row) else {"PLACE": rank} | ({"GRADE": 1} if usual is QRELS else {})
-    )
+    usually = {"PLACE": rank, "GRADE": 1} if usual is QRELS else {"PLACE": rank}
+    numbers = usually if _numbers_of(usual).isdisjoint(row) else {}
     if asked in (None, ""):
         yield from _below(value, usual, place, query, rank)
     elif is_list:
@@ -559,14 +556,15 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     from pyarrow import compute
 
     form, number = rows.form, rows.form.number
-    queries, documents = rows.values["QUERY"], rows.values["DOCUMENT"]
+    queries, documents = whole(rows.values["QUERY"]), whole(rows.values["DOCUMENT"])
     numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
     ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))
+    words = " (0 for not relevant, 1, 2 … for more; of words yes and no alone are grades)" if number == "GRADE" else ""
     faults = [
         ("QUERY", is_query.to_numpy(False), "the query {} is no name; expected a text"),
         ("DOCUMENT", is_document.to_numpy(False), "the document {} is no name; expected a text"),
-        (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number; expected {form.line}"),
+        (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number{words}; expected {form.line}"),
     ]
     if form.rank is not None:
         ranks = _numbers(rows.values["RANK"], named=form.header)

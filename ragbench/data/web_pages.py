@@ -14,27 +14,17 @@ from typing import TYPE_CHECKING
 
 from bs4.element import CData, PreformattedString
 
+from ragbench.data.cells import TABLE
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-UNSEEN = ("head", "script", "style", "template", "noscript", "iframe", "svg", "object", "dialog")
-CONTROLS = ("button", "input", "select", "textarea")
-ROLES = {"navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "tooltip"}
-SECTIONS = ("main", "article", "section", "aside", "nav", "blockquote")
-"""Within these a header or a footer is a part's, and no landmark of the page (HTML Standard, 4.3.8 and 4.3.9)."""
-SURE = re.compile(
-    r"\b(breadcrumbs?|headerlink|nav(bar|igation)?|pag(ination|er)|skip(link)?|sidenav|topnav|editsection|"
-    r"no ?print|page metadata|version badge|search results|comment respond)\b"
+PAGE: dict[str, tuple[str, ...]] = TABLE["pages"]
+"""Elements, roles, words of classes and ids, and patterns of texts, by what they tell."""
+SURE, BARS = (re.compile(rf"\b({'|'.join(PAGE[words])})\b") for words in ("sure", "bars"))
+LIKELY, _PERMALINK, _EDITS, _IMPRINT = (
+    re.compile("|".join(PAGE[words]), re.IGNORECASE) for words in ("likely", "permalinks", "edits", "imprints")
 )
-"""Words of classes and ids that name no content, whatever stands in it."""
-BARS = re.compile(r"\b(cookie(s|bar|banner)?|consent|gdpr)\b")
-"""Those of cookie bars; a short text that speaks of cookies is one."""
-LIKELY = re.compile(
-    r"menu|sidebar|\b(local)?toc(tree|\d)?\b|footer|header|(top|tool)bar|social|shar(e|ing)|related|banner|tags|widget|links|"
-    r"onpage|actions|edit|lang\b|breadcrumb"
-)
-"""Those that may name content too, a canteen's menu; left out where most of the text is links."""
-BLOCKS = ("div", "section", "aside", "ul", "ol", "p", "form", "header", "footer", "nav", "a", "span", "details", "td")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 MOST = 0.5  # of the page's words: what holds as many is the page, whatever it is called
 DENSE = 0.6  # of a block's words in links: it leads elsewhere
@@ -42,31 +32,16 @@ MAIN = 1 / 3  # of the words of a page that its main element must have to be the
 LONGEST_BAR = 150  # words of a cookie bar
 INDEX = 40  # links of a page of nothing else, as the index of a documentation: it leads elsewhere
 _PARTS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
-_PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|ссылка на|постоянная ссылка)", re.I)
-_EDITS = re.compile(
-    r"(edit|improve|view) this page( on \w+)?|(edit|view|open) on (github|gitlab|bitbucket)|"
-    r"(view|show|page) (page )?source|suggest (an )?edits?|"
-    r"report (an? )?(issue|bug|problem)|(редактировать|править|изменить) (эту )?страницу",
-    re.I,
-)
-"""Links to the making of a page, wherever they stand."""
 _FILES = re.compile(r"(\W*\S.{0,200}? \((application|audio|image|text|video)/[\w.+-]+\)\W*)+")
 """Files that are attached to a page, as Confluence lists them."""
 _SIGN = re.compile(r"^[\s#¶§\U0001f517\uf0c1]*$")
 _COOKIES = re.compile(r"cookie|\bкуки", re.I)
-_IMPRINT = re.compile(
-    r"^\W*((copyright\W*+|(\(c\)|©)\s*+(©\s*+)?)(\d{4}|by\b)|"
-    r"(built|powered|created|made|generated)\s++(with|by|using)\s|"
-    r"last (updated?|modified|edited)( on)?\b|"
-    r"all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
-    re.I,
-)
 LONGEST_IMPRINT = 40  # words
 
 
 def keep_content(soup: BeautifulSoup) -> None:
     """Takes out of a page what is not its content."""
-    _take_out(soup(UNSEEN))
+    _take_out(soup(PAGE["unseen"]))
     for mark in [*soup.find_all(string=lambda text: isinstance(text, PreformattedString))]:
         if not isinstance(mark, CData):  # as Word has them before each item of a list
             mark.extract()
@@ -83,7 +58,7 @@ def keep_content(soup: BeautifulSoup) -> None:
     _only_main(soup)
     _take_out(_leading_links(soup))
     _take_out(_imprints(soup))
-    _take_out(soup(CONTROLS))
+    _take_out(soup(PAGE["controls"]))
     if len(soup("a")) >= INDEX and _is_of_links(soup):
         soup.clear()
 
@@ -125,10 +100,10 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
     own."""
     for tag in soup(True):
         roles = str(tag.get("role") or "").split()
-        within = tag.find_parent(SECTIONS)
+        within = tag.find_parent(PAGE["sections"])
         is_outer = within is None or (tag.name == "footer" and within.name in ("main", "article"))
         is_frame = tag.name in ("header", "footer") and is_outer
-        if tag.name == "nav" or ROLES & {*roles} or is_frame or (tag.name == "footer" and _is_of_links(tag)):
+        if tag.name == "nav" or {*PAGE["roles"]} & {*roles} or is_frame or (tag.name == "footer" and _is_of_links(tag)):
             if tag.name == "header" and tag.find("h1") and len(soup("h1")) == len(tag("h1")):
                 continue
             yield tag
@@ -136,7 +111,7 @@ def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
 
 def _named(soup: BeautifulSoup) -> Iterator[Tag]:
     title = soup.h1
-    for tag in soup(BLOCKS):
+    for tag in soup(PAGE["blocks"]):
         if tag.find(["main", "article"]) or (title is not None and tag in title.parents):
             continue
         is_part = tag.find(HEADINGS, recursive=False) is not None  # whose id is made of its heading

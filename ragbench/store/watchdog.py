@@ -26,6 +26,8 @@ AGAIN_SECONDS = 5
 """To connect to a server that was silent a moment ago: a command ends by several questions to it."""
 STILL_SECONDS = 30
 """So long a program of PostgreSQL's may do nothing at all before it is looked for whoever works for it."""
+LOOK_SECONDS = 1.0
+"""So often it is looked whether it has done something."""
 _silent: set[tuple[object, object]] = set()
 """Host and port of servers that did not answer this process."""
 
@@ -122,7 +124,7 @@ def run(
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    said, complained = program.communicate(timeout=1)
+                    said, complained = program.communicate(timeout=LOOK_SECONDS)
                     return subprocess.CompletedProcess(command, program.returncode, said, complained)
                 if (now := _moves(program.pid)) != before:
                     moved, before = time.monotonic(), now

@@ -100,8 +100,10 @@ class Expressions:
                 elif value is not None and value != []:
                     values[name] = value
         if pieces:
-            repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(pieces))
-            values["answer"] = pieces[-1] if repeats and pieces[0] != pieces[-1] else "".join(pieces)
+            grown = pieces[:-1] if len(pieces) > 3 else pieces  # into the last, citations may be set
+            repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(grown))
+            is_whole = pieces[-1].startswith(pieces[0]) and len(pieces[-1]) >= len(grown[-1])
+            values["answer"] = pieces[-1] if repeats and grown[0] != grown[-1] and is_whole else "".join(pieces)
         return {name: values.get(name) for name in self._compiled}
 
     def _found(self, name: str, reply: Any) -> Any:

@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -121,7 +122,7 @@ def test_two_tables_of_answers_are_two_systems(empty: Path) -> None:
 
 
 def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
-    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "mood": 1}])
+    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "comment": "c", "mood": 1}])
     write_lines(empty / "asked.jsonl", [{"question": "q", "gold": "a"}])
     other_table(empty)
     (empty / "notes.bin").write_bytes(b"\0\1")
@@ -131,8 +132,8 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     done = ragbench("init")
     said = done.stdout.splitlines()
     assert (
-        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: mood)"
-        in said
+        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: "
+        "comment, mood)" in said
     )
     assert any(line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold)") for line in said)
     assert "✓ handbook: 1 document" in said
@@ -178,6 +179,11 @@ def test_a_folder_as_people_have_it_is_looked_through(empty: Path) -> None:
         assert f"not used: {said}" in done.stdout or said in one_line(done.stdout), said
     assert "node_modules" not in done.stdout + (empty / "ragbench.toml").read_text(encoding="utf-8")
     assert "2 documents" in ran("ragbench load documents docs --name docs").stdout
+
+
+def test_grades_in_words_make_no_questions(empty: Path) -> None:
+    (empty / "wands.csv").write_text("query,document,relevance\nsofa,d1,Exact\nsofa,d2,Partial\n", encoding="utf-8")
+    assert "'Exact' is not a grade" in one_line(ragbench("init").stderr)
 
 
 def test_names_that_begin_with_a_dash_are_no_options_and_runs_no_documents(empty: Path) -> None:
@@ -408,3 +414,42 @@ def test_nothing_above_the_folder_is_begun_with(empty: Path) -> None:
     write_lines(inside / "answers.jsonl", ANSWERS)
     begun = Beginning.there(inside)
     assert all(inside in (path, *path.parents) for _, path, _ in begun.brought)
+
+
+@pytest.mark.parametrize("first", [{"dataset": "x", "version": 1}, {"question": "When?", "answer": None}])
+def test_a_first_row_without_an_answer_hides_no_other(empty: Path, first: dict[str, object]) -> None:
+    write_lines(empty / "a.jsonl", [first, {"question": "Who?", "answer": "Ann"}])
+    assert begun(empty) == ["ragbench score a.jsonl"]
+
+
+def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
+    write_lines(empty / "a.jsonl", [{"model_output": "At 8.", "the_question_asked": "When is it open?"}])
+    done = ragbench("init")
+    assert done.returncode == 3
+    assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        ([{"question": f"{n}?", "answer": "8", "contexts": ["At 8."]} for n in range(3)], "answers"),
+        ([{"messages": [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "8"}] * 2}
+          for n in range(3)], "dialogues"),
+    ],
+)  # fmt: skip
+def test_files_of_one_row_each_are_told_how_they_become_one_table(empty: Path, rows: Any, kind: str) -> None:
+    (empty / "runs").mkdir()
+    for number, row in enumerate(rows):
+        (empty / "runs" / f"sample_{number}.json").write_text(json.dumps(row, indent=1), encoding="utf-8")
+    said = one_line(ragbench("init").stderr)
+    joined = "cat runs/*.json > runs-joined.json"
+    assert f"runs/*.json: 3 files, each one row of {kind}; join them: {joined}, then ragbench init runs-joined" in said
+    texts = [path.read_text(encoding="utf-8") for path in sorted((empty / "runs").iterdir())]
+    (empty / "runs-joined.json").write_text("".join(texts), encoding="utf-8")
+    assert f": 3 {kind}" in one_line(ran("ragbench init runs-joined.json").stdout) or kind == "dialogues"
+
+
+def test_files_of_one_row_to_the_same_question_are_of_several_systems(empty: Path) -> None:
+    for name in "abc":
+        (empty / f"{name}.json").write_text(json.dumps({"question": "When?", "answer": name}), encoding="utf-8")
+    assert begun(empty) == ["ragbench score a.json b.json c.json"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ragbench.data import DatasetError, foreign_sets
+from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
 
 ASKED, SAID, THEN, SINCE = "When does it open?", "At 8.", "And on Sunday?", "It is closed."
@@ -155,7 +156,105 @@ def gemini() -> Any:
     return [{"contents": 1, "messages": [{"role": names[role], "parts": [{"text": words}]} for role, words in LINES]}]
 
 
+PLAIN = [words for _, words in LINES]
+PAIRS = [
+    {"user": ASKED, "assistant": SAID, "system": "Be kind."},
+    {"human": THEN, "ai": SINCE},
+]
+IN_WORDS = {"user": ("Пользователь", "пользователь"), "assistant": ("Бот", "ассистент")}
+
+
+def of_texts() -> Any:
+    """As DailyDialog has them."""
+    return [{"dialog": PLAIN, "act": [2, 1, 2, 1], "emotion": [0, 0, 0, 0]}]
+
+
+def of_texts_in_a_cell() -> Any:
+    return [{"диалог": str(PLAIN)}]
+
+
+def ultrachat() -> Any:
+    return [{"id": "0", "data": PLAIN}]
+
+
+def blended_skill_talk() -> Any:
+    return [{"context": "empathetic_dialogues", "free_messages": PLAIN[::2], "guided_messages": PLAIN[1::2]}]
+
+
+def coqa() -> Any:
+    return [{"story": "x", "questions": PLAIN[::2], "answers": {"input_text": PLAIN[1::2], "answer_start": [0, 1]}}]
+
+
+def of_two_lists() -> Any:
+    return [{"questions": PLAIN[::2], "expected_answers": PLAIN[1::2]}]
+
+
+def of_named_texts() -> Any:
+    return [{"conversation": [f"{IN_WORDS[role][0]}: {words}" for role, words in LINES]}]
+
+
+def a_text() -> Any:
+    return [
+        {"dialogue": "\n\n".join(f"{'Human' if role == 'user' else 'Assistant'}: {words}" for role, words in LINES)}
+    ]
+
+
+def of_pairs() -> Any:
+    return {"conversations": PAIRS}
+
+
+def of_lists_of_two() -> Any:
+    return [{"id": 1, "conversation": TALK}]
+
+
+def of_questions_and_answers() -> Any:
+    return [{"id": 1, "dialogue": [{"q": asked, "a": said} for asked, said in TALK]}]
+
+
+def by_who_speaks() -> Any:
+    return [{"messages": [{role: words} for role, words in LINES]}]
+
+
+def llama_factory() -> Any:
+    return [{"instruction": THEN, "input": "", "output": SINCE, "system": "Be kind.", "history": [[ASKED, SAID]]}]
+
+
+def a_question_after_its_history() -> Any:
+    return [{"history": PLAIN[:2], "question": THEN, "answer": SINCE}]
+
+
+def a_question_after_pairs() -> Any:
+    return [{"history": [[ASKED, SAID]], "question": THEN, "answer": SINCE}]
+
+
+def in_russian() -> Any:
+    said = [{"роль": IN_WORDS[role][1], "текст": words} for role, words in LINES]
+    return [{"диалог": [{"роль": "система", "текст": "Будь вежлив."}, *said]}]
+
+
+def with_tools() -> Any:
+    """As OpenAI, Anthropic and ShareGPT have what a tool is asked, and gives."""
+    asked, said, then, since = ({"role": role, "content": words} for role, words in LINES)
+    call = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "search", "arguments": "{}"}}]}
+    given = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "8"}]}
+    tool = [{"role": role, "content": "{}"} for role in ("tool", "function", "observation", "function_call")]
+    return [{"messages": [{"role": "system", "content": "x"}, asked, call, given, *tool, said, then, since]}]
+
+
+def with_images() -> Any:
+    """What is said to an image, or to what was deleted, answers no question that was asked before."""
+    asked, said, then, since = ({"role": role, "content": words} for role, words in LINES)
+    image, cat = {"role": "user", "content": [{"type": "image_url"}]}, {"role": "assistant", "content": "A cat."}
+    gone = [{"role": "user", "content": "[deleted]"}, {**cat, "deleted": True}, {"role": "user", "content": ""}, cat]
+    return [{"messages": [asked, image, said, image, cat, *gone, then, since]}]
+
+
+TOLD_BY_TEXTS = (
+    of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_two_lists, of_named_texts, a_text, of_pairs,
+    of_lists_of_two, of_questions_and_answers, by_who_speaks, in_russian, with_tools, with_images,
+)  # fmt: skip
 EXPORTS = (
+    *TOLD_BY_TEXTS, llama_factory, a_question_after_its_history, a_question_after_pairs,
     chatgpt, open_webui, librechat, librechat_messages, librechat_tree, oasst, telegram, telegram_of_all, claude,
     of_turns, multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini,
 )  # fmt: skip
@@ -168,10 +267,58 @@ def test_an_export_is_the_talk_that_it_tells(tmp_path: Path, made: Any) -> None:
     assert [(turn.question, turn.answer) for turn in dialogue.turns] == TALK
 
 
-@pytest.mark.parametrize("made", [chatgpt, open_webui], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", [chatgpt, open_webui, telegram, *TOLD_BY_TEXTS], ids=lambda made: made.__name__)
 def test_its_answers_are_scored(tmp_path: Path, made: Any) -> None:
     (tmp_path / "a.json").write_text(json.dumps(made()))
-    assert [(sample.user_input, sample.response) for sample in read_samples(tmp_path / "a.json")] == TALK
+    samples = read_samples(tmp_path / "a.json", Forms())
+    assert [(sample.user_input, sample.response or sample.reference) for sample in samples] == TALK
+
+
+@pytest.mark.parametrize(
+    "made", [llama_factory, a_question_after_its_history, a_question_after_pairs], ids=lambda made: made.__name__
+)
+def test_of_a_question_after_its_history_the_answer_is_scored(tmp_path: Path, made: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(made()))
+    [sample] = read_samples(tmp_path / "a.json", forms := Forms())
+    assert (sample.user_input, sample.response, sample.system, forms.unread) == (THEN, SINCE, None, [])
+
+
+def test_texts_in_turn_are_the_asker_s_and_the_answerer_s_which_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"dialogue": [*PLAIN, "And then?"]}]))
+    told = (
+        "no message says who asks and who answers; taken is every first of two texts for the one who asks, every "
+        "second for the one who answers"
+    )
+    brought = foreign_sets.dialogues(tmp_path / "a.json")
+    [dialogue] = brought.dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == [*TALK, ("And then?", None)]
+    read_samples(tmp_path / "a.json", forms := Forms())
+    assert told in brought.notes
+    assert told in forms.unread
+
+
+def test_an_answer_beside_texts_in_turn_is_that_of_the_last(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"dialogue": PLAIN[:3], "response": SINCE}]))
+    [sample] = read_samples(tmp_path / "a.json", Forms())
+    assert (sample.user_input, sample.response) == (THEN, SINCE)
+
+
+def test_a_word_where_a_dialogue_would_be_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"dialogue": "d1", "answer": SAID}]))
+    with pytest.raises(DatasetError, match="messages, or questions, is missing"):
+        foreign_sets.dialogues(tmp_path / "a.json")
+    [sample] = read_samples(tmp_path / "a.json", Forms())
+    assert (sample.user_input, sample.response) == ("d1", SAID)
+
+
+@pytest.mark.parametrize(
+    "said", [[], "[]", '[{"x": 1}]', [{"x": 1}], [1, 2], {"a": 1}, [{"role": "system", "content": "x"}], [["a"]]]
+)
+def test_of_a_dialogue_without_a_turn_no_sample_is_made(tmp_path: Path, said: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"messages": said}, {"dialog": PLAIN}]))
+    samples = read_samples(tmp_path / "a.json", forms := Forms())
+    assert [sample.response for sample in samples] == [SAID, SINCE]
+    assert "messages: none says who asks and who answers" in forms.left_out.said
 
 
 def test_who_asks_is_told_where_no_message_says_so(tmp_path: Path) -> None:
@@ -245,3 +392,29 @@ def test_decisions_are_said_in_words(tmp_path: Path, header: str) -> None:
     rows[1] = rows[1].replace(SAID, "At 9.")
     (tmp_path / "a.csv").write_text("\n".join([header, *rows]))
     assert [own.show for own in foreign_sets.decisions(tmp_path / "a.csv").decisions] == [True, False]
+
+
+def one_dialogue(folder: Path, row: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The turns of the only dialogue of a file."""
+    path = folder / "d.json"
+    path.write_text(json.dumps([row], ensure_ascii=False), encoding="utf-8")
+    [dialogue] = foreign_sets.dialogues(path).dialogues
+    return [(turn.question, turn.answer) for turn in dialogue.turns]
+
+
+@pytest.mark.parametrize("name", ["chat", "history", "chat_history", "transcript", "msgs", "История диалога", "Беседа"])
+def test_a_dialogue_may_be_called_otherwise(tmp_path: Path, name: str) -> None:
+    messages = [{"role": role, "content": words} for role, words in LINES]
+    assert one_dialogue(tmp_path, {"id": "a", name: messages}) == TALK
+    path = tmp_path / "asked.json"
+    path.write_text(json.dumps([{"question": "Who?", name: messages, "answer": "Ann."}]), encoding="utf-8")
+    [sample] = read_samples(path)
+    assert (sample.user_input, sample.response) == ("Who?", "Ann."), "of a question it is the history"
+
+
+@pytest.mark.parametrize(
+    "names", ["author message", "who text", "speaker_role utterance", "Role Text", "Автор Сообщение", "Кто Текст"]
+)
+def test_who_says_a_message_has_many_names(tmp_path: Path, names: str) -> None:
+    who, what = names.split()
+    assert one_dialogue(tmp_path, {"id": "a", "messages": [{who: role, what: words} for role, words in LINES]}) == TALK

@@ -309,3 +309,62 @@ def test_a_corpus_beside_questions_is_the_base_and_nothing_that_was_retrieved(tm
     assert sorted(chunk.id for chunk in datasets.foreign_sets.questions(path).chunks) == ["d1", "d2"]
     [sample] = read_samples(path)
     assert (sample.contexts, [chunk.text for chunk in sample.reference_contexts or ()]) == (None, ["Opens at 8."])
+
+
+ARENA = [
+    {"question_id": "q1", "model_a": "gpt", "model_b": "llama", "winner": "model_a", "judge": "human_1", "turn": 1,
+     **{f"conversation_{side}": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": said}]
+        for side, said in (("a", "8"), ("b", "9"))}},
+    {"id": 1, "model_a": "gpt", "model_b": "llama", "prompt": '["When?"]', "response_a": '["8"]', "response_b": '["9"]',
+     "winner_model_a": 1, "winner_model_b": 0, "winner_tie": 0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ARENA)
+def test_pairs_of_an_arena_are_the_answers_of_two_systems(tmp_path: Path, row: dict[str, Any]) -> None:
+    samples = read_samples(write_lines(tmp_path / "a.jsonl", [row]), forms := Forms())
+    assert [(one.user_input, one.response, one.system) for one in samples] == [
+        ("When?", "8", "gpt"), ("When?", "9", "llama"),
+    ]  # fmt: skip
+    assert "winner" in str(forms.unread)
+    assert not forms.left_out.said
+
+
+def test_multiwoz_2_1_is_a_talk_under_each_name(tmp_path: Path) -> None:
+    log = [{"text": text, "metadata": {}} for text in ("When?", "At 8.", "And on Sunday?", "Closed.")]
+    talks = {name: {"goal": {"message": ["x"]}, "log": log} for name in ("SNG1.json", "PMUL2.json")}
+    (tmp_path / "data.json").write_text(json.dumps(talks), encoding="utf-8")
+    made = datasets.foreign_sets.dialogues(tmp_path / "data.json").dialogues
+    said = {own.id: [(turn.question, turn.answer) for turn in own.turns] for own in made}
+    assert said == {name: [("When?", "At 8."), ("And on Sunday?", "Closed.")] for name in talks}
+
+
+def test_drop_has_numbers_dates_and_spans_of_a_passage(tmp_path: Path) -> None:
+    blank = {"number": "", "date": {"day": "", "month": "", "year": ""}, "spans": []}
+    right = {
+        "3": {**blank, "number": "3"}, "9 June 2007": {**blank, "date": {"day": "9", "month": "June", "year": "2007"}},
+        "Lions, Bears": {**blank, "spans": ["Lions", "Bears"]},
+    }  # fmt: skip
+    pairs = [{"question": f"{said}?", "answer": own, "query_id": said} for said, own in right.items()]
+    pairs[0]["validated_answers"] = [{**blank, "number": "3.0"}]
+    (tmp_path / "drop.json").write_text(json.dumps({"nfl_1": {"passage": "The Lions won.", "qa_pairs": pairs}}))
+    brought = datasets.foreign_sets.questions(tmp_path / "drop.json")
+    assert {own.text: own.reference for own in brought.questions} == {f"{said}?": said for said in right}
+    assert ("3", "3.0") in [own.references for own in brought.questions]
+    [passage] = brought.chunks
+    assert passage.text == "The Lions won."
+    assert {*brought.questions[0].relevant} == {passage.id}
+
+
+def test_the_table_of_drop_has_its_answers(tmp_path: Path) -> None:
+    row = {"section_id": "n", "query_id": "u", "passage": "The Lions won.", "question": "Who?",
+           "answers_spans": {"spans": ["Lions"], "types": ["span"]}}  # fmt: skip
+    [question] = datasets.foreign_sets.questions(write_lines(tmp_path / "a.jsonl", [row])).questions
+    assert (question.reference, question.cluster) == ("Lions", "n")
+
+
+def test_whole_pages_of_natural_questions_say_where_their_passages_are(tmp_path: Path) -> None:
+    row = {"question_text": "when", "document_text": "<P> At 8 </P>", "annotations": [{}],
+           "long_answer_candidates": [{"start_token": 0, "end_token": 4}]}  # fmt: skip
+    with pytest.raises(DatasetError, match=r"Natural Questions: it holds whole pages.*BEIR \(nq\)"):
+        datasets.foreign_sets.questions(write_lines(tmp_path / "a.jsonl", [row]))

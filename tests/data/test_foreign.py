@@ -201,10 +201,24 @@ def test_a_table_of_answers_becomes_questions_chunks_and_a_log(tmp_path: Path, r
 
 
 def test_a_row_that_is_left_out_leaves_no_question(tmp_path: Path) -> None:
-    rows = [{"id": n, "question": f"{n}?", "contexts": [{"id": "p", "text": n}]} for n in ("old", "new")]
+    rows = [
+        {"id": n, "question": f"{n}?", "contexts": [{"id": p, "text": n}]} for n, p in (("old", "p"), ("new", "a\tb"))
+    ]
     found, logged = data.answer_tables.read(written(tmp_path, "a.json", made.as_json(rows)))
     assert [one.id for one in found.questions] == [line["id"] for line in logged["logged"]] == ["old"]
-    assert [*found.left_out] == ["row with a passage whose id has another text elsewhere (first: a.json, item 2)"]
+    [(why, count)] = found.left_out.items()
+    assert why.startswith("row with its passages: id")
+    assert count == 1
+
+
+def test_a_second_text_under_an_id_is_a_passage_of_its_own(tmp_path: Path) -> None:
+    rows = [{"id": n, "question": f"{n}?", "contexts": [{"id": "p", "text": n}]} for n in ("old", "new", "old ")]
+    found, logged = data.answer_tables.read(written(tmp_path, "a.json", made.as_json(rows)))
+    [first], [second], [third] = (line["retrieved"] for line in logged["logged"])
+    assert {chunk.id: chunk.text for chunk in found.chunks} == {"p": "old", second: "new"}
+    assert first == third == "p"
+    assert "1 text under an id that another has: each is a passage of its own" in found.notes
+    assert not found.left_out
 
 
 def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:

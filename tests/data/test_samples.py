@@ -128,12 +128,12 @@ def test_samples_pass_through() -> None:
     ("rows", "message"),
     [
         ([{"response": ["a", "b"]}], "row 1, response: a text is expected, found a list"),
-        ([{"id": "x"}, {"id": "x"}], "'x' stands twice"),
+        ([{**PRESENT, "id": "x"}] * 2, "'x' stands twice"),
         ([{"contexts": ["a"], "context_ids": ["1", "2"]}], "1 texts and 2 identifiers"),
         ([{"contexts": [1]}], r"contexts\[0\]"),
         (["text"], r"row 1: a sample is a Sample or a mapping, not a text \('text'\); it is written as \{'question'"),
-        ([{}], "the rows have no column; of question, answer, reference, contexts"),
-        (pd.DataFrame(index=[1]), "the rows have no column"),
+        ([{}], "holds no samples; of question, answer, reference, contexts"),
+        (pd.DataFrame(index=[1]), "holds no samples; of question"),
         (Path("no such.csv"), "samples = 'no such.csv': there is no such file; answers are expected"),
         (Path(), r"samples = '\.': a folder; name a table in it"),
         (
@@ -142,7 +142,7 @@ def test_samples_pass_through() -> None:
         ),
         ({"a": [PRESENT], "b": []}, "system 'b': no rows"),
         ({"a": [PRESENT], None: [PRESENT]}, "a system has no name; there are a, None"),
-        ([{**PRESENT, "system": "a"}, PRESENT], r"some rows name a system \(a\) and others none"),
+        ([{**PRESENT, "system": "a"}, PRESENT], "row 2: no system, and rows before it one: name one in each"),
     ],
 )
 def test_what_cannot_be_a_sample(rows: Any, message: str) -> None:
@@ -151,7 +151,16 @@ def test_what_cannot_be_a_sample(rows: Any, message: str) -> None:
 
 
 def test_the_same_id_in_two_systems() -> None:
-    assert len(samples_of([{"id": "x", "system": "a"}, {"id": "x", "system": "b"}])) == 2
+    assert len(samples_of([{**PRESENT, "id": "x", "system": name} for name in "ab"])) == 2
+
+
+def test_a_cell_without_a_system_is_no_system_of_its_own(tmp_path: Path) -> None:
+    table = tmp_path / "merged.csv"
+    table.write_text("system,question,answer\na,q,1\n,r,2\nb,q,3\n", encoding="utf-8")
+    samples = read_samples(table, forms := Forms())
+    assert [(sample.system, sample.response) for sample in samples] == [("a", "1"), ("b", "3")]
+    [told] = forms.told
+    assert told.startswith("left out: 1 × row with no system, and rows before it one: name one in each, or in none")
 
 
 def test_unknown_files(tmp_path: Path) -> None:
@@ -169,7 +178,10 @@ def test_unknown_files(tmp_path: Path) -> None:
 
 def numbered(*rows: tuple[str, str | None]) -> list[str]:
     """The ids of rows that have a system, a question and no id."""
-    return [sample.id for sample in samples_of([{"system": system, "question": asked} for system, asked in rows])]
+    return [
+        sample.id
+        for sample in samples_of([{"system": system, "question": asked, "answer": "a"} for system, asked in rows])
+    ]
 
 
 TRACE_FILES = Path(__file__).parent / "trace_files"
@@ -235,7 +247,7 @@ AMBIGUOUS = {"question": "Who wrote it?", "answer": "Leo Tolstoy", "output": "An
 
 class TestTwoColumnsOfOneField:
     def test_they_are_refused_naming_both_and_what_decides(self) -> None:
-        said = r"row 1: the columns answer and output differ, .* --column answer=answer or .*=output .*leave one out"
+        said = r"row 1: the columns answer and output differ, .* --column answer=output or .*=answer .*leave one out"
         with pytest.raises(DatasetError, match=said):
             samples_of([AMBIGUOUS])
         with pytest.raises(DatasetError, match="the columns context and documents differ"):

@@ -32,7 +32,6 @@ if "traces" in annexes.offered("load"):
     READERS["traces"] = lambda path: import_module("ragbench.extras.traces.files_of_traces").read([path])
 KNOWN = [name for name in FORMS if name.partition(".")[0] in READERS]
 ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
-FAST = ("answers.csv",)
 PEAKS = """
 import gc, pathlib, sys
 from ragbench.data import files
@@ -72,7 +71,8 @@ def peak(name: str, path: Path) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one not in FAST)) for one in KNOWN])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KNOWN)
 def test_memory_does_not_grow_with_the_rows(name: str, tmp_path: Path) -> None:
     few, many = made(name, tmp_path, 100), made(name, tmp_path, 600)
     told = subprocess.run(  # in a process of its own: what other tests have kept is none of the rows'

@@ -42,12 +42,36 @@ NAMED = {
     "context_ids": "retrieved_doc_ids doc_ids retrieved_context_ids context_ids",
     "id": "id _id qid question_id sample_id query-id ид",
     "system": "system model Model_Name система",
-    "rater": "rater annotator annotator_id разметчик",
-    "value": "value label rating score оценка",
+    "rater": "rater annotator annotator_id annotator_name rated_by разметчик «ID асессора» «Кто оценил»",
+    "value": "value label rating score human_judgment majority_vote оценка «Итоговая оценка»",
+    "shown": "shown should_show gold_show answer_shown «Можно показать» «Показывать ответ»",
     "session": "session_id sessionId thread_id conversation_id",
     "time": "timestamp created_at время",
     "language": "language lang язык",
 }  # fmt: skip
+
+
+ALONE = {
+    "shown": "decision visible approved Решение",
+    "system": "llm_name model_id experiment_name Конфигурация «Название модели»",
+    "user_input": (
+        "prompt claim queries original_question customer_query standalone_question «Текст запроса» «Исходный вопрос» "
+        "«Реплика пользователя»"
+    ),
+    "response": (
+        "y_pred raw_output sys_answer answer_llm answer_by_rag AnswerText prediction_text candidate decoded "
+        "«Предсказанный ответ» «Ответ агента» «Вывод модели» Генерация"
+    ),
+    "reference": (
+        "y_true gold_label canonical_answer standard_answer valid_answers model_solution answer_expected "
+        "desired_output «Золотой ответ» «Образец ответа» Референс «Ответ (ожидаемый)» «Допустимые ответы»"
+    ),
+    "contexts": (
+        "top_k_docs reranked_documents docs_retrieved used_context prompt_context retriever_output "
+        "Отрывки «Поисковая выдача» «Найденные чанки» «Использованный контекст» «Контекст из базы»"
+    ),
+}  # fmt: skip
+"""Field → names that mean it where nothing with one of its usual names is there."""
 
 
 def names(words: str) -> list[str]:
@@ -65,12 +89,46 @@ def test_a_name_that_people_use_is_known(field: str, name: str) -> None:
     assert field_of(name) == field
 
 
+@pytest.mark.parametrize(("field", "name"), [(field, name) for field, own in ALONE.items() for name in names(own)])
+def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) -> None:
+    usual = {"user_input": "q", "response": "a", "reference": "r", "contexts": ["c"], "shown": False, "system": "s"}
+    told: Any = {"contexts": ["Where we are, and why."], "shown": True, "system": "gpt"}.get(
+        field, "Where we are, and why."
+    )
+    rest = {own: value for own, value in usual.items() if own != field}
+    known = Columns()
+    assert known.of({**rest, name: told}, "row")[field] == told
+    assert not known.notes()
+    assert Columns().of({**usual, name: told}, "row")[field] == usual[field]
+
+
+def test_a_is_the_answer_unless_it_is_one_of_two() -> None:
+    assert [samples_of([{asked: "When?", "A": "At 8"}])[0].response for asked in ("Q", "question")] == ["At 8"] * 2
+    forms = Forms()
+    [sample] = samples_of([{"question": "When?", "reference": "8", "A": "At 8 it is", "B": "At 9 it is"}], forms=forms)
+    assert sample.response is None
+    assert forms.told == [
+        "not read, as no field is called so: A, B (are these answers of several systems? --column answer=A,B)"
+    ]
+
+
+@pytest.mark.parametrize("cell", [5, "5", ["a.md", "правила.pdf"], True, ["doc-17"], "https://example.com/kb"])
+def test_what_counts_or_names_passages_is_none(cell: Any) -> None:
+    known = Columns()
+    assert "contexts" not in known.of({"question": "q", "background": cell}, "row")
+    assert known.notes()[0].startswith("not read, as no field is called so: background")
+
+
 def test_no_name_is_two_fields() -> None:
     seen: dict[str, str] = {}
     for field, own in FIELDS.items():
         for name in own:
             assert seen.setdefault(key(name), field) == field, name
     assert all(field in FIELDS for field in RARELY)
+    rare: dict[str, str] = {}
+    for field, own in RARELY.items():
+        for name in own:
+            assert rare.setdefault(key(name), field) == field, name
     assert {field for one in FORMATS for field in one.takes.values()} <= {*FIELDS, ""}
 
 
@@ -143,7 +201,7 @@ def test_a_prompt_beside_a_question_is_no_second_question() -> None:
     ("row", "said"),
     [
         ({"question": "q", "answer": "gold", "prediction": "wrong"}, "answer and prediction differ, .* the answer: "
-         "say which, --column answer=answer or --column answer=prediction"),
+         "say which, --column answer=prediction or --column answer=answer"),
         ({"question": "q", "bot_answer": "a", "model_answer": "b"}, "bot_answer and model_answer differ"),
         ({"question": "q", "query": "r", "answer": "a"}, "question and query differ, .* the question"),
         ({"question": "q", "answer": "a", "gold": "a", "ground_truth": "b"}, "gold and ground_truth differ"),

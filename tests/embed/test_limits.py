@@ -86,11 +86,11 @@ class TestTime:
         assert time.monotonic() - began < 3
 
     def test_patience_ends_all_attempts(self) -> None:
-        with answering(b"HTTP/1.1 503 X\r\nRetry-After: 0.5\r\nContent-Length: 0\r\n\r\n").running() as server:
+        with answering(b"HTTP/1.1 503 X\r\nRetry-After: 0.2\r\nContent-Length: 0\r\n\r\n").running() as server:
             settings = EmbedderSettings(
-                kind="openai", model="m", base_url=server.url, attempts=100, patience_seconds=1.2
+                kind="openai", model="m", base_url=server.url, attempts=100, patience_seconds=0.6
             )
             began = time.monotonic()
-            with pytest.raises(EmbeddingError, match=r"HTTP 503; tried \d times .*patience_seconds = 1.2\).*Run again"):
+            with pytest.raises(EmbeddingError, match=r"HTTP 503; tried \d times .*patience_seconds = 0.6\).*Run again"):
                 EndpointEmbedder("far", settings).embed(["x"])
         assert time.monotonic() - began < 4

@@ -89,3 +89,9 @@ def shared() -> float:
     while time.thread_time() - used < 0.2:
         pass
     return max(1.0, (time.monotonic() - began) / 0.2)
+
+
+def in_time(took: float, limit: float) -> bool:
+    """Whether waiting took the limit at most, and all else two seconds of work, however many share the processors: that
+    is measured only where it matters."""
+    return took < limit + 2 or took < limit + 2 * shared()

@@ -149,7 +149,7 @@ def test_what_one_cannot_get_another_asks_for(store: Store) -> None:
 def test_one_that_is_held_up_is_overtaken(store: Store) -> None:
     async def work(server: ChatServer) -> tuple[Completion, float]:
         holder = DatabaseJournal(store.engine).on_loop()
-        async with apart(store, server, 1, patience_seconds=1.0) as (client,):
+        async with apart(store, server, 1, patience_seconds=0.4) as (client,):
             key = client.key(request("held up"))
             assert await holder.claim([key]) == ({}, {key})
             began = time.monotonic()
@@ -161,7 +161,7 @@ def test_one_that_is_held_up_is_overtaken(store: Store) -> None:
     with ChatServer().running() as server:
         completion, seconds = asyncio.run(work(server))
     assert completion.calls == 1
-    assert 1.0 <= seconds < 3.0
+    assert 0.4 <= seconds < 3.0
 
 
 @pytest.mark.fault(
@@ -178,7 +178,7 @@ def test_a_reply_is_scored_only_once_its_row_is_committed(store: Store) -> None:
                 asked = asyncio.create_task(client.complete(request("held back")))
                 while server.answered < 1:
                     await asyncio.sleep(0.02)
-                await asyncio.sleep(1.0)
+                await asyncio.sleep(0.4)
                 assert not asked.done(), "the reply is there, and could be lost"
                 assert client.tally.done == 0
                 assert client.tally.in_flight == 1, "until it is kept the call is under way"

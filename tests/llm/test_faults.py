@@ -18,7 +18,7 @@ from ragbench.core.types import Status
 from ragbench.llm import Client, Decoding, MemoryJournal, ProviderRefused, ProviderUnreachable
 from ragbench.llm.transport import MAX_BYTES
 from tests.llm.chat_server import ChatServer
-from tests.llm.llm_client import answering, ask, open_client, packed, scripted, shared
+from tests.llm.llm_client import answering, ask, in_time, open_client, packed, scripted
 from tests.llm.llm_shapes import request, settings
 
 FAULTS_30 = {
@@ -41,30 +41,30 @@ class TestFaults:
         assert {request.fault for request in server.requests} == {"", *FAULTS_30}
         assert server.calls <= 1.6 * len(texts)
 
-    @pytest.mark.fault("hang", tried="ways to fail × limits", count=18)
+    @pytest.mark.fault("hang", tried="ways to fail × limits", count=12)
     @pytest.mark.parametrize("fault", ["hang", "drip", "reset", "half", "html", "500"])
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_every_fault_ends_within_its_limit(self, fault: str, limit: float) -> None:
         with scripted(f"!{fault}").running() as server:
             began = time.monotonic()
             found = ask(server, ["x"], timeout_seconds=limit, attempts=1)
             took = time.monotonic() - began
         assert found[0].value is None
-        assert took < limit + 2 * shared()
+        assert in_time(took, limit)
         expected = Status.TIMEOUT if fault in ("hang", "drip") else Status.JUDGE_ERROR
         assert found[0].status is expected
 
-    @pytest.mark.fault("hang", tried="ways to fail × limits", count=6)
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.fault("hang", tried="ways to fail × limits", count=4)
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_a_refused_connection_and_no_tls_end_within_the_limit(self, limit: float) -> None:
         with ChatServer().running() as server:
             pass
         began = time.monotonic()
         assert ask(server, ["x"], patience_seconds=limit)[0].status is Status.JUDGE_ERROR
-        assert time.monotonic() - began < limit + 2 * shared()
+        assert in_time(time.monotonic() - began, limit)
 
-    @pytest.mark.fault("hang", tried="servers that speak no TLS", count=3)
-    @pytest.mark.parametrize("limit", [0.3, 0.6, 1.0])
+    @pytest.mark.fault("hang", tried="servers that speak no TLS", count=2)
+    @pytest.mark.parametrize("limit", [0.3, 0.6])
     def test_a_server_without_tls_is_named_at_once(self, limit: float) -> None:
         async def work() -> None:
             async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,7 +80,7 @@ class TestFaults:
 
         began = time.monotonic()
         asyncio.run(work())
-        assert time.monotonic() - began < limit + 2 * shared()
+        assert in_time(time.monotonic() - began, limit)
 
     @pytest.mark.fault("hang", tried="a server that never recovers", count=1)
     def test_patience_ends_all_attempts(self) -> None:
@@ -89,7 +89,7 @@ class TestFaults:
             found = ask(server, ["x"], timeout_seconds=0.4, patience_seconds=1.0, attempts=100)
             took = time.monotonic() - began
         assert found[0].status is Status.TIMEOUT
-        assert took < 1 + 2 * shared()
+        assert in_time(took, 1)
         assert server.calls >= 2
 
     @pytest.mark.fault("denied", tried="refusals by their code", count=5)

@@ -34,8 +34,6 @@ ELSEWHERE = {
     "a package that is not there": "Python's own sentence",
 }
 """Failures that no part of ragbench is told of, or that are none there."""
-OPENED = "a metric that there is not"
-"""One that is found without data and models, for those who are in a hurry: a kernel takes seconds to start."""
 
 
 @pytest.fixture
@@ -70,10 +68,8 @@ def shown(
     return " ".join(plain(error.traceback[-1]).split())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=[] if one == OPENED else pytest.mark.slow) for one in CASES if one not in ELSEWHERE],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one for one in CASES if one not in ELSEWHERE])
 def test_a_cell_that_fails_ends_with_the_sentence_of_the_other_readers(
     project: Path, kernels: type[AsyncKernelManager], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_program_that_nothing_moves_is_ended_and_one_that_is_worked_for_is_not
     databases: Callable[[str], Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.5)
+    monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.25)
     with Store.open(databases("dump_from")) as store:
         fill(store)
         kept = content(store.engine)
@@ -182,7 +183,8 @@ def test_a_program_that_nothing_moves_is_ended_and_one_that_is_worked_for_is_not
 
 def test_a_program_that_computes_is_not_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.5)
-    spinning = "import time\nbegan = time.monotonic()\nwhile time.monotonic() < began + 2.5: pass\nprint('done')"
+    monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.25)
+    spinning = "import time\nbegan = time.monotonic()\nwhile time.monotonic() < began + 1.2: pass\nprint('done')"
     assert watchdog.run([sys.executable, "-c", spinning]).stdout == "done\n"
     with pytest.raises(watchdog.StillError, match=r"it has done nothing for \d s"):
         watchdog.run(["sleep", "60"])

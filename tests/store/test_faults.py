@@ -186,7 +186,7 @@ def test_what_was_computed_before_a_kill_is_kept(own: Settings) -> None:
 @pytest.fixture
 def impatient(database_settings: Settings, store: Store) -> Iterator[Store]:
     """The session's server with short limits."""
-    limits = {"lock_seconds": 0.5, "statement_seconds": 2.0, "connect_seconds": 2.0}
+    limits = {"lock_seconds": 0.2, "statement_seconds": 2.0, "connect_seconds": 2.0}
     database = DatabaseSettings(folder=database_settings.database.folder, **limits)
     with Store.open(Settings(database=database)) as opened:
         yield opened

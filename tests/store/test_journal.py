@@ -313,7 +313,8 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
 def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("ragbench.store.journal_connections.RETRY_SECONDS", 0.1)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     began = time.monotonic()
     with pytest.raises(StoreError, match="writing the journal"):
@@ -325,7 +326,8 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest
 def test_a_database_that_never_comes_back_ends_a_run_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("ragbench.store.journal_connections.RETRY_SECONDS", 0.1)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     scored: list[Completion] = []
 

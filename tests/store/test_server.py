@@ -177,7 +177,7 @@ def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> No
     [
         pytest.param("d" * LONGEST_SOCKET_PATH, None, marks=pytest.mark.slow),
         ('a folder\'s name, with "quotes" and blanks', "with blanks, and a comma"),
-        ("d" * LONGEST_SOCKET_PATH, "t" * LONGEST_SOCKET_PATH),
+        pytest.param("d" * LONGEST_SOCKET_PATH, "t" * LONGEST_SOCKET_PATH, marks=pytest.mark.slow),
     ],
     indirect=["own"],
     ids=["long-usual", "odd", "long"],
@@ -197,6 +197,7 @@ def test_folders_with_odd_or_long_names(
         shutil.rmtree(sockets)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill", tried="first starts of the server that are broken off", count=1)
 def test_a_half_made_data_directory_is_made_anew(own: Settings) -> None:
     cluster = server.cluster_of(own)
@@ -206,13 +207,11 @@ def test_a_half_made_data_directory_is_made_anew(own: Settings) -> None:
     assert not (cluster.folder / "new-1").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill", tried="first starts of the server that are broken off", count=3)
 @pytest.mark.parametrize(
     "left",
-    [
-        "CREATE ROLE ragbench LOGIN; CREATE DATABASE ragbench OWNER ragbench",
-        *(pytest.param(done, marks=pytest.mark.slow) for done in ("", "CREATE ROLE ragbench LOGIN")),
-    ],
+    ["CREATE ROLE ragbench LOGIN; CREATE DATABASE ragbench OWNER ragbench", "", "CREATE ROLE ragbench LOGIN"],
 )
 def test_a_first_start_that_was_interrupted_is_finished_by_the_next_command(
     own: Settings, monkeypatch: pytest.MonkeyPatch, left: str

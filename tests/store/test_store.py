@@ -213,7 +213,7 @@ def test_two_processes_compute_at_the_same_time_what_both_need(store: Store, dat
 
 def test_an_endpoint_is_asked_for_many_batches_at_once_and_what_it_gave_beside_a_refusal_is_kept(store: Store) -> None:
     with embeddings_server() as server:
-        server.seconds = 0.2
+        server.seconds = 0.08
         texts = [f"many {n}" for n in range(40)]
         known = EmbedderSettings(kind="openai", model="m", base_url=server.url, concurrency=4, attempts=1)
         embedder = EndpointEmbedder("many", known)

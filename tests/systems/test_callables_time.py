@@ -44,7 +44,8 @@ FIRST = "'пароль' in question"
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Writes a module beside ragbench.toml; gives its name."""
+    """Writes a module beside ragbench.toml; gives its name. What will not end is left soon."""
+    monkeypatch.setattr(callables, "GRACE_SECONDS", 0.1)
     (tmp_path / "ragbench.toml").write_text("")
     monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
 

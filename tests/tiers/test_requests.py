@@ -52,6 +52,8 @@ def test_the_defaults_are_legal_and_every_parameter_is_told(tier: Any) -> None:
         ({"ef_searches": [10, "x"]}, "each of ef_searches = 'x': a whole number from 1 to 1000 is expected"),
         ({"language": "fr"}, "language = 'fr': en or ru is expected"),
         ({"sytems": "a"}, "there is no parameter 'sytems'; did you mean 'systems'?; there are dataset, systems, "),
+        ({"questions": []}, "there is no parameter 'questions'; did you mean 'dataset'?; there are dataset, systems, "),
+        ({"passages": []}, "there is no parameter 'passages'; did you mean 'documents'?; there are dataset"),
         ({"slice_by": "age"}, "slice_by names 'age'"),
         ({"primary": "ngcd@10"}, "primary = 'ngcd@10': it is not measured; did you mean 'ndcg@10'?; legal: hit_rate@1"),
         ({"primary": "ndcg"}, "primary = 'ndcg': it is not measured"),

@@ -134,7 +134,7 @@ class TestBeforeAnythingIsPaidFor:
 
     def test_samples_without_fields(self) -> None:
         with pytest.raises(ValueError, match="no metric can be measured"):
-            ragbench.score([{"id": "x"}], judge="lexical")
+            ragbench.score([Sample("x")], judge="lexical")
 
     def test_unknown_names(self, project: Path) -> None:
         with pytest.raises(ValueError, match="nobody"):

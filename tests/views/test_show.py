@@ -260,6 +260,17 @@ def test_stand_ins_are_named_where_their_numbers_are() -> None:
     assert "stand-ins" not in said(views.comparison.answer(Page(measurement())))
 
 
+def test_what_is_shown_is_said_before_what_is_not() -> None:
+    made = measurement("abcd")
+    told = tuple(
+        NamedComparison(o.metric, replace(o.comparison, verdict=word[o.comparison.challenger]))
+        for o in made.comparisons
+        for word in [{"b": Verdict.NOT_SHOWN, "c": Verdict.WORSE, "d": Verdict.BETTER}]
+    )
+    text = said(views.comparison.answer(Page(replace(made, comparisons=told))))
+    assert text.index("c is worse than a") < text.index("d is better than a") < text.index("between b and a")
+
+
 def test_an_index_shows_one_metric_of_each_kind() -> None:
     m = measurement(metrics=("hit_rate@1", "hit_rate@5", "mrr", "ndcg@5", "ndcg@10", "ndcg(gain=exponential)@10"))
     assert Page(m).material.key_metrics == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]

@@ -18,7 +18,6 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInf
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
-    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -230,14 +229,11 @@ class Settings(BaseSettings):
         env_settings: PydanticBaseSettingsSource,
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
+    ) -> tuple[Any, ...]:
         read, said = _Read(settings_cls, read_path()), of_environment()
-        return (
-            init_settings,
-            InitSettingsSource(settings_cls, said),
-            read,
-            *_of_the_sample(settings_cls, {**read(), **said, **init_settings()}),
-        )
+        sample = _of_the_sample({**read(), **said, **init_settings()})
+        # functions, since a source of the library's own looks for aliases of every field, which none has
+        return init_settings, lambda: said, read, lambda: sample
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -449,26 +445,22 @@ class _Read(TomlConfigSettingsSource):
         return {name: value for name, value in super().__call__().items() if name not in annexes.offered("tables")}
 
 
-class _Sample(TomlConfigSettingsSource):
-    """Of the file that comes with ragbench what says which data are measured, and by which systems: but for the tables
-    of the same name that a project has, which are its own whole."""
-
-    def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
-        self._named = named  # it is read while the source is made
-        super().__init__(cls, annexes.CONFIGURATION)
-
-    def __call__(self) -> dict[str, Any]:
-        measured = {name: value for name, value in super().__call__().items() if name in MEASURED}
-        for name, value in measured.items():
-            if isinstance(value, Mapping) and isinstance(own := self._named.get(name), Mapping):
-                measured[name] = {table: entry for table, entry in value.items() if table not in own}
-        return measured
-
-
-def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[PydanticBaseSettingsSource, ...]:
+def _of_the_sample(named: Mapping[str, Any]) -> dict[str, Any]:
     """The sample's systems with their parts, and its data, where nobody has named systems: there is one set of defaults
-    for a file with a judge alone, or a language, or a data set."""
-    return () if "systems" in named else (_Sample(cls, named),)
+    for a file with a judge alone, or a language, or a data set. Tables of the same name that a project has are its own
+    whole."""
+    measured = {} if "systems" in named else dict(_sample())
+    for name, value in measured.items():
+        if isinstance(value, Mapping) and isinstance(own := named.get(name), Mapping):
+            measured[name] = {table: entry for table, entry in value.items() if table not in own}
+    return measured
+
+
+@lru_cache(maxsize=1)
+def _sample() -> dict[str, Any]:
+    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+    whole = folders.toml(folders.text(annexes.CONFIGURATION))
+    return {name: value for name, value in whole.items() if name in MEASURED}
 
 
 def key_variables(settings: Settings) -> set[str]:

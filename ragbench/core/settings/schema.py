@@ -16,6 +16,21 @@ from ragbench.core.settings import Settings
 NAME = "ragbench.schema.json"
 LINE = f"#:schema ./{NAME}"
 """The first line of a TOML file that Taplo and Even Better TOML find the schema by."""
+WORDS = "# Passages by the words that they share with the question: no model, and hard to beat."
+KEYED = '# headers = { Authorization = "Bearer {SERVICE_KEY}" }  # a secret by the name of its variable'
+ABOUT = """\
+# What ragbench measures when it is told nothing else. Paths are relative to this file, which
+# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read
+# from the environment alone."""
+JUDGES = """
+# A judge is a language model behind any OpenAI-compatible endpoint; without one the offline judge is asked.
+#
+# [judges.my-judge]
+# base_url = "https://api.example.com/v1"
+# model = "some-model"
+# key_variable = "MY_JUDGE_KEY"
+"""
+"""What a ragbench.toml begins and ends with, and its comments on words and secrets."""
 LONGEST_LINE = 120  # as long as our own lines
 DIALECT = "http://json-schema.org/draft-07/schema#"
 

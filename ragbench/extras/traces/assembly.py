@@ -12,18 +12,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from ragbench.core import names
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.answer_tables import LOGGED
-from ragbench.data.brought import Brought, named_by
+from ragbench.data.brought import Brought, Chunks, Known, named_by
 from ragbench.data.files import DatasetError, LeftOut, normalise
 from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn, fault
-from ragbench.data.shelf import RECENT, Shelf
+from ragbench.data.shelf import Shelf
 from ragbench.extras.traces.spans import Rating, Span, Whole, whole
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
@@ -59,7 +59,7 @@ class Assembly:
 
     def __init__(self, base: Mapping[str, ChunkRecord], ratings: Sequence[str], left_out: LeftOut) -> None:
         self.lines: Shelf[dict[str, Any]] = Shelf()
-        self._passages = Passages(base)
+        self._passages = Chunks(base.values())
         self._rated_by = set(ratings)
         self._left_out = left_out
         self._traces, self._spans = Shelf[int](), Shelf[str](by_key=True)
@@ -82,9 +82,21 @@ class Assembly:
             return
         self._documents += 1
         try:
-            self._passages.known(part)
+            self._known(part)
         except (DatasetError, ValidationError) as error:
             self._left_out.add(f"document {_why(error)}")
+
+    def _known(self, passage: Passage) -> Known:
+        """A passage among the chunks; what no record may have of it is mended, or is none."""
+        url, title = passage.url, passage.title
+        return self._passages.known(
+            Passage(
+                text=None if passage.text is None else _clean(passage.text),
+                id=None if passage.id is None else _identifier(passage.id),
+                url=None if not url or len(url) > 8192 or UNPRINTABLE.search(url) else url,
+                title=None if title is None else _clean(title),
+            )
+        )
 
     def brought(self, told: Sequence[str]) -> Brought:
         """The tables, with notes on what was understood: every trace by all of its spans, in the order in which they
@@ -107,7 +119,7 @@ class Assembly:
                 f"{self._left_out.said or 'none'}"
             )
         tables = Brought(
-            chunks=self._passages.chunks, questions=self._questions, dialogues=self._dialogues(), history=self._past,
+            chunks=self._passages.shelf, questions=self._questions, dialogues=self._dialogues(), history=self._past,
             ratings=self._answers,
         )  # fmt: skip
         tables.left_out = self._left_out.told
@@ -137,7 +149,7 @@ class Assembly:
         measured = {
             "rag_metrics": there["answer"],
             "tier3_end_to_end": there["answer"] and there["reference"],
-            "sources": there["passages"] and self._passages.chunks,
+            "sources": there["passages"] and self._passages.shelf,
         }
         runs = [" ".join([*(name for name, is_enough in measured.items() if is_enough), LOGGED if self.lines else ""])]
         if there["answer"] and not there["reference"]:
@@ -155,8 +167,8 @@ class Assembly:
             raise DatasetError(f"without a question{ended}")
         name, question = _identifier(trace.trace), _clean(trace.question)
         answer = None if trace.answer is None else _clean(trace.answer)
-        retrieved = [(self._passages.known(passage), passage.score) for passage in trace.passages or ()]
-        wanted = map(self._passages.known, trace.relevant or ())
+        retrieved = [(self._known(passage), passage.score) for passage in trace.passages or ()]
+        wanted = map(self._known, trace.relevant or ())
         session = None if trace.session is None else _identifier(trace.session)
         user = None if trace.user is None else _identifier(trace.user)
         record = QuestionRecord(
@@ -235,10 +247,7 @@ class Assembly:
             notes.append(
                 f"{_many(self._errors.total())} ended in an error, kept as a question without an answer: {what}"
             )
-        if self._passages.changed:
-            notes.append(
-                f"{self._passages.changed:,} texts stand under an id that has another: each is a passage of its own"
-            )
+        notes += self._passages.notes
         if len(self._models) > 1:
             notes.append(f"models: {_listed(self._models.most_common(SHOWN))}")
         for name, steps in scales.items():
@@ -249,7 +258,7 @@ class Assembly:
         if self._scores:
             scores = _listed(sorted(self._scores.items()))
             notes.append(f"scores that are not taken for users' (--rating NAME says which are): {scores}")
-        if not self._passages.chunks:
+        if not self._passages.shelf:
             notes.append(
                 "no passage has a text: what was retrieved cannot be measured. Give the knowledge base, as documents "
                 "in a further FILE or by --chunks-from"
@@ -329,68 +338,3 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
-
-
-class Known(NamedTuple):
-    """A passage by its name among the chunks. url: its page, where it has a text and a page."""
-
-    name: str
-    url: str | None
-    has_text: bool
-
-
-class Passages:
-    """Names passages. chunks: all that have a text. changed: how many have an id that another text had before.
-
-    base: chunks that were there before, by id.
-    """
-
-    def __init__(self, base: Mapping[str, ChunkRecord]) -> None:
-        self.chunks = Shelf(ChunkRecord, by_key=True)
-        self.changed = 0
-        self._names = Shelf[str]()
-        self._recent: dict[int, Known] = {}  # by the hash of id and text
-        for chunk in base.values():
-            self._put(chunk)
-
-    def known(self, passage: Passage) -> Known:
-        """A passage among the chunks: by its own id, or one made of its text.
-
-        A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
-        """
-        key = hash((passage.id, passage.text))
-        if (known := self._recent.get(key)) is None:
-            known = self._of(passage)
-            if len(self._recent) >= RECENT:
-                self._recent.clear()
-            if known.has_text:  # else its text may come yet
-                self._recent[key] = known
-        return known
-
-    def _of(self, passage: Passage) -> Known:
-        given = None if passage.id is None else _identifier(passage.id)
-        chunk = None if given is None else self.chunks.get(given)
-        if passage.text is None:
-            return Known(given or "", None if chunk is None else chunk.url, chunk is not None)
-        text = _clean(passage.text)
-        if is_changed := chunk is not None and chunk.text != text:
-            given = named_by("passage", given or "", text)
-        if chunk is None or is_changed:
-            name = named_by("passage", text)
-            name = given or self._names.get(name) or name
-            url = passage.url
-            if not url or len(url) > 8192 or UNPRINTABLE.search(url):
-                url = None
-            title = None if passage.title is None else _clean(passage.title)
-            chunk = ChunkRecord(id=name, text=text, url=url, title=title)
-            if self._put(chunk):
-                self.changed += is_changed
-            else:
-                chunk = self.chunks.get(name) or chunk
-        return Known(chunk.id, chunk.url, True)
-
-    def _put(self, chunk: ChunkRecord) -> bool:
-        is_new = self.chunks.put(chunk.id, chunk)
-        if is_new:
-            self._names.put(named_by("passage", chunk.text), chunk.id)
-        return is_new

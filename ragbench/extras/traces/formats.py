@@ -28,13 +28,17 @@ from ragbench.data.payloads import (
     quoted,
 )
 from ragbench.data.samples import SAID, samples_of
+from ragbench.data.systems_of_answers import Ids
 from ragbench.data.vocabulary import field_of, key
 from ragbench.extras.traces import spans
 from ragbench.extras.traces.spans import Kind, Rating, Span
 
 _TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-FORMATS = {name: [set(mark.split()) for mark in marks] for name, marks in _TABLE["formats"].items()}
-"""What people call a format → sets of names of fields; a record that has all of one set is of it."""
+FORMATS, MARKS = (
+    {name: [set(mark.split()) for mark in marks] for name, marks in _TABLE[part].items()}
+    for part in ("formats", "marks")
+)
+"""What people call a format, or a part of one → sets of names of fields; a record that has all of one set is of it."""
 TABLE = "a table of answers"
 """What has the marks of none of them and a question with anything that was said of it."""
 DOCUMENTS = "LangChain documents"
@@ -46,23 +50,9 @@ NAMES: Mapping[str, Mapping[str, set[str]]] = {
 }
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first; each
 with what a record has, some of it, that has such a path."""
-FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "failure")  # OpenTelemetry's StatusCode.ERROR is 2
+MEMBERS = {name: own.split() for name, own in _TABLE["members"].items()}
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
-GRADED = ("expectations", "reference_outputs")
-REFERENCES = ("expected_response", "expected_answer", "reference")
-"""Names of MLflow's assessments that hold one."""
-ONLY_PASSAGES = tuple({name} for name in ("documents", "docs", "nodes", "chunks", "passages", "contexts", "context"))
-"""What a step gives that only retrieves, whatever its kind is called."""
-OF_PASSAGES = ({"page_content"}, *({text, more} for text in ("text", "content", "chunk") for more in ("id", "score")))
-"""What each has of a list that such a step gives."""
-STEP = [{name} for name in ("run_type", "span_id", "context", "context.span_id", "op_name")]
-STEP += [{"type", "start_time"}, {"trace_id", "duration"}]
-"""What a record has, all of any of these, that is a step and no trace as a whole."""
-ENVELOPES = ("trace", "result", "data", "properties")
-"""Members that a whole record may stand in, as Tempo's, Jaeger's and PostHog's do."""
-ABOUT = (*ENVELOPES, "info", "attributes", "meta", "tags", "request_metadata", "trace_metadata")
-"""Members of a record whose own members are what it says, too."""
 FOUND = "db.query.result"
 """The event that tells of one passage that was found."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
@@ -76,16 +66,18 @@ R = TypeVar("R")
 def format_of(record: Mapping[str, Any]) -> str:
     """The format whose marks the record has, else a table's; empty where it is neither."""
     given = {**record}
-    for member in ENVELOPES:
+    for member in MEMBERS["envelopes"]:
         given |= inner if isinstance(inner := record.get(member), Mapping) else {}
     inner = given.get("attributes")
     names = {*given, *(f"attributes.{name}" for name in (inner if isinstance(inner, Mapping) else ()))}
-    if {"inputs", "outputs"} <= names and any(field_of(name) == "reference" or name in GRADED for name in names):
+    if {"inputs", "outputs"} <= names and any(
+        field_of(name) == "reference" or name in MEMBERS["graded"] for name in names
+    ):
         return TABLE  # an answer beside its reference: no example, whose outputs are the reference
     if known := next((known for known, marks in FORMATS.items() if any(names >= mark for mark in marks)), ""):
         return known
     fields = {field_of(name) for name in record}
-    return TABLE if fields & {"user_input", "messages"} or len(fields & SAID) > 1 else ""
+    return TABLE if fields & {"user_input", "messages"} or len(fields.intersection(SAID)) > 1 else ""
 
 
 def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | Passage]:
@@ -102,7 +94,7 @@ def parts(known: str, record: Mapping[str, Any], name: str) -> Iterator[Span | P
 def _of_row(record: Mapping[str, Any], name: str) -> Iterator[Span]:
     """The trace of a row; of a dialogue one for each question. Beside an answer DeepEval says what it took."""
     known = {key(column): value for column, value in record.items()}
-    for sample in samples_of(dict(record), "a row", numbered=name):
+    for sample in samples_of(dict(record), "a row", ids=Ids(name)):
         yield Span(
             sample.id,
             "row",
@@ -128,7 +120,7 @@ def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
 
 def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Iterator[Span]:
     """The spans of a record and of those within it. above: the trace that it stands within, if it does."""
-    for member in ABOUT:
+    for member in MEMBERS["about"]:
         if isinstance(about := opened(given.get(member)), Mapping) and (
             member != "attributes" or about.keys() & {"trace_id", "spans"}  # Datadog's are the span
         ):
@@ -137,10 +129,12 @@ def _spans(given: Mapping[str, Any], name: str, above: str, depth: int) -> Itera
         for child in _objects(given["traces"]) if depth < MOST_RUNS else ():
             yield from _spans(child, name, "", depth + 1)
         return
-    is_step = bool(above) or any(given.keys() >= marks for marks in STEP)
+    is_step = bool(above) or any(given.keys() >= marks for marks in MARKS["step"])
     order = label(given.get("dotted_order")) or ""
     trace = above or order.split(".")[0].rpartition("Z")[2] or label(_first(given, "trace"))
     span = label(_first(given, "span")) or ("" if is_step else trace)
+    if given.get("shared") is True:  # the server's half of a step of Zipkin, under the id of the client's
+        given, span = {**given, "parent_id": span}, f"{span} shared"
     if not is_step and {"trace_id", "name", "value"} <= given.keys():
         if given["trace_id"] is not None and (ratings := _ratings([given])):
             yield Span(str(trace), f"score {span}", kind="whole", ratings=ratings)
@@ -220,9 +214,9 @@ def _kind(name: str) -> Kind | None:
 def _are_passages(told: Any) -> bool:
     """Whether a step gives passages and nothing else, whatever its kind is called."""
     if isinstance(told, Mapping):
-        return told.keys() in ONLY_PASSAGES
+        return told.keys() in MARKS["passages alone"]
     return isinstance(told, list) and bool(told) and all(
-        isinstance(own, Mapping) and "role" not in own and any(own.keys() >= marks for marks in OF_PASSAGES)
+        isinstance(own, Mapping) and "role" not in own and any(own.keys() >= marks for marks in MARKS["a passage"])
         for own in told
     )  # fmt: skip
 
@@ -251,7 +245,7 @@ def _error(given: Mapping[str, Any]) -> str | None:
     """Why a step failed; an exception in one that did not was caught."""
     if (ended := label(_first(given, "error"))) is not None:
         return ended.partition(TRACEBACK)[0]
-    if _first(given, "status") not in FAILED:
+    if str(_first(given, "status")) not in MEMBERS["failed"]:
         return None
     raised = [label(_at(given, f"exception.{part}")) for part in ("type", "message")]
     return label(_first(given, "message")) or ": ".join(filter(None, raised)) or NO_MESSAGE
@@ -293,7 +287,11 @@ def _ratings(scores: Iterable[Mapping[str, Any]]) -> tuple[Rating, ...]:
 
 def _expected(score: Mapping[str, Any]) -> str | None:
     """The reference that an assessment holds, if it is one."""
-    return answer_of(quoted(_at(score, "expectation.value"))) if score.get("assessment_name") in REFERENCES else None
+    return (
+        answer_of(quoted(_at(score, "expectation.value")))
+        if score.get("assessment_name") in MEMBERS["references"]
+        else None
+    )
 
 
 def _at(given: Mapping[str, Any], name: str) -> Any:

@@ -25,7 +25,7 @@ from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
 from ragbench.data.cells import is_frame, rows_of
 from ragbench.data.rows import read_rows, rows_in
 from ragbench.data.samples import samples_of
-from ragbench.data.systems_of_answers import Numbers
+from ragbench.data.systems_of_answers import Ids
 from ragbench.data.vocabulary import FIELDS, is_content, key
 from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder
 from ragbench.systems import callables, frameworks
@@ -171,11 +171,11 @@ class _Made:
     def take_answers(self, tables: Mapping[str, Any]) -> None:
         """Tables of answers, by the system that gave them; "" where the rows name theirs."""
         samples: list[Sample] = []
-        numbers = Numbers()
+        ids = Ids()
         for name, table in tables.items():
             if isinstance(table, str | Path):
                 table = configuration.project_folder() / Path(table).expanduser()
-            own = samples_of(table, name or "answers", system=name, numbers=numbers)
+            own = samples_of(table, name or "answers", system=name, ids=ids)
             samples += [_named(sample, name) for sample in own]
         self.answers = tuple(samples)
         self.given["answers"] = in_memory.NAME

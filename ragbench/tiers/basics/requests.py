@@ -256,12 +256,22 @@ class Request(BaseModel):
     def _refusal(cls, place: Sequence[Any], given: dict[str, Any]) -> BenchError:
         name, known = str(place[0]), cls.parameters()
         if name not in cls.model_fields:
-            return BenchError(f"there is no parameter {name!r}{meant(name, known)}; there are {', '.join(known)}")
+            own = next((own for own, others in CALLED.items() if name in others and "dataset" in known), "")
+            hint = f"; did you mean {own!r}?" if own else meant(name, known)
+            return BenchError(f"there is no parameter {name!r}{hint}; there are {', '.join(known)}")
         field, value = cls.model_fields[name], given[name]
         if get_origin(field.annotation) is collections.abc.Sequence and len(place) > 1:
             [item] = get_args(field.annotation)
             return illegal(f"each of {name}", value[place[1]], expectations.legal(item), field.description)
         return illegal(name, value, legal(field), field.description)
+
+
+CALLED = {
+    "dataset": ("questions", "question", "queries", "query", "data", "datasets"),
+    "documents": ("document", "docs", "passages", "chunks", "corpus", "knowledge_base"),
+    "systems": ("system", "retriever", "retrievers", "models", "pipelines"),
+}
+"""What is handed over → what others call it; it is no misspelling of another parameter."""
 
 
 class Draws(Request):

@@ -28,7 +28,8 @@ MANY = 4  # a sentence with more names is not read
 
 
 def sentences(material: Material) -> list[Content]:
-    """One for each challenger; one for a system that stands alone; one that says so if nothing was measured."""
+    """One for each challenger, those first of whom something is shown; one for a system that stands alone; one that
+    says so if nothing was measured."""
     _ = material.text
     metric = material.primary
     if descriptions.is_described(material):
@@ -43,6 +44,8 @@ def sentences(material: Material) -> list[Content]:
     ]
     if material.baseline in nothing:
         looking = []
+    words = {name: material.verdicts(name).get(metric) for name in looking}
+    looking.sort(key=lambda name: not ((word := words[name]) and (word.is_better or word.is_worse)))
     return [
         *([Text(said)] for said in nothing.values()),
         judge_trust.sentence(material, material.baseline),

@@ -30,6 +30,7 @@ SHORT = {
     "commas, no header": "q1,Q0,b,1,3.0,t\nq1,Q0,a,2,2.0,t\n",
     "tabs, blanks in a tag": "q1\tQ0\tb\t1\t3.0\tmy tag\nq1\tQ0\ta\t2\t2.0\tmy tag\n",
     "a number of its own beside the name": "qid,docid,docno,rank,score,query\nq1,7,b,0,3.0,b?\nq1,9,a,1,2.0,b?\n",
+    "an object a query": '{"qid": "q1", "results": [{"docid": "b", "score": 3}, {"docid": "a", "score": 2}]}\n',
     "dictionary": '{"q1": {"a": 2.0, "b": 3}}',
     "numbers as texts": '{"q1": {"a": "2.5", "b": "3"}}',
     "objects": '{"q1": [{"docid": "a", "score": 2.0}, {"docid": "b", "score": 3}]}',
@@ -74,10 +75,22 @@ JUDGED = {
     "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
     "commas, no header": "q1,0,a,1\nq1,0,b,0\nq2,0,c,2\n",
     "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+    "a grade by its long name": "search_id,item_id,relevance_grade\nq1,a,1\nq1,b,0\nq2,c,2\n",
+    "in Russian": "Номер запроса,ID документа,Балл\nq1,a,1\nq1,b,0\nq2,c,2\n",
     "yes and no": "query_id,doc_id,relevant\nq1,a,да\nq1,b,нет\nq2,c,2\n",
     "ratings of Elasticsearch": '{"requests": [{"id": "q1", "ratings": [{"_id": "a", "rating": 1},'
     ' {"_id": "b", "rating": 0}]},'
     ' {"id": "q2", "ratings": [{"_id": "c", "rating": 2}]}], "metric": {"dcg": {"k": 10}}}',
+    "a row a query": '{"qid": "q1", "qrels": {"a": 1, "b": 0}}\n{"qid": "q2", "qrels": {"c": 2}}\n',
+    "with their questions": '{"q1": {"question": "?", "qrels": {"a": 1, "b": 0}},'
+    ' "q2": {"question": "?", "qrels": {"c": 2}}}',
+    "a list a query": '[{"query_id": "q1", "judgements": [{"doc": "a", "grade": 1}, {"doc": "b", "grade": 0}]},'
+    ' {"query_id": "q2", "judgements": [{"doc": "c", "grade": 2}]}]',
+    "Quepid": "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating\nT,C,1,q1,a,1,x,1\n"
+    "T,C,1,q1,b,2,y,0\nT,C,1,q2,c,1,z,2\n",
+    "a case of Quepid": '{"case_name": "c", "scorer": {}, "queries": ['
+    '{"query_text": "q1", "ratings": {"a": 1.0, "b": 0.0}},'
+    ' {"query_text": "q2", "ratings": {"c": 2.0}}]}',
     "ratings": '{"ratings": [{"qid": "q1", "did": "a", "rating": 1}, {"qid": "q1", "did": "b", "rating": 0},'
     ' {"qid": "q2", "did": "c", "rating": 2}]}',
 }
@@ -103,6 +116,32 @@ def test_judgements_of_other_forms_are_the_same(tmp_path: Path, text: str) -> No
 )  # fmt: skip
 def test_a_file_is_told_by_how_it_begins(tmp_path: Path, name: str, text: str, kind: str) -> None:
     assert trec.told(written(tmp_path, name, text)) == kind
+
+
+RRE = """{"id_field": "id", "index": "i", "topics": [{"description": "t", "query_groups": [{"name": "n",
+    "queries": [{"template": "t.json", "placeholders": {"$query": "q"}}], "relevant_documents": {"3": ["a"]}}]}]}"""
+WRITE = "write a line a judgement: QUERY 0 DOCUMENT GRADE"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("ratings.json", RRE, f"judgements of RRE: {WRITE}"),
+        ("letor.txt", "2 qid:10 1:0.5 2:0.1 #docid = GX008 inc = 1\n", f"features for learning .*: {WRITE}"),
+        ("ltr.txt", "3\tqid:1\t# 11\tstar wars\n", f"features for learning .*: {WRITE}"),
+        ("prels", "1 GX000 1 1 0.5\n1 GX001 0 1 0.25\n", "prels, judgements of a sample"),
+        ("diversity", "1 1 a 1\n1 2 a 0\n", "judged 1 before and 0 here; keep one grade a pair, of several subtopics"),
+        ("esci.csv", "query,query_id,product_id,esci_label\nq,0,B0,E\n", "'E' is not a grade, .*0 for not relevant"),
+        ("wands.csv", "id\tquery_id\tproduct_id\tlabel\n0\t0\t25434\tPartial\n", "'Partial' is not .*yes and no"),
+        ("q.csv", "запрос,документ,релевантность\nкогда,d1,релевантно\nкогда,d2,частично\n", "'частично' is not a gr"),
+    ],
+)  # fmt: skip
+def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: str, text: str, said: str) -> None:
+    path = written(tmp_path, name, text)
+    with pytest.raises(DatasetError, match=said):
+        trec.read_qrels(path)
+    if name == "prels":
+        assert trec.told(path) == ""  # its columns are those of a run whose tag is a number
 
 
 def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
@@ -226,3 +265,10 @@ def test_a_table_with_grades_in_words_is_told_what_is_wrong(tmp_path: Path) -> N
 def test_figures_of_BEIR_and_MTEB_are_no_run(tmp_path: Path, text: str) -> None:
     with pytest.raises(DatasetError, match="BEIR or MTEB computed: `ragbench trec QRELS RUN` reads"):
         trec.read_run(written(tmp_path, "r.json", text))
+
+
+def test_names_that_pandas_made_numbers_are_whole(tmp_path: Path) -> None:
+    run = written(tmp_path, "run.csv", "query_id,doc_id,score\n1.0,11.0,2\n1.0,12.0,1\n")
+    assert {name: own.documents.to_pylist() for name, own in trec.read_run(run).queries.items()} == {"1": ["11", "12"]}
+    versions = written(tmp_path, "v.csv", "query_id,doc_id,score\n1,1.0,2\n1,1.5,1\n")
+    assert trec.read_run(versions).queries["1"].documents.to_pylist() == ["1.0", "1.5"]

@@ -116,6 +116,7 @@ def test_processes_begin_with_what_needs_other_vectors() -> None:
     assert [each["retriever"] for each in order] == ["both"] * 3 + ["bm25"] * 3 + ["dense"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_one_that_fails_halfway_is_told_with_its_count(tmp_path: Path, database_folder: Path) -> None:
     project(

@@ -108,7 +108,7 @@ GOOD = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["Ov
         ("[" * 100_000 + "]" * 100_000, "record that is nested too deeply (first: x.jsonl, line 2)"),
         ("7", "a whole number where an object is expected (first: x.jsonl, line 2)"),
         ('{"other": 1}', "record without the marks of a table of answers (first: x.jsonl, line 2)"),
-        ('{"user_input": null}', "trace without a question (first: 2)"),
+        ('{"user_input": null}', "a row: holds no samples; of question, answer, reference, contexts"),
         ('{"user_input": "\\ud800"}', "a text holds half of a character (the lone surrogate \\ud800) (first: x.jsonl,"),
         (json.dumps({"user_input": "x" * 1_000_001}), "trace with text that no record may have (first: 2)"),
         ('{"user_input": "a", "retrieved_contexts": 7}', "contexts = 7: a list of texts is expected"),

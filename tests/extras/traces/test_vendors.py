@@ -148,6 +148,13 @@ def jaeger_anew() -> Any:
     return {"result": {"resourceSpans": tempo()["batches"]}}
 
 
+def zipkin_shared() -> Any:
+    """The call of a client, and what the server did under the same id."""
+    whole, *steps = zipkin()
+    call = {**whole, "kind": "CLIENT", "tags": {"http.method": "POST"}}
+    return [call, {**whole, "kind": "SERVER", "shared": True}, *steps]
+
+
 def zipkin_of_several() -> Any:
     """Of a search: a list a trace."""
     return [zipkin()]
@@ -207,8 +214,8 @@ STORY = {
 
 
 VENDORS = (
-    datadog, datadog_intake, jaeger, jaeger_anew, zipkin, zipkin_of_several, tempo, tempo_anew, tempo_whole, weave,
-    braintrust, logfire, haystack, vercel,
+    datadog, datadog_intake, jaeger, jaeger_anew, zipkin, zipkin_shared, zipkin_of_several, tempo, tempo_anew,
+    tempo_whole, weave, braintrust, logfire, haystack, vercel,
 )  # fmt: skip
 
 
