@@ -200,8 +200,7 @@ class Client:
             return _total(value, Status.OK, "", entries)
         except CallFailed as failure:
             if not self._ever_used and failure.status in _MENDS:
-                paid = entries[began:]  # none where the refusal was no reply
-                self._unusable += sum(fresh for _, fresh in paid) if paid else 1
+                self._unusable += sum(fresh for _, fresh in entries[began:]) if entries[began:] else 1
                 if self._unusable >= most:
                     self._stopped = self._stopped or self._nothing_usable(failure)
                     raise self._stopped from None

@@ -109,6 +109,7 @@ _ENGLISH_DECLINES = (
     rf"\b(?:cannot|can['’]t|can not|could not|couldn['’]t)(?: \w+)? be(?: \w+ly)? {_FOUND}\b",
     rf"\bi (?:\w+ )?(?:do|did){_NOT}(?: \w+ly| actually)? (?:know(?! of an? )|see|find|have|possess)\b",
     r"\bi(?: would|['’]d)? need (?:more|additional|further) (?:information|context|details)\b",
+    r"\bi neither (?:have|know)\b",
     rf"\bwe (?:\w+ )?(?:do|did){_NOT}(?: \w+)? have(?: [\w-]+){{0,3}} (?:access|knowledge|{_KNOWLEDGE})\b",
     rf"\b(?:i|we) (?:have|found|see|could find) no (?:\w+ )?(?:idea|access|knowledge|{_KNOWLEDGE})\b",
     rf"\b(?:i|we) lack(?: \w+){{0,3}} (?:{_KNOWLEDGE}|access)\b",

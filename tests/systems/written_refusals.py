@@ -336,6 +336,7 @@ I am not able to provide an answer based on the context.
 The document does not appear to mention the fine.
 It isn't stated.
 I could not locate this information.
+I neither have the exact amount nor can I confirm the year.
 The retrieved documents are not relevant to the question.
 The provided context is not relevant to the question asked.
 No context was provided.
