@@ -373,7 +373,11 @@ class Columns:
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
             elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
-                yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                what = f"what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                first = (
+                    f"the reference? --column {shlex.quote(f'reference={name}')}, or " if "reference" in left else ""
+                )
+                yield f"is {name} {first}{what}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
