@@ -374,10 +374,9 @@ class Columns:
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
             elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
                 what = f"what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
-                first = (
-                    f"the reference? --column {shlex.quote(f'reference={name}')}, or " if "reference" in left else ""
-                )
-                yield f"is {name} {first}{what}"
+                if "reference" in left:
+                    what = f"the reference? --column {shlex.quote(f'reference={name}')}, or {what}"
+                yield f"is {name} {what}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
@@ -560,9 +559,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
-    if wanted in columns:
-        return wanted
-    return next((name for name in columns if key(name) == key(wanted)), None)
+    return wanted if wanted in columns else next((name for name in columns if key(name) == key(wanted)), None)
 
 
 _NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
