@@ -343,7 +343,7 @@ def turns_in(
         return [{**rest, **dict(zip(lists, turn, strict=True))} for turn in zip(*lists.values(), strict=True)], False
     # before a question that stands by itself a dialogue is its history
     turns = turns_of(item["user_input"]) if "user_input" in item else turns_of(item.get("messages"), guessed)
-    if turns is None and "messages" in item and "user_input" not in item:
+    if turns is None and "user_input" not in item and not isinstance(opened(item.get("messages", "")), str):
         raise DatasetError(
             f"{place}: messages = {cut(item['messages'])}: none says who asks and who answers; role = user or "
             "assistant (type, from) is expected in each, or the names of two who speak; or pairs of question and "
@@ -365,12 +365,11 @@ def turns_in(
 def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
     one with all messages."""
-    if isinstance(asked := opened(item.get("questions")), str):
-        item = {"user_input": asked, **{name: value for name, value in item.items() if name != "questions"}}
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
     if not rows:
-        return [sample_in(item, place, forms)]
+        asked = opened(item.get("questions", item.get("messages")))
+        return [sample_in({"user_input": asked, **item} if isinstance(asked, str) else item, place, forms)]
     name = _name(item["id"])
     named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
     return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
@@ -507,11 +506,17 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
-    kept = [own for own in given if not (missing(own[1]) or (isinstance(own[1], str) and not own[1].strip()))]
+    kept = [own for own in given if not _says_nothing(own[1])]
     if forms is not None and len(kept) < len(given):
         where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
     return tuple(_chunk(text, name, number, place) for number, text, name in kept)
+
+
+def _says_nothing(value: Any) -> bool:
+    texts = [value[name] for name in value.keys() & OF_PASSAGES] if isinstance(value, Mapping) else ()
+    is_blank = isinstance(value, str) and not value.strip()
+    return missing(value) or is_blank or (bool(texts) and all(map(_says_nothing, texts)))
 
 
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
@@ -551,8 +556,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
     texts = list(value)
-    if all(isinstance(group, list) and all(isinstance(text, str) for text in group) for group in texts):
-        is_named = all(len(group) == 2 and not any(map(str.isspace, group[0])) for group in texts)
+    if all(isinstance(group, list) and all(isinstance(text, str | None) for text in group) for group in texts):
+        is_named = all(len(group) == 2 and group[0] and not any(map(str.isspace, group[0])) for group in texts)
         if is_named:  # pairs of a name and a text
             texts = [{"id": name, "text": text} for name, text in texts]
         else:  # several texts a fact

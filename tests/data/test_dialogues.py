@@ -185,6 +185,10 @@ def coqa() -> Any:
     return [{"story": "x", "questions": PLAIN[::2], "answers": {"input_text": PLAIN[1::2], "answer_start": [0, 1]}}]
 
 
+def of_two_lists() -> Any:
+    return [{"questions": PLAIN[::2], "expected_answers": PLAIN[1::2]}]
+
+
 def of_named_texts() -> Any:
     return [{"conversation": [f"{IN_WORDS[role][0]}: {words}" for role, words in LINES]}]
 
@@ -246,7 +250,7 @@ def with_images() -> Any:
 
 
 TOLD_BY_TEXTS = (
-    of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_named_texts, a_text, of_pairs,
+    of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_two_lists, of_named_texts, a_text, of_pairs,
     of_lists_of_two, of_questions_and_answers, by_who_speaks, in_russian, with_tools, with_images,
 )  # fmt: skip
 EXPORTS = (
@@ -299,7 +303,17 @@ def test_an_answer_beside_texts_in_turn_is_that_of_the_last(tmp_path: Path) -> N
     assert (sample.user_input, sample.response) == (THEN, SINCE)
 
 
-@pytest.mark.parametrize("said", [[], [{"x": 1}], [1, 2], {"a": 1}, [{"role": "system", "content": "x"}], [["a"]]])
+def test_a_word_where_a_dialogue_would_be_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"dialogue": "d1", "answer": SAID}]))
+    with pytest.raises(DatasetError, match="messages, or questions, is missing"):
+        foreign_sets.dialogues(tmp_path / "a.json")
+    [sample] = read_samples(tmp_path / "a.json", Forms())
+    assert (sample.user_input, sample.response) == ("d1", SAID)
+
+
+@pytest.mark.parametrize(
+    "said", [[], "[]", '[{"x": 1}]', [{"x": 1}], [1, 2], {"a": 1}, [{"role": "system", "content": "x"}], [["a"]]]
+)
 def test_of_a_dialogue_without_a_turn_no_sample_is_made(tmp_path: Path, said: Any) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"messages": said}, {"dialog": PLAIN}]))
     samples = read_samples(tmp_path / "a.json", forms := Forms())
