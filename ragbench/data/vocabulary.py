@@ -417,8 +417,7 @@ class Columns:
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            is_one_of_two = plain == "a" and "b" in keys.values()
-            seldom = "" if plain in takes or is_one_of_two else _RARE.get(plain, "")
+            seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
