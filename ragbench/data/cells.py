@@ -128,7 +128,8 @@ def rows_of(given: Any, *, place: str) -> Iterator[Any]:
         rows = (getattr(given, name, None) for name in ("test_cases", "goldens", "examples"))
         if (own := next((held for held in rows if held and isinstance(held, list)), None)) is None:
             raise DatasetError(
-                f"{place} = {cut(given)}: a data frame, a list of mappings or a mapping of lists is expected"
+                f"{place} = {None if given is None else cut(given)}: a data frame, a list of mappings or a mapping "
+                "of lists is expected"
             )
         given = own
     for row in [given] if hasattr(given, "model_dump") else given:

@@ -383,7 +383,10 @@ class Columns:
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
             elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
-                yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                what = f"what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                if "reference" in left:
+                    what = f"the reference? --column {shlex.quote(f'reference={name}')}, or {what}"
+                yield f"is {name} {what}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
@@ -414,8 +417,7 @@ class Columns:
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            is_one_of_two = plain == "a" and "b" in keys.values()
-            seldom = "" if plain in takes or is_one_of_two else _RARE.get(plain, "")
+            seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
@@ -572,9 +574,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
-    if wanted in columns:
-        return wanted
-    return next((name for name in columns if key(name) == key(wanted)), None)
+    return wanted if wanted in columns else next((name for name in columns if key(name) == key(wanted)), None)
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:

@@ -405,7 +405,7 @@ class TestOneOddRow:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (None, "samples = null: a data frame, a list of mappings or a mapping of lists is expected"),
+        (None, "samples = None: a data frame, a list of mappings or a mapping of lists is expected"),
         ([], "samples: no rows; at least one answer is expected"),
         ("nowhere.csv", "samples = 'nowhere.csv': there is no such file; answers are expected"),
         (5, "samples = 5: a data frame, a list of mappings or a mapping of lists is expected"),
