@@ -498,7 +498,7 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
-            is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
+            is_of_it = field_name == "value" or name.startswith(system) or not _NO_TEXT.search(key(name))
             if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}

@@ -636,3 +636,15 @@ def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_que
     )
     found = [one for _, one in streamed(bare / "rated.jsonl", ratings=True)]
     assert [(one.id, one.labels) for one in found] == [("1", {"r1": 1.0}), ("1", {"r2": 2.0})]
+
+
+def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
+    rows = ["17,17,When?", "It is 5,6,Where?", "8,It is 9,Who?"]
+    (bare / "wide.csv").write_text("\n".join(["answer_hybrid,answer_dense,question", *rows]), encoding="utf-8")
+    found = read_samples(bare / "wide.csv", forms := Forms())
+    assert [(one.system, one.response) for one in found] == [
+        ("hybrid", "17"), ("dense", "17"), ("hybrid", "It is 5"), ("dense", "6"), ("hybrid", "8"), ("dense", "It is 9"),
+    ]  # fmt: skip
+    assert not forms.told
+    (bare / "marks.csv").write_text("question,reference,answer_relevance,answer_cost\nWhen?,8,0.9,0.1\n")
+    assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"
