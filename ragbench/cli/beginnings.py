@@ -34,7 +34,7 @@ from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, Columns, field_of, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -325,7 +325,9 @@ class Beginning:
             of = f" of {counted(len(systems), 'system')}" if systems else ""
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
-                    raise ValueError("answers without questions, references or ids: nothing tells what they answer")
+                    what = "answers without questions, references or ids: nothing tells what they answer"
+                    how = f"ragbench score {self._word(path)} --column question=COLUMN names it"
+                    raise ValueError("; ".join([what, which, *forms.unread, how]))
                 self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples)
@@ -346,7 +348,7 @@ class Beginning:
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or marked(look.row))
+            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or look.raters)
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
         elif kind == "passages":
             self.said.append(f"{name}: passages, a knowledge base ({which})")
@@ -540,11 +542,12 @@ def _is_told(cell: Any) -> bool:
 
 
 class _Look(NamedTuple):
-    """What a table is by its first rows: its columns, the first row, what wrote it, its kind (`_kind`), and what is
-    asked in a file of JSON that is this one row alone; else empty."""
+    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`),
+    and what is asked in a file of JSON that is one row alone; else empty."""
 
     known: Columns
     row: dict[str, Any]
+    raters: list[str]
     tool: str
     kind: str
     asked: str
@@ -557,17 +560,23 @@ def _looked_at(path: Path) -> _Look:
     if not rows or not rows[0][1]:
         raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
     tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    (place, row), tool = rows[0], next(filter(None, tools), "")
+    tool = next(filter(None, tools), "")
     if tool in ("", DOCUMENTS):  # what is no table may be traces
-        list(known.answers(row, place))
+        list(known.answers(rows[0][1], rows[0][0]))
+        asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
+        for at in asking:  # the first may lack an answer
+            with suppress(ValueError):
+                list(known.answers(rows[at][1], rows[at][0]))
+        rows = rows[min(asking, default=0) :]
+    row, raters = rows[0][1], marked([own for _, own in rows])
     asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
     asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""
-    return _Look(known, row, tool, _kind([row for _, row in rows], known.read, tool), asked)
+    return _Look(known, row, raters, tool, _kind(row, known.read, tool, raters), asked)
 
 
-def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str) -> str:
-    """What a table is by its first rows; empty for one that nothing can be begun with."""
-    row = rows[0]
+def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Sequence[str]) -> str:
+    """What a table is by a row of it, what is read and its raters' columns; empty for one that nothing can be begun
+    with."""
     if "benchmark_metadata" in row:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
@@ -585,14 +594,7 @@ def _kind(rows: Sequence[Mapping[str, Any]], read: Mapping[str, str], tool: str)
         return "answers"
     if "user_input" in read:
         return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or _is_of_raters(rows):
+    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or raters:
         return "ratings"
     passage = passage_of(row)
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
-
-
-def _is_of_raters(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all columns beside an id hold marks, and each some that another has, too: those of one scale."""
-    given = [{str(row.get(name)) for row in rows} for name in marked(rows[0])]
-    others = (any(own & other for other in given if other is not own) for own in given)
-    return bool(given) and all(map(marked, rows)) and all(others)

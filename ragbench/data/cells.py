@@ -10,6 +10,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -47,7 +48,9 @@ def held(cell: str) -> tuple[Any, Form] | None:
     if _FOR_PEOPLE.match(text):
         raise ValueError("objects as they are printed for people, which cuts them; write their texts as a list in JSON")
     is_object = _OBJECTS.match(text) is not None
-    if not (is_object or text.startswith(("[", "{", "array(", "('", '("'))) or text[-1] not in "]})'\"":
+    is_cut = (is_object or _QUOTED.match(text) is not None) and text.count("[") > text.count("]")
+    is_list = is_object or text.startswith(("[", "{", "array(", "('", '("', "(None,"))
+    if not is_list or (text[-1] not in "]})'\"" and not is_cut):
         return None
     if text.startswith("page_content="):
         text = f"Document({text})"
@@ -78,6 +81,16 @@ def opened(value: Any) -> Any:
     except ValueError:
         return value
     return value if parsed is None else parsed[0]
+
+
+def unquoted(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with what its cells hold, where all are JSON and two of them texts in quotes, as Langfuse writes every
+    cell; any other as it is."""
+    cells = {name: value for name, value in row.items() if isinstance(value, str) and value}
+    with suppress(ValueError, RecursionError):
+        if sum(value[0] == value[-1] == '"' for value in cells.values()) > 1:
+            return {**row, **{name: json.loads(value) for name, value in cells.items()}}
+    return row
 
 
 def missing(value: Any) -> bool:
@@ -115,7 +128,8 @@ def rows_of(given: Any, *, place: str) -> Iterator[Any]:
         rows = (getattr(given, name, None) for name in ("test_cases", "goldens", "examples"))
         if (own := next((held for held in rows if held and isinstance(held, list)), None)) is None:
             raise DatasetError(
-                f"{place} = {cut(given)}: a data frame, a list of mappings or a mapping of lists is expected"
+                f"{place} = {None if given is None else cut(given)}: a data frame, a list of mappings or a mapping "
+                "of lists is expected"
             )
         given = own
     for row in [given] if hasattr(given, "model_dump") else given:
@@ -416,3 +430,26 @@ def printed(text: str) -> str:
 def decimal(text: str) -> float:
     """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
     return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
+
+
+_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
+
+
+def is_source(value: Any) -> bool:
+    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
+    parts = opened(value)
+    return all(
+        not part.keys() & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
+        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
+        for part in (parts if isinstance(parts, list) else [parts])
+    )  # fmt: skip
+
+
+def whole(names: Any) -> Any:
+    """Names in a column of Arrow, without the fraction that pandas gives whole numbers, 7.0, where all have it."""
+    from pyarrow import compute
+
+    if not (len(names) and str(names[0]).endswith(".0")):
+        return names
+    is_whole = compute.all(compute.match_substring_regex(names, r"^[0-9]+\.0$")).as_py()
+    return compute.replace_substring_regex(names, r"\.0$", "") if is_whole else names

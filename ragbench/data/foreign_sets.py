@@ -16,7 +16,7 @@ from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
-from ragbench.data.rows import columns_to_rows, listed, read_rows
+from ragbench.data.rows import listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import READS, Columns
@@ -85,8 +85,9 @@ def answers(value: Any) -> list[Mapping[str, Any]]:
     columns = given.values() if isinstance(given, Mapping) else [given]
     if {*map(type, columns)} != {list} or len({*map(len, columns)}) > 1:
         raise ValueError("a list of answers is expected")
-    rows = columns_to_rows(given) if isinstance(given, Mapping) else given
-    return [own for own in rows if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
+    if isinstance(given, Mapping):
+        given = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [own for own in given if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
 
 
 def taken(

@@ -12,7 +12,7 @@ from ragbench.data.files import MAX_ELEMENT, DatasetError
 
 NEAR_THE_END = 16
 """Characters: a fault so close to the end of what was read may be none once more is read."""
-_SIGN = re.compile(r"[^ \t\r\n]")
+_SIGN = re.compile(r"[^ \t\r\n\x1e]")
 
 
 class Values:

@@ -109,7 +109,7 @@ def passage_of(item: Any) -> Passage | None:
         if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
-    about = opened(_first(item, ("payload", "_source", "properties", "metadata", "document.metadata", "meta")))
+    about = opened(_first(item, PARTS.abouts))
     about = about if isinstance(about, dict) else {}
 
     def named(names: Sequence[str]) -> str | None:
@@ -132,6 +132,8 @@ def label(value: Any) -> str | None:
     """A name: a text that is not blank, or a whole number; None for anything else."""
     if isinstance(value, str):
         return value.strip() or None
+    if isinstance(value, float) and value.is_integer():  # as pandas holds it where others are missing
+        value = int(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -176,7 +178,7 @@ def moment(value: Any) -> float | None:
 def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
-        message = message.get("kwargs", message)
+        message = next((own for name in ("kwargs", "data") if isinstance(own := message.get(name), dict)), message)
         given = _first(message, PARTS.says)
     else:
         given = message
@@ -218,7 +220,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         return None
     if role_of(value) == role:
         return message_text(value)
-    for name in ("messages", "choices", "generations", "kwargs", "body", *names):
+    for name in ("messages", "choices", "generations", "kwargs", "args", "body", *names):
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
@@ -262,7 +264,7 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
     if not all(value):
         return None
     value = [message for entry in value for message in _messages(entry)]
-    if not all(message.keys() & {*PARTS.says, "kwargs"} for message in value):
+    if not all(message.keys() & {*PARTS.says, "kwargs", "data"} for message in value):
         return None
     said = [(role_of(message), _words(message), message) for message in value]
     if any(role is None and text for role, text, _ in said):

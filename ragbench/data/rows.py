@@ -15,7 +15,7 @@ from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total, mark
+from ragbench.data.cells import TABLE, fields_of, held, is_total, mark, missing
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -44,6 +44,7 @@ from ragbench.data.files import (
     weight,
 )
 from ragbench.data.json_values import Values
+from ragbench.data.payloads import role_of
 from ragbench.data.vocabulary import field_of, format_of, is_content
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -59,6 +60,7 @@ WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
 RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
+RECORD |= {"qid", "query_id", "topic_id"}
 """Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
@@ -103,10 +105,10 @@ def read_rows(
     if why := TABLE["unread"].get(endings[-1] if endings else ""):
         raise DatasetError(f"{path.name}: {why[0]}")
     ends = {ending} if ending else _content(path, {*endings})
-    if ends & LINES:
+    if ends & LINES and ".json" not in ends:
         rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
     elif ".json" in ends:
-        rows = _json(path, held, left_out, spread)
+        rows = _json(path, held, left_out, spread, apart=bool(ends & LINES))
     elif ends & {".csv", ".tsv"} or tabbed(path):
         rows = _csv(path, keep_empty, held, left_out)
     elif ".parquet" in ends:
@@ -169,6 +171,8 @@ def _content(path: Path, endings: set[str]) -> set[str]:
         raise DatasetError(
             f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
         )
+    if endings & LINES and start.lstrip()[:1] == b"[":
+        return {*endings, ".json"}
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
 
@@ -217,14 +221,16 @@ def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
     yield from rows.values()
 
 
-def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
-    if _is_of_lines(path):
+def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool, *, apart: bool) -> Iterator[Placed]:
+    """apart: lists are rows, or one that holds all of them, each on its line."""
+    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    if start == "{" and _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
-    elif held and left_out is None and _start(path) == "[":
+    elif held and left_out is None and not apart and start == "[":
         yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
         values = Values(path, text_blocks(path), STRICT if left_out is None else LENIENT)
-        yield from _placed(path, _streamed(values, spread), held, left_out, values)
+        yield from _placed(path, _streamed(values, spread, apart), held, left_out, values)
 
 
 def _placed(
@@ -232,6 +238,7 @@ def _placed(
 ) -> Iterator[Placed]:
     load, names = Load(path, "items", held=held), None
     lists = (item if isinstance(item, list) and item and isinstance(item[0], dict) else [item] for item in items)
+    lists = ([{"messages": own}] if len(own) > 1 and role_of(own[0]) else own for own in lists)
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
@@ -266,10 +273,10 @@ def is_torn(value: Any) -> bool:
     return False
 
 
-def _streamed(values: Values, spread: bool) -> Iterator[Any]:
+def _streamed(values: Values, spread: bool, apart: bool) -> Iterator[Any]:
     """The rows among the top-level values, their lists, and their objects' lists."""
     while sign := values.next():
-        if sign == "[":
+        if sign == "[" and not apart:
             yield from (value for _, value in values.list())
         elif sign == "{":
             yield from _of_object(values, spread)
@@ -325,7 +332,7 @@ def wrapped(value: Any) -> list[Any] | None:
         inner = value.get(name, value.get(name.title()))
         if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
             return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
-        if isinstance(inner, dict) and (rows := wrapped(inner)) is not None:
+        if isinstance(inner, dict) and (rows := wrapped(inner) or columns_to_rows(inner)) is not None:
             return rows
     known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
     return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
@@ -360,8 +367,8 @@ def rows_in(value: Any) -> list[Any] | None:
         return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
     if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
         return [{"question": name, "answer": text} for name, text in value.items()]
-    if isinstance(given := value.get("inputs"), dict) and "results" in value:  # of Haystack's evaluation
-        return rows_in(given)
+    if isinstance(given := value.get("inputs"), dict) and "results" in value:
+        return rows_in(given)  # of Haystack's evaluation
     if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
         passages = {name: {"id": name, "text": text} for name, text in texts.items()}
         named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
@@ -375,24 +382,18 @@ def rows_in(value: Any) -> list[Any] | None:
     of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
     if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
-    if (
-        all(isinstance(column, list) for column in inner)
-        and len({len(column) for column in inner}) == 1
-        and any(map(is_content, value))
-        and not any(field_of(name) == "messages" for name in value)  # lists of a dialogue are no columns
-        and not any(isinstance(cell, Mapping) and "role" in cell for column in inner for cell in column)
-    ):
-        return columns_to_rows(value)
+    if (by_row := columns_to_rows(value)) is not None:
+        return by_row
     if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
-        if any(map(is_content, value)) and all(cells.keys() == inner[0].keys() for cells in inner):
-            return _named({row: {name: cells[row] for name, cells in value.items()} for row in inner[0]})
-        if not any(map(is_content, value)) and all(any(map(is_content, own)) for own in inner):
-            return _named(value)
-        if not any(map(is_content, value)) and None not in (parts := [rows_in(own) for own in inner]):
+        if any(map(is_content, value)):
+            table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
+            return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
+        if None not in (parts := [rows_in(own) for own in inner]):
             asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
             is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
             named = zip(value, parts, strict=True)
             return [{"system": name, **row} if is_of_systems else row for name, part in named for row in part or ()]
+        return _named(value) if all(any(map(is_content, own)) for own in inner) else None
     return None
 
 
@@ -410,24 +411,34 @@ def _is_asked(name: Any) -> bool:
     return str(name).rstrip().endswith("?")
 
 
-def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a mapping from column to its cells; columns called `questions` and `answers` lose their plural."""
+def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of an object with a list for each column, `questions` and `answers` without their plural; what stands
+    beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
+    DatasetError for columns that are not as long."""
+    lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
     fields = {name: field_of(name) for name in value}
-    singular = {"questions", *(() if "response" in fields.values() else ("reference",))}
-    plural = "questions" in fields.values()
-    names = [name[:-1] if plural and field in singular and name[-1] == "s" else name for name, field in fields.items()]
-    return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
-
-
-def _start(path: Path) -> str:
-    """The first sign of a text that is no blank."""
-    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    cells = [cell for own in lists.values() for cell in own]
+    is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
+    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
+    asked = [own for name, own in value.items() if fields[name] == "user_input"]
+    is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
+    said = {*fields.values()}
+    is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
+    if is_dialogue or not (is_asked or (is_whole and is_known)):
+        return None
+    size = len(next(iter(asked or lists.values())))
+    others = {name: own for name, own in value.items() if name not in lists or len(own) != size}
+    if size > 1 and (uneven := [name for name in others if name in lists and is_content(name)]):
+        raise DatasetError(f"columns of {size} × question, {len(lists[uneven[0]])} × {uneven[0]}: as many are expected")
+    singular = {"questions", *(("reference",) if "questions" in said and "response" not in said else ())}
+    names = {name: name.removesuffix("s") if fields[name] in singular else name for name in lists if name not in others}
+    rows = zip(*(lists[name] for name in names), strict=True)
+    return [{**others, **dict(zip(names.values(), row, strict=True))} for row in rows]
 
 
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    lines = text_lines(path) if _start(path) == "{" else ()
-    text = next((text for _, text in lines if text is None or text.strip()), None)
+    text = next((text for _, text in text_lines(path) if text is None or text.strip()), None)
     try:
         return text is not None and isinstance(LENIENT.decode(text), dict)
     except (ValueError, RecursionError):
@@ -563,11 +574,14 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
 
 
-def marked(row: Mapping[str, Any]) -> list[str]:
-    """The columns beside an id, where there are two at least and all of them hold marks; else none."""
-    others = [name for name in row if name and field_of(name) != "id"]
+def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of raters: all beside an id, where they hold marks or nothing, and each some that another holds."""
+    held: dict[str, set[float | None]] = {}
     with suppress(ValueError):
-        return others if len(others) > 1 and None not in [mark(row[name]) for name in others] else []
+        for name in (name for name in rows[0] if name and field_of(name) != "id"):
+            held[name] = {mark(None if missing(row.get(name)) else row[name]) for row in rows} - {None}
+        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
+        return [*held] if all(others) else []
     return []
 
 

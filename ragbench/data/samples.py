@@ -506,11 +506,17 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
-    kept = [own for own in given if not (missing(own[1]) or (isinstance(own[1], str) and not own[1].strip()))]
+    kept = [own for own in given if not _says_nothing(own[1])]
     if forms is not None and len(kept) < len(given):
         where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
     return tuple(_chunk(text, name, number, place) for number, text, name in kept)
+
+
+def _says_nothing(value: Any) -> bool:
+    texts = [value[name] for name in value.keys() & OF_PASSAGES] if isinstance(value, Mapping) else ()
+    is_blank = isinstance(value, str) and not value.strip()
+    return missing(value) or is_blank or (bool(texts) and all(map(_says_nothing, texts)))
 
 
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
@@ -550,8 +556,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
     texts = list(value)
-    if all(isinstance(group, list) and all(isinstance(text, str) for text in group) for group in texts):
-        is_named = all(len(group) == 2 and not any(map(str.isspace, group[0])) for group in texts)
+    if all(isinstance(group, list) and all(isinstance(text, str | None) for text in group) for group in texts):
+        is_named = all(len(group) == 2 and group[0] and not any(map(str.isspace, group[0])) for group in texts)
         if is_named:  # pairs of a name and a text
             texts = [{"id": name, "text": text} for name, text in texts]
         else:  # several texts a fact

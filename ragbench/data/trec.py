@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, opened, printed, verdict
+from ragbench.data.cells import TABLE, opened, printed, verdict, whole
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
 from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
@@ -556,7 +556,7 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     from pyarrow import compute
 
     form, number = rows.form, rows.form.number
-    queries, documents = rows.values["QUERY"], rows.values["DOCUMENT"]
+    queries, documents = whole(rows.values["QUERY"]), whole(rows.values["DOCUMENT"])
     numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
     ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))

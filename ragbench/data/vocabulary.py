@@ -24,11 +24,13 @@ from ragbench.data.cells import (
     chosen,
     fields_of,
     given_in,
+    is_source,
     is_text,
     mark,
     missing,
     native,
     opened,
+    unquoted,
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 
@@ -233,15 +235,17 @@ class Columns:
         decides, and for a column of `given` that is not there.
         """
         require_narrow(row, place)
-        row = {str(name): value for name, value in row.items()}
+        row = unquoted({str(name): value for name, value in row.items()})
         if told := format_of(row):
             row = {**row, **told.held(row)}
         plan = self._plan(row, place, told)
         for name in plan.opened:
             if (inner := _opened(row[name])) is None:
                 continue
-            members = {str(own): value for own, value in inner.items() if own not in row}
             is_told = told is not None and key(name) in told.opens
+            is_own = bool(field_of(name)) and not is_told  # its references are sources, its only text its content
+            aside = {"references": is_own, "content": is_own and field_of(name) not in map(field_of, inner)}
+            members = {str(own): value for own, value in inner.items() if own not in row and not aside.get(own)}
             takes, legal = (told.takes, self._only) if told and is_told else ({}, self._only & {*CONTENT})
             inside = {
                 takes.get(key(own), field_of(own)) for own, value in members.items() if not missing(value)
@@ -252,7 +256,7 @@ class Columns:
         if plan.opened:
             plan = self._plan(row, place, told or format_of(row))
         values: dict[str, Any] = {}
-        has_answers = "response" in self.read
+        has_answers, wanted = "response" in self.read, self._only - plan.fields.keys()
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
             nulls = {name for name in there if isinstance(row[name], str) and row[name] in _NULL}
@@ -263,9 +267,13 @@ class Columns:
                     f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
                 ] += 1
             there = [name for name in there if not blank(row[name])] or there
+            right = [name for name in there if key(name) == "answer" and _is_right(opened(row[name]))]
+            if field_name == "response" and len(there) > 1 and right and "reference" in wanted:
+                values["reference"], there = opened(row[right[0]]), [name for name in there if name not in right]
+                self.read.setdefault("reference", right[0])
             if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
                 there = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")] or there
-            if field_name == "contexts" and there and key(there[0]) in _RARE and _is_named(row[there[0]]):
+            if field_name == "contexts" and there and key(there[0]) in _RARE and is_source(row[there[0]]):
                 self.unread.update(dict.fromkeys(there, False))
             elif there:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
@@ -299,6 +307,8 @@ class Columns:
                     values[field_name] = chosen(values[field_name], choices)
                 except ValueError as error:
                     raise AmbiguousError(f"{place}: {self.read[field_name]}: {error}") from None
+        if isinstance(text := values.get("reference"), str) and _SEVERAL.search(plan.fields.get("reference", [""])[0]):
+            values["reference"] = text.split("|") if "|" in text and text[0] not in "[{|" else text
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
@@ -373,7 +383,10 @@ class Columns:
                 left.remove(guess)
                 yield f"is {name} the {spoken(guess)}? --column {shlex.quote(f'{spoken(guess)}={name}')}"
             elif other == "response" and not _NO_TEXT.search(key(name)) and (own := self.read.get("response")):
-                yield f"is {name} what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                what = f"what another system answered? --column {shlex.quote(f'answer={own},{name}')}"
+                if "reference" in left:
+                    what = f"the reference? --column {shlex.quote(f'reference={name}')}, or {what}"
+                yield f"is {name} {what}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         at = tuple(row), told.name if told else ""
@@ -398,13 +411,13 @@ class Columns:
             if name in given or (plain in UNSIGNED and unsigned):
                 continue
             part = _part(name)
-            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name))
+            system, right = _of_one_system(name)
+            field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
             is_of_a_person = field_name == "value" and unsigned and plain not in _NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            is_one_of_two = plain == "a" and "b" in keys.values()
-            seldom = "" if plain in takes or is_one_of_two else _RARE.get(plain, "")
+            seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted:
@@ -466,10 +479,11 @@ class Columns:
             self.unread.update(dict.fromkeys(there[1:], False))
             return native(first)
         said = spoken(field_name)
-        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in there)
+        likely = sorted(there, key=lambda name: key(name) == "answer")  # the right one may be called so, too
+        which = " or ".join(f"--column {shlex.quote(f'{said}={name}')}" for name in likely)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
-            f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
+            f"(columns = {{{said!r}: {likely[0]!r}}} in Python), or leave one out"
         )
 
     def _wide(self, row: Mapping[Any, Any], values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -484,11 +498,11 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(_of_one_system, columns), strict=True):
-            is_of_it = field_name == "value" or name.startswith(system) or name in self.read.get("response", "")
+            is_of_it = field_name == "value" or name.startswith(system) or not _NO_TEXT.search(key(name))
             if field_name and (is_of_it or is_text(row[name])) and not (_of_member(name) or _KNOWN.get(key(name))):
                 wide.setdefault(system, {}).setdefault(field_name, name)
-        wide = {system: own for system, own in wide.items() if "response" in own}
-        return wide if len(wide) > 1 else {}
+        answered = {system: own for system, own in wide.items() if "response" in own}
+        return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
 
 
 YES_OR_NO = {"en": ("yes", "no"), "ru": ("да", "нет")}
@@ -503,13 +517,17 @@ _OF_SYSTEM = re.compile(
 
 
 def _of_one_system(name: str) -> tuple[str, str]:
-    """The system that a column is of, `gpt` of `gpt_answer`, and which field: response, value, contexts; else empty."""
+    """System and field of a column, `gpt` and response of `gpt_answer`; the reference alone of `Answer (gold)`."""
     if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-    return system.strip(" _-.:[]()"), _KNOWN.get(key(what), "")
+    own, words = _KNOWN.get(key(what), ""), re.findall(r"\w[\w ]*", system)
+    is_right = own == "response" and any(field_of(word) == "reference" for word in words)
+    return ("", "reference") if is_right else (system.strip(" _-.:[]()"), own)
 
 
+_SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
+"""Names of columns of several right answers."""
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
@@ -556,22 +574,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
-    if wanted in columns:
-        return wanted
-    return next((name for name in columns if key(name) == key(wanted)), None)
-
-
-_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
-
-
-def _is_named(value: Any) -> bool:
-    """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
-    parts = opened(value)
-    return all(
-        not part.keys() & {*PARTS.texts} if isinstance(part, Mapping)
-        else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
-        for part in (parts if isinstance(parts, list) else [parts])
-    )  # fmt: skip
+    return wanted if wanted in columns else next((name for name in columns if key(name) == key(wanted)), None)
 
 
 def _opened(value: Any) -> Mapping[str, Any] | None:

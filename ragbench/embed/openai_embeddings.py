@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.core.settings import ConfigurationError, EmbedderSettings
-from ragbench.core.settings.secrets import excerpt
+from ragbench.core.settings.secrets import excerpt, masker_of, value_of
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
@@ -33,7 +33,16 @@ FRAMES = 8
 OF_THE_TEXTS = ("request", "mechanism", "refused")
 """Kinds of faults after which other texts, or fewer, may fare better."""
 LONGEST_NAME = 200  # of a model
+LONGEST = 1e6
+"""No number of an embedding is as far from 0."""
 _ABOUT_ENCODING = re.compile(r"encoding|base64", re.IGNORECASE)
+_ABOUT_NUMBER = re.compile(
+    r"HTTP 413|batch|too many|number of|texts must be|at most \d+ \w*(input|item|request|text)|per request"
+    r"|(?P<alone>at a time|(one|single) (input|text)|valid string)",
+    re.IGNORECASE,
+)
+"""How endpoints say that a request had more texts than they take, or that they take one alone."""
+PACKED, IN_FIGURES = {"encoding_format": "base64"}, {"encoding_format": "float"}
 
 
 class EndpointEmbedder:
@@ -55,7 +64,10 @@ class EndpointEmbedder:
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"openai {settings.address} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
         self._caller = Caller(f"embedders.{name}", settings, self._key, MAX_BYTES)
-        self._encodings: list[dict[str, str]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
+        # packed, a quarter of their digits, until it says that it cannot; then in figures; then with no word of it
+        self._encodings: list[dict[str, str]] = [PACKED, IN_FIGURES, {}]
+        self._batch, self._is_bare = settings.batch, False
+        self._hide = masker_of(*map(value_of, settings.variables))  # a key that was sent back is to be in no message
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
@@ -89,10 +101,20 @@ class EndpointEmbedder:
         if planning.folder() is not None:
             raise EmbeddingError(f"{self._where()} is not asked by a plan", dead=True)
         asked = prefixed(texts, self.settings, kind)
-        parts = await gather([self._request(asked[start:stop], start) for start, stop in self._cuts(asked)])
+        while True:  # until nothing more is learnt of how it is to be asked
+            known = self._batch, self._is_bare, self._encodings
+            try:
+                parts = await gather([self._request(asked[start:stop], start) for start, stop in self._cuts(asked)])
+                break
+            except EmbeddingError:
+                if known == (self._batch, self._is_bare, self._encodings):
+                    raise
         widths = {part.shape[1] for part in parts}
         if len(widths) != 1:
             raise EmbeddingError(f"{self._where()} gave vectors of differing widths: {sorted(widths)}")
+        if (width := self._more.get("dimensions")) not in (None, *widths):
+            told = f"dimensions = {width} is not heeded: its vectors have {widths.pop()}; leave `dimensions` out"
+            raise EmbeddingError(f"{self._where()}: {told}", dead=True)
         return np.concatenate(parts)
 
     def _cuts(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -100,7 +122,7 @@ class EndpointEmbedder:
         start = characters = 0
         for place, text in enumerate(texts):
             characters += len(text)
-            full = place - start == self.settings.batch or characters > self.settings.batch_characters
+            full = place - start == self._batch or characters > self.settings.batch_characters
             if full and place > start:
                 yield start, place
                 start, characters = place, len(text)
@@ -110,41 +132,38 @@ class EndpointEmbedder:
         """The vectors of texts that are asked for together; `start` of the whole stand before them."""
         from ragbench.store.embeddings import check
 
-        rows, named = self._rows(await self._reply(texts), len(texts))
+        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
+        try:
+            content = await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
+        except Fault as fault:
+            raise self._given_up(fault, len(texts)) from None
+        rows, named = self._rows(content, len(texts))
         try:
             vectors = check(rows, texts, self._who())
         except EmbeddingError as error:
+            if not any(isinstance(row, list) for row in rows):  # some take the word and cannot
+                self._encodings = [known for known in self._encodings if known is not PACKED]
             places = tuple(start + place for place in error.positions)
             raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from None
         if named:
             self.answered_by[named[:LONGEST_NAME]] += len(texts)
         return vectors
 
-    async def _reply(self, texts: list[str]) -> bytes:
-        """The body of a good response."""
-        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
-        try:
-            return await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
-        except Fault as fault:
-            raise self._given_up(fault, len(texts)) from None
-
     async def _post(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
-        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot; then in
-        figures; and with no word of it where it does not know the word."""
-        while True:
-            encoding = self._encodings[0]
-            body = {"model": str(self.settings.model), "input": texts, **encoding, **self._more}
-            try:
-                content = await transport.post("embeddings", body, seconds)
-            except Fault as fault:
-                if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason) or not encoding:
-                    raise
-                if encoding in self._encodings[:-1]:
-                    self._encodings.remove(encoding)
-                continue
-            if b'"embedding"' not in content and b'"error"' in content:
-                refuse_error(content, transport.refusal)
-            return content
+        """The body of a good response."""
+        encoding = self._encodings[0]
+        given = texts[0] if self._is_bare and len(texts) == 1 else texts
+        body = {"model": str(self.settings.model), "input": given, **encoding, **self._more}
+        try:
+            content = await transport.post("embeddings", body, seconds)
+        except Fault as fault:
+            if not encoding or fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason):
+                raise
+            self._encodings = [known for known in self._encodings if known is not encoding]
+            return await self._post(transport, texts, seconds)
+        if b'"embedding"' not in content and b'"error"' in content:
+            refuse_error(content, self._hide, transport.refusal)
+        return content
 
     def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
         said = f"{self._where()} gave no vectors: {fault.reason}"
@@ -153,6 +172,10 @@ class EndpointEmbedder:
             said += f"{self.settings.patience_seconds:g}). Run again to go on"
         elif "more than" in fault.reason and count > 1:
             said += f" for {count} texts; set embedders.{self.name}.batch below {count}"
+        elif fault.kind in OF_THE_TEXTS and (told := _ABOUT_NUMBER.search(fault.reason)):
+            legal = [number for number in map(int, re.findall(r"\b\d+\b", fault.reason)) if 0 < number < count]
+            most = 1 if told["alone"] else max(legal, default=max(1, count // 2))
+            self._batch, self._is_bare = min(self._batch, most), self._is_bare or bool(told["alone"])
         return EmbeddingError(said, dead=fault.kind not in OF_THE_TEXTS)
 
     def _rows(self, content: bytes, count: int) -> tuple[list[Any], str]:
@@ -163,19 +186,22 @@ class EndpointEmbedder:
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError):
-            raise EmbeddingError(f"{unreadable}: it is not JSON") from None
-        data = reply.get("data") if isinstance(reply, dict) else None
-        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`")
-        if len(data) != count:
-            raise EmbeddingError(f"{self._where()} gave {len(data)} vectors for {count} texts")
+            said = excerpt(self._hide(content[:2000].decode("utf-8", "replace")), 80)
+            raise EmbeddingError(f"{unreadable}: it is not JSON; it begins with {said}; look at base_url") from None
+        data = reply
+        for name in ("data", "embeddings", "float"):
+            data = data.get(name, data) if isinstance(data, dict) else data
+        if not isinstance(data, list) or not all(isinstance(item, dict | list) for item in data):
+            said = excerpt(self._hide(json.dumps(reply, ensure_ascii=False)), 80)
+            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`: {said}; look at base_url")
+        data = [item if isinstance(item, dict) else {"embedding": item} for item in data]
         places = [item.get("index") for item in data]
-        if not any("index" in item for item in data):
-            places = list(range(count))
-        if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+        if len(data) != count or not any(item.get("index") is not None for item in data):
+            places = list(range(len(data)))
+        if any(type(place) is not int for place in places) or sorted(places) != list(range(len(data))):
             said = excerpt(places, 80)
-            raise EmbeddingError(f"{self._where()} numbered its vectors {said}, not 0 to {count - 1}")
-        named = reply.get("model")
+            raise EmbeddingError(f"{self._where()} numbered its vectors {said}, not 0 to {len(data) - 1}")
+        named = reply.get("model") if isinstance(reply, dict) else None
         rows = [
             _unpacked(item.get("embedding"))
             for _, item in sorted(zip(places, data, strict=True), key=lambda pair: pair[0])
@@ -191,9 +217,12 @@ class EndpointEmbedder:
 
 def _unpacked(given: Any) -> Any:
     """The numbers of a packed vector: 32-bit floats, the lowest byte first, in base64; anything else as it is."""
+    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], list):
+        return given[0]  # of one text among those of several
     if not isinstance(given, str):
         return given
     try:
-        return np.frombuffer(base64.b64decode(given, validate=True), "<f4")
+        numbers = np.frombuffer(base64.b64decode(given, validate=True), "<f4")
     except ValueError:  # not base64, or not of whole numbers
         return given
+    return numbers if np.all(np.abs(numbers) < LONGEST) else given  # else it was packed in 64 bits

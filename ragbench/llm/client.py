@@ -200,7 +200,7 @@ class Client:
             return _total(value, Status.OK, "", entries)
         except CallFailed as failure:
             if not self._ever_used and failure.status in _MENDS:
-                self._unusable += sum(fresh for _, fresh in entries[began:])
+                self._unusable += sum(fresh for _, fresh in entries[began:]) if entries[began:] else 1
                 if self._unusable >= most:
                     self._stopped = self._stopped or self._nothing_usable(failure)
                     raise self._stopped from None
@@ -252,7 +252,7 @@ class Client:
         """Tell the endpoint whether its first reply to a question was of the shape that was asked for."""
         asked = self._paid.get(entry.key)
         if asked is not None and isinstance(self._sender, Endpoint):
-            self._sender.read(asked, is_readable)
+            self._sender.dialect.heard(asked, is_readable)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
         """One reply, shared by all who ask for the same at the same time."""
@@ -266,15 +266,7 @@ class Client:
             self._flying[key] = flight
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
-        self.used.by_key[key] = Used(
-            entry.input_tokens,
-            entry.output_tokens,
-            entry.cost,
-            entry.estimated,
-            entry.served_model,
-            entry.imported,
-            entry.unsent,
-        )
+        self.used.by_key[key] = Used(*(getattr(entry, name) for name in Used._fields))
         entries.append((entry, fresh and flight.claim()))
         return entry
 

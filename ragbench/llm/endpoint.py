@@ -21,9 +21,9 @@ from ragbench.core.waves import first
 from ragbench.llm.budget import Amount, Budget, Price, Tally
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Journal
-from ragbench.llm.limiter import Limiter, Ticket, line_of
+from ragbench.llm.limiter import Limiter, line_of
 from ragbench.llm.reply import Reply, parse_envelope, storable
-from ragbench.llm.request import Asked, Dialect, Request, estimate_tokens, is_cut_off
+from ragbench.llm.request import Dialect, Request, estimate_tokens, finish_in
 from ragbench.llm.transport import Transport, loaded, own_client, patiently
 
 SILENT = ("timeout", "connection")
@@ -77,10 +77,10 @@ class Endpoint:
         self._price = Price(settings.input_price, settings.output_price)
         known = frozenset(settings.without)
         rung = settings.replies
-        self._dialect = Dialect(without=known) if rung == "auto" else Dialect(rung, fixed=True, without=known)
+        self.dialect = Dialect(without=known) if rung == "auto" else Dialect(rung, fixed=True, without=known)
         self._transport: Transport | None = None
         self._stopped: ModelError | None = None
-        self._failures = 0
+        self._failures = self._pages = 0
         self._ever_answered = False
         self._silent_since: float | None = None
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -128,43 +128,35 @@ class Endpoint:
         except BaseException:
             limiter.cancelled(ticket)
             raise
-        sent = asyncio.create_task(self._sent(request, read_tokens, seconds, keep, limiter, ticket, worst))
+
+        async def to_the_end() -> Kept:
+            """Whoever still waits for it: it is paid for, so its reply is kept and counted."""
+            self._tally.add(in_flight=1, calls=1)
+            began = time.monotonic()
+            self._silent_since = began if self._silent_since is None else self._silent_since
+            actual = Amount(calls=1)
+            try:
+                with limiter.leaving(ticket, self._settings.patience_seconds):
+                    reply = await self._ask(request, seconds)
+                    self._silent_since = None
+                    received = self._received(reply, read_tokens, time.monotonic() - began)
+                    actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
+                    kept = await keep(received)
+                limiter.succeeded(ticket, actual.tokens)
+                return kept
+            except Fault as fault:
+                if fault.kind not in SILENT:
+                    self._silent_since = None
+                self._stop_if_hopeless(fault)
+                raise
+            finally:
+                self._budget.settle(worst, actual)
+                self._tally.add(in_flight=-1)
+
+        sent = asyncio.create_task(to_the_end())
         self._under_way.add(sent)
         sent.add_done_callback(self._ended)
         return await asyncio.shield(sent)
-
-    async def _sent(
-        self,
-        request: Request,
-        read_tokens: int,
-        seconds: float,
-        keep: Keep[Kept],
-        limiter: Limiter,
-        ticket: Ticket,
-        worst: Amount,
-    ) -> Kept:
-        """A call that goes to its end, whoever still waits for it: it is paid for, so its reply is kept and counted."""
-        self._tally.add(in_flight=1, calls=1)
-        began = time.monotonic()
-        self._silent_since = began if self._silent_since is None else self._silent_since
-        actual = Amount(calls=1)
-        try:
-            with limiter.leaving(ticket, self._settings.patience_seconds):
-                reply = await self._ask(request, seconds)
-                self._silent_since = None
-                received = self._received(reply, read_tokens, time.monotonic() - began)
-                actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
-                kept = await keep(received)
-            limiter.succeeded(ticket, actual.tokens)
-            return kept
-        except Fault as fault:
-            if fault.kind not in SILENT:
-                self._silent_since = None
-            self._stop_if_hopeless(fault)
-            raise
-        finally:
-            self._budget.settle(worst, actual)
-            self._tally.add(in_flight=-1)
 
     def _ended(self, sent: asyncio.Task[Any]) -> None:
         self._under_way.discard(sent)
@@ -186,25 +178,21 @@ class Endpoint:
             own, hide = self._client or own_client(self._who, self._settings), self._hide
             self._transport = Transport(self._settings, self._key, self._settings.concurrency, hide=hide, client=own)
         for _ in range(MOST_LESSONS):
-            asked = self._dialect.asked(request)
+            asked = self.dialect.asked(request)
             try:
-                asking = self._dialect.body(self._settings.model, request)
+                asking = self.dialect.body(self._settings.model, request)
                 content = await self._transport.post("chat/completions", asking, seconds)
                 return replace(parse_envelope(content, self._hide, self._transport.refusal), asked=asked)
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise
-                if is_cut_off(fault.reason):
-                    longest = request.decoding.max_tokens
-                    return Reply("", "length", output_tokens=longest, asked=asked)
-                if not self._dialect.learn(fault.reason, asked):
+                if (finish := finish_in(fault.reason)) is not None:
+                    longest = request.decoding.max_tokens if finish == "length" else None
+                    return Reply("", finish, output_tokens=longest, asked=asked)
+                if not self.dialect.learn(fault.reason, asked):
                     raise Fault(fault.otherwise, fault.reason, fault.retry_after) from None
                 self._tally.add(calls=1)
         raise Fault("request", Reason("the endpoint accepts no known way of asking"))
-
-    def read(self, asked: Asked, is_readable: bool) -> None:
-        """Whether a first reply to a question, that was asked so, could be read as what was asked for."""
-        self._dialect.heard(asked, is_readable)
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""
@@ -221,7 +209,8 @@ class Endpoint:
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """End the run after a fault that the next call would meet too."""
-        if fault.kind == "fatal":
+        self._pages += fault.otherwise == "fatal"
+        if fault.kind == "fatal" or (self._pages >= UNREACHABLE_AFTER and not self._ever_answered):
             self._stopped = ProviderRefused(Reason("{who} refuses all calls: {said}", who=self._who, said=fault.reason))
         elif (fault.retry_after or 0.0) > self._settings.patience_seconds:
             self._stopped = ProviderUnreachable(
@@ -286,13 +275,13 @@ class FunctionEndpoint(Endpoint):
     ) -> None:
         super().__init__(who, settings, None, budget, tally, journal)
         self._function = function
-        self._dialect = Dialect("text", fixed=True)
+        self.dialect = Dialect("text", fixed=True)
 
     async def _loaded(self) -> None:
         """Nothing asks but the function."""
 
     async def _ask(self, request: Request, seconds: float) -> Reply:
-        messages = self._dialect.body(self._settings.model, request)["messages"]
+        messages = self.dialect.body(self._settings.model, request)["messages"]
         said = "\n\n".join(str(message["content"]) for message in messages)
         try:
             async with asyncio.timeout(seconds) as limited:

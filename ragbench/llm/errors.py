@@ -46,10 +46,10 @@ class Fault(Exception):  # noqa: N818 - caught inside the room
     """One attempt failed.
 
     kind: "busy" (429, 529, 503: slow down), "server", "connection", "timeout": tried again;
-        "mechanism": the endpoint does not know this way of asking, or a parameter of it (else it is of the kind
-        `otherwise`);
+        "mechanism": the endpoint does not know this way of asking, or a parameter of it;
         "request": this request alone cannot be served; "refused": its content is not answered;
         "fatal": every request would be refused.
+    otherwise: the kind where no other way of asking is known, or where the endpoint gives nothing else at first.
     retry_after: seconds that the endpoint asked to wait, if it did. seconds: what the attempt took of the patience,
         None for all since it began. attempts: how many there were when no more followed.
     """

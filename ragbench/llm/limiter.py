@@ -292,7 +292,7 @@ def limiter_of(settings: Limits, journal: Journal | None) -> Limiter:
     if accounts is None:
         return Limiter(*limits)
     name = f"{settings.address} {settings.key_variable or ''}".strip()
-    return SharedLimiter(*limits, accounts=accounts, endpoint=name)
+    return SharedLimiter(limits, accounts, name)
 
 
 class SharedLimiter(Limiter):
@@ -301,18 +301,10 @@ class SharedLimiter(Limiter):
     A process that is killed gives its places back at once: they are locks of its session.
     """
 
-    def __init__(
-        self,
-        ceiling: int,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-        *,
-        accounts: Accounts,
-        endpoint: str,
-    ) -> None:
-        super().__init__(ceiling, requests_per_minute, tokens_per_minute)
+    def __init__(self, limits: tuple[int, float | None, float | None], accounts: Accounts, endpoint: str) -> None:
+        super().__init__(*limits)
         self._accounts, self._endpoint = accounts, endpoint
-        self._rates = requests_per_minute, tokens_per_minute
+        self._rates = limits[1:]
         self._places: list[int] = []
         self._pause = 0.0
         self._tasks: set[asyncio.Task[None]] = set()

@@ -80,8 +80,12 @@ def client(settings: WebSettings, key: SecretStr | None, send: Send) -> openai.A
     return made
 
 
-def _azure(settings: WebSettings, given: dict[str, Any]) -> openai.AsyncAzureOpenAI:
+def _azure(settings: WebSettings, given: dict[str, Any]) -> openai.AsyncOpenAI:
     base = str(settings.base_url)
+    if base.endswith("/v1"):  # its newer protocol, which has no deployments
+        return openai.AsyncOpenAI(
+            **given | {"default_query": {**given["default_query"], "api-version": settings.api_version}}
+        )
     if "/openai" not in urlsplit(base).path:
         given["base_url"] = f"{base}/openai"
     return openai.AsyncAzureOpenAI(**given, api_version=settings.api_version)

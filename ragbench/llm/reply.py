@@ -6,11 +6,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types.reason import Reason, clause
 from ragbench.llm.errors import Fault
 from ragbench.llm.request import Asked
@@ -28,7 +30,8 @@ LARGEST_INTEGER = 2**63
 _FENCE = re.compile(r"(?:```|~~~)(?:json[c5l]?)?\s*(?=\{)", re.IGNORECASE)
 _FENCED = re.compile(r"\s*(?:```|~~~|\Z)")
 _THOUGHT = re.compile(
-    r"[<\[◁](?P<end>/|\|end_of_)?(?:\||\|begin_of_|\w+:)?(?:think|thinking|thought|reasoning)\|?[>\]▷]", re.IGNORECASE
+    r"[<\[◁](?P<end>/|\|end_of_)?(?:\||\|begin_of_|\w+:)?(?:think|thinking|thought|reasoning|reflection)\|?[>\]▷]",
+    re.IGNORECASE,
 )
 """What models put around their thinking, or behind it, where the mark before it stands in the prompt."""
 _MARKED = re.compile(r"<\|?[\w:]+\|?>\s*(\{.*\})\s*<[/|][\w:]+\|?>", re.DOTALL)
@@ -51,6 +54,8 @@ _SPOKEN = ("text", "output_text")
 _NO_SUCH_PATH = re.compile(r"unexpected endpoint", re.IGNORECASE)
 """LM Studio's word, in a good response, for an address without its /v1."""
 _END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
+_ENDED = re.compile(r"(?:<\|?(?:im_end|eot_id|eom_id|endoftext|end_of_turn|end_of_text|eos)\|?>|</s>)\Z")
+"""The mark of a template behind a reply."""
 
 
 class MalformedError(ValueError):
@@ -87,18 +92,19 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
-        raise Fault("server", Reason("the response is not JSON")) from None
+        begun = excerpt(hide(body[:2000].decode("utf-8", "replace")), 60)
+        told = Reason("the response is not JSON, it begins with {said}; look at `base_url`", said=begun)
+        is_cut = body.lstrip().startswith(b"{")
+        raise Fault("server", told, otherwise="server" if is_cut else "fatal") from None
     if not isinstance(document, dict):
         raise Fault("server", Reason("the response is not a JSON object"))
     choices = document.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    _refuse(
-        document if not isinstance(first, dict) else {"error": document.get("error") or first.get("error")},
-        hide,
-        refusal,
-    )
     if not isinstance(first, dict):
-        raise Fault("server", Reason("the response has no choices"))
+        _refuse(document, hide, refusal)
+        held = clause(excerpt(hide(json.dumps(document, ensure_ascii=False)), 200))
+        raise Fault("server", Reason("the response has no choices: {said}", said=held))
+    _refuse({"error": document.get("error") or first.get("error")}, hide, refusal)
     message = first.get("message")
     if not isinstance(message, dict):
         raise Fault("server", Reason("the response has no message"))
@@ -117,19 +123,15 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
     )
 
 
-def refuse_error(content: bytes, refusal: Refusal) -> None:
+def refuse_error(content: bytes, hide: Callable[[str], str], refusal: Refusal) -> None:
     """Raises Fault where a response of a good status holds an error, with the status that it would have had."""
-    try:
-        error = json.loads(content)["error"]
-        status = _status(error["code"])
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return
-    if status is not None:
-        raise refusal(status, {}, content)
+    with suppress(ValueError, RecursionError):
+        if isinstance(document := json.loads(content), dict):
+            _refuse(document, hide, refusal)
 
 
 def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Refusal | None) -> None:
-    error = document.get("error") or (document.get("object") == "error" and document)
+    error = document.get("error") or ("message" in document and document)
     if not error:
         return
     code = error.get("code", error.get("status")) if isinstance(error, dict) else None
@@ -138,7 +140,8 @@ def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Re
     status = 404 if _NO_SUCH_PATH.search(said) else _status(code)
     if refusal is not None and status is not None:
         raise refusal(status, {}, json.dumps({"error": error}).encode())
-    raise Fault("server", Reason("the response reports an error: {said}", said=clause(hide(said)[:300])))
+    told = Reason("the response reports an error: {said}", said=clause(hide(said)[:300]))
+    raise Fault("mechanism", told, otherwise="server")
 
 
 def read(text: str, shape: type[AnyShape]) -> AnyShape:
@@ -149,11 +152,11 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     sentence. NaN, infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    inner = text.strip().removeprefix("\ufeff")
+    inner = _ENDED.sub("", text.rstrip()).strip("\ufeff\u200b \t\r\n\xa0")
     if len(inner) > MAX_CHARACTERS:
         raise MalformedError(Reason("the reply has more than {count} characters", count=MAX_CHARACTERS))
     if not inner.startswith("{"):
-        inner = without_thought(text).strip()
+        inner = without_thought(inner).strip()
         if (marked := _MARKED.fullmatch(inner)) is not None:
             inner = marked[1]
         inner = inner if inner.startswith("{") else _fenced(inner)
@@ -193,14 +196,17 @@ def without_thought(text: str) -> str:
     first = opening or _THOUGHT.search(bare)
     if first is None or (opening is None and (not first["end"] or bare.startswith(("{", "```")))):
         return text  # no mark, one that has its answer in front of it, or one within the answer
-    closing = next((mark for mark in _THOUGHT.finditer(bare) if mark["end"]), None)
-    if closing is None:
-        return text
-    return bare[closing.end() :]
+    end, is_open = 0, True
+    for mark in _THOUGHT.finditer(bare):
+        if not is_open and bare[end : mark.start()].strip():
+            break  # else another thought follows at once
+        is_open = not mark["end"]
+        end = end if is_open else mark.end()
+    return bare[end:] if end else text
 
 
 def _fenced(text: str) -> str:
-    """What stands in the one fence of a text that holds an object; the text itself where there is none, or several."""
+    """What stands in a text's fences that hold an object; the text itself where there is none, or several objects."""
     fenced, at = [], 0
     for _ in range(MOST_FENCES):
         if (fence := _FENCE.search(text, at)) is None:
@@ -213,7 +219,7 @@ def _fenced(text: str) -> str:
         if _FENCED.match(text, end):
             fenced.append(text[at:end])
             at = end
-    return fenced[0] if len(fenced) == 1 else text
+    return fenced[0] if len({*fenced}) == 1 else text
 
 
 def _spelled(decoded: dict[str, Any], error: ValidationError) -> bool:
@@ -253,11 +259,11 @@ def _text_of(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls")
     if isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
         function = calls[0].get("function")
-        if isinstance(function, dict) and isinstance(function.get("arguments"), str):
-            return str(function["arguments"])
+        if isinstance(function, dict) and isinstance(function.get("arguments"), str | dict):
+            message = {"content": function["arguments"]}
     content = message.get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") in _SPOKEN]
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type", "text") in _SPOKEN]
         return "".join(part for part in parts if isinstance(part, str))
     if isinstance(content, dict):  # of servers that have read the JSON already
         return json.dumps(content, ensure_ascii=False)

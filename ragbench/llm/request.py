@@ -129,19 +129,23 @@ IGNORED_AFTER, LOST_AFTER = 2, 5
 """So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(
     r"response_format|json_object|json[ _-]?(mode|output|schema)|structured|tool_choice|tool use|\btools?\b|"
-    r"function call|schema|grammar|guided|no endpoints found",
+    r"function call|schema|grammar|guided|generate parser|no endpoints found",
     re.IGNORECASE,
 )
 _ABOUT_ROLES = re.compile(
     r"\b(system|developer)\b[^.\n]{0,20}\b(roles?|messages?|prompts?|instructions?)\b|"
-    r"\broles?\b[^.\n]{0,40}\b(system|alternate)\b|"
+    r"\broles?\b[^\n]{0,80}\b(system|alternate|user\W{1,4}or\W{1,4}assistant)\b|"
     r"\bsystem\W{0,3}\bis not one of\b",
     re.IGNORECASE,
 )
 _ABOUT_LENGTH = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
 """Of this one question, whatever parameters it names besides."""
-_CUT_OFF = re.compile(r"could not finish the message because max_tokens", re.IGNORECASE)
-"""How a model of OpenAI's says by HTTP 400 that it thought to the end of its tokens."""
+_UNFINISHED = {
+    "length": re.compile(r"could not finish the message because max_tokens", re.IGNORECASE),
+    "stop": re.compile(r"json_validate_failed|tool_use_failed|output_parse_failed"),
+}
+"""How models of OpenAI's say by HTTP 400 that they thought to the end of their tokens, and Groq that this reply was not
+of the shape."""
 
 
 @dataclass(frozen=True)
@@ -255,9 +259,9 @@ class Dialect:
         return True
 
 
-def is_cut_off(reason: str) -> bool:
-    """Whether a refusal means that the reply did not fit into its tokens, so that more of them would do."""
-    return _CUT_OFF.search(reason) is not None
+def finish_in(reason: str) -> str | None:
+    """How the reply ended that a refusal tells of: "length", or "stop" where it was not of the shape; None of none."""
+    return next((finish for finish, told in _UNFINISHED.items() if told.search(reason)), None)
 
 
 def _names(reason: str, parameter: str, asked: Asked) -> bool:

@@ -47,9 +47,11 @@ SHORTEST_SECONDS = 0.01
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # 32: zlib tells by the header which of the two it is
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
-_ABOUT_ASKING = re.compile(r"grammar|schema|response_format|guided[ _]|jinja|chat template", re.IGNORECASE)
-"""Some servers fail on a shape that they cannot follow, or on a role that a model's template lacks, instead of refusing
-it."""
+_ABOUT_ASKING = re.compile(
+    r"grammar|schema|response_format|guided[ _]|jinja|template|system role|base64", re.IGNORECASE
+)
+"""Some servers fail on a shape or an encoding that they cannot follow, or on a role that a model's template lacks,
+instead of refusing it."""
 _NOBODY = re.compile(r"no endpoints found", re.IGNORECASE)
 """Of a router: nobody behind it takes all the parameters."""
 _UNKNOWN_AUTHORITY = Reason(
@@ -100,7 +102,8 @@ class Transport:
         self._max_bytes = max_bytes
         self._again_on, self._never_again_on = endpoint.again_on, endpoint.never_again_on
         web = endpoint if isinstance(endpoint, WebSettings) else None
-        self._mended = mended or {**MENDED, 401: _place(web.key_variable if web else None)}
+        told = {} if web is None else {401: _place(web.key_variable), 404: _version(web.base_url)}
+        self._mended = mended or MENDED | told
         self._address, self._whole_seconds = address, endpoint.timeout_seconds
         self._hide = hide or masker_of(*(value_of(name) for name in (web.variables if web else ())))
         taken = {name.lower() for name in headers or {}}
@@ -409,8 +412,20 @@ def _unreached(error: Any, address: str) -> Reason:
 
 def _place(key_variable: str | None) -> Reason:
     if key_variable is None:
-        return Reason("no key was sent: name the variable that holds it as `key_variable`")
+        return Reason(
+            "no key was sent: name the variable that holds it as `key_variable`, or its own header in `headers`"
+        )
     return Reason("look at the key in the variable {name}", name=key_variable)
+
+
+def _version(base: str | None) -> Reason:
+    """Where an address without a version is asked by its path in vain: Ollama's, LM Studio's, vLLM's end with one."""
+    if base is None or re.search(r"/v\d|/openai", base):
+        return MENDED[404]
+    parts = urlsplit(base)
+    return Reason(
+        "look at `model` and `base_url`: most end with /v1, as {address}", address=f"{parts.scheme}://{parts.netloc}/v1"
+    )
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -451,7 +466,8 @@ def _said(document: Any) -> str:
     if not isinstance(error, dict):
         return str(error)
     said = [str(error[name]) for name in ("code", "param", "message", "detail") if error.get(name)]
-    if isinstance(fields := error.get("detail"), list) and all(isinstance(each, dict) for each in fields):  # of FastAPI
+    fields = error.get("detail") or error.get("details")  # of FastAPI, and of Azure's own
+    if isinstance(fields, list) and fields and all(isinstance(each, dict) and "loc" in each for each in fields):
         said = [f"{'.'.join(map(str, each.get('loc', ())))}: {each.get('msg')}" for each in fields]
     routed = error.get("metadata")  # of a router, whose own message says only that somebody behind it refused
     if isinstance(routed, dict) and routed.get("raw"):

@@ -347,24 +347,26 @@ def _looking(url: URL, limits: DatabaseSettings, what: str) -> Iterator[Cursor[A
         engine.dispose()
 
 
-OF_LANGCHAIN, ITS_COLLECTIONS = "langchain_pg_embedding", "langchain_pg_collection"
-"""Where LangChain keeps the passages of all of its collections, and their names."""
+OF_COLLECTIONS = {"langchain_pg_embedding": "collection_id", "document_chunk": "collection_name"}
+"""Where LangChain and Open WebUI keep the passages of all of their collections → the column that tells these apart."""
 
 
 def _collections(cursor: Cursor[Any], table: ChunkTable) -> dict[str, tuple[str, int]]:
-    """Of a table of LangChain's the name of each collection that has passages → its id and how many, the largest
+    """Of a table of OF_COLLECTIONS the name of each collection that has passages → its id and how many, the largest
     first; nothing of any other. One without a name goes by its id."""
-    if table.table != OF_LANGCHAIN or "collection_id" not in _columns(cursor, table):
+    column = OF_COLLECTIONS.get(table.table)
+    if column not in _columns(cursor, table):
         return {}
-    names = ChunkTable(table=ITS_COLLECTIONS, in_schema=table.in_schema)
+    names = ChunkTable(table="langchain_pg_collection", in_schema=table.in_schema)
     name: Composable = sql.SQL("NULL")
     joined: Composable = sql.SQL("")
-    if {"uuid", "name"} <= _columns(cursor, names).keys():
+    if column == "collection_id" and {"uuid", "name"} <= _columns(cursor, names).keys():
         name, joined = sql.SQL("c.name"), sql.SQL(" LEFT JOIN {} c ON c.uuid = e.collection_id").format(_place(names))
     query = sql.SQL(
-        "SELECT coalesce({}, e.collection_id::text, ''), coalesce(e.collection_id::text, ''), count(*) FROM {} e{} "
+        "SELECT coalesce({name}, e.{own}::text, ''), coalesce(e.{own}::text, ''), count(*) FROM {place} e{joined} "
         "GROUP BY 1, 2 ORDER BY 3 DESC, 1"
-    ).format(name, _place(table.model_copy(update={"collection": None})), joined)
+    ).format(name=name, own=sql.Identifier(str(column)), joined=joined,
+             place=_place(table.model_copy(update={"collection": None})))  # fmt: skip
     return {name: (identifier, count) for name, identifier, count in cursor.execute(query).fetchall()}
 
 
@@ -409,8 +411,8 @@ def _place(table: ChunkTable | QuestionTable) -> Composed:
     place = sql.SQL("{}.{}").format(sql.Identifier(table.in_schema), sql.Identifier(table.table))
     if (collection := getattr(table, "collection", None)) is None:
         return place
-    rows = "(SELECT * FROM {} WHERE coalesce(collection_id::text, '') = {}) AS rows_of_one"
-    return sql.SQL(rows).format(place, sql.Literal(collection))
+    rows = "(SELECT * FROM {} WHERE coalesce({}::text, '') = {}) AS rows_of_one"
+    return sql.SQL(rows).format(place, sql.Identifier(OF_COLLECTIONS[table.table]), sql.Literal(collection))
 
 
 def _streamed(cursor: Cursor[Any], query: Composed) -> Iterator[tuple[Any, ...]]:

@@ -128,13 +128,8 @@ class ChatGenerator(BaseGenerator):
 
 
 def _generation(completion: Completion) -> Generation:
-    used = {
-        "seconds": completion.seconds,
-        "input_tokens": completion.input_tokens,
-        "output_tokens": completion.output_tokens,
-        "answered_by": completion.answered_by,
-        "unsent": completion.unsent,
-    }
+    taken = ("seconds", "input_tokens", "output_tokens", "answered_by", "unsent")
+    used = {name: getattr(completion, name) for name in taken}
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)
     return Generation.of(without_thought(completion.value), "the model", **used)

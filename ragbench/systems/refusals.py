@@ -63,19 +63,16 @@ RECOGNISED = Recognised(answers=1200, systems=8, refusals=338, taken=339, found=
 
 _SOURCE = (
     r"\b(?:knowledge base|the base|my (?:knowledge|training|sources?|data)|contexts?|passages?|documents?"
-    r"|documentation|texts?"
-    r"|sources?|excerpts?|extracts?|snippets?|materials?|articles?|evidence|pages?|filings?|reports?|statements?"
+    r"|documentation|texts?|sources?|excerpts?|extracts?|snippets?|materials?|articles?|evidence|pages?|filings?|reports?|statements?"
     r"|10-[kq]s?|(?:provided|given|available|retrieved|supplied|above) (?:information|data|details)"
     r"|(?:information|data|details)(?: \w+)? (?:provided|given|available|supplied|above|at hand|i have|we have))\b"
 )
 _NOT = r"(?: not|n['’]t)\b"
 _TELL = (
     r"(?:say|mention|contain|give|provide|hold|include|specify|state|describe|answer|cover|address|discuss|offer"
-    r"|explain"
-    r"|detail|list|name|tell|disclose|outline|report|break (?:down|out)|have (?:any |the |enough "
-    r"|sufficient )?(?:\w+ )?"
-    r"(?:information|data|answers?|details?)|(?:indicate|show|reveal|suggest|make (?:it )?clear)"
-    r" (?:any\b|whether|how|what|when|where|which|who|why|if|the (?:specific|exact|reason)))"
+    r"|explain|detail|list|name|tell|disclose|outline|report|break (?:down|out)|have (?:any |the |enough |sufficient"
+    r" )?(?:\w+ )?(?:information|data|answers?|details?)|(?:indicate|show|reveal|suggest|make (?:it )?clear) (?:any\b"
+    r"|whether|how|what|when|where|which|who|why|if|the (?:specific|exact|reason)))"
 )
 _TOLD = (
     r"(?:mentioned|specified|stated|provided|given|described|contained|included|covered|found|available|disclosed"
@@ -83,12 +80,11 @@ _TOLD = (
 )
 _KNOWLEDGE = (
     r"(?:information|answers?|data|mention|details?|evidence|indication|references?|records?|context|figures?"
-    r"|statements?"
-    r"|numbers?|disclosures?)"
+    r"|statements?|numbers?|disclosures?)"
 )
 _CANNOT = (
-    r"\b(?:cannot|can not|can['’]t|could not|couldn['’]t|unable|not able|not in a position|(?:will|would) not be able"
-    r"|won['’]t be able|wouldn['’]t be able)\b"
+    r"\b(?:cannot|can not|can['’]t|could not|couldn['’]t|unable|not able|\w+n['’]t (?:be )?able|not in a position"
+    r"|(?:will|would) not be able)\b"
 )
 _FIND = (
     r"(?:answer|determine|calculate|compute|confirm|say|tell|conclude|ascertain|verify|establish|infer|derive|estimate"
@@ -98,8 +94,7 @@ _FIND = (
 )
 _SPEAK = (
     rf"(?:{_FIND}|provide|give|offer|find|locate|access|browse|help|assist|comment|advise|know|see|retrieve|view"
-    rf"|discuss"
-    r"|describe|fulfil+|complete|share|speculate)"
+    rf"|discuss|describe|fulfil+|complete|share|speculate)"
 )
 _FOUND = (
     r"(?:determined|calculated|computed|answered|ascertained|identified|established|assessed|derived|estimated|inferred"
@@ -109,11 +104,11 @@ _ENGLISH_DECLINES = (
     rf"\bi\b[^.]{{0,40}}{_CANNOT}[^.]{{0,40}}\b{_SPEAK}\b",
     rf"\bwe\b[^.]{{0,20}}{_CANNOT}(?: to)?(?: \w+){{0,2}} {_FIND}\b",
     rf"^(?:\w+, )?(?:sorry, )?{_CANNOT}(?: to)?(?: \w+ly)? {_SPEAK}\b",
-    rf"\b(?:not (?:\w+ )?possible|impossible|no way|insufficient|not sufficient|not enough)(?: \w+){{0,4}}? to"
-    rf"(?: \w+ly)? {_FIND}\b",
+    rf"(?:\b(?:not (?:\w+ )?possible|impossible|no way|insufficient|not sufficient|not enough)|n['’]t enough)(?:"
+    rf" \w+){{0,4}}? to(?: \w+ly)? {_FIND}\b",
     rf"\b(?:cannot|can['’]t|can not|could not|couldn['’]t)(?: \w+)? be(?: \w+ly)? {_FOUND}\b",
-    r"\b(?:question|this|that) (?:cannot|can['’]t|can not) be answered\b",
-    rf"\bi (?:\w+ )?(?:do|did){_NOT}(?: \w+ly| actually)? (?:know|see|find|have|possess)\b",
+    rf"\bi (?:\w+ )?(?:do|did){_NOT}(?: \w+ly| actually)? (?:know(?! of an? )|see|find|have|possess)\b",
+    r"\bi(?: would|['’]d)? need (?:more|additional|further) (?:information|context|details)\b",
     r"\bi neither (?:have|know)\b",
     rf"\bwe (?:\w+ )?(?:do|did){_NOT}(?: \w+)? have(?: [\w-]+){{0,3}} (?:access|knowledge|{_KNOWLEDGE})\b",
     rf"\b(?:i|we) (?:have|found|see|could find) no (?:\w+ )?(?:idea|access|knowledge|{_KNOWLEDGE})\b",
@@ -124,6 +119,11 @@ _ENGLISH_DECLINES = (
     rf"{_SOURCE}[^.,]{{0,20}}\b(?:do|does){_NOT} (?:allow|permit|let|enable)\b[^.]{{0,30}}\b{_FIND}\b",
     rf"{_SOURCE}[^.,]{{0,20}}\b(?:is|are) (?:not enough|insufficient|too \w+)\b[^.]{{0,20}} to {_FIND}\b",
 )
+_TURNS = (
+    rf"{_SOURCE} (?:\w+ )?(?:discuss|describ|mention|talk|focus|(?:contain|provid)\w* information)[^.;\d]{{0,120}},"
+    rf" (?:but |however,? |yet )?(?:they|it|none|these) (?:do|does|did){_NOT}(?: \w+){{0,3}}? {_TELL}\b"
+)
+"""A source is about something, and then not about what was asked."""
 _ENGLISH_LACKS = (
     rf"{_SOURCE}[^.,]{{0,80}}\b(?:do|does|did){_NOT}(?: [\w]+){{0,4}}? {_TELL}\b",
     rf"{_SOURCE}[^.,;]{{0,40}}\b(?:has|have|{_TELL}s?|holds|says?|gives?)\b[^.]{{0,15}}\b(?:no|nothing|neither)\b",
@@ -133,29 +133,28 @@ _ENGLISH_LACKS = (
     rf"\b(?:nothing|there (?:is|are|was) no|there['’]s no)\b[^.]{{0,60}}\b(?:in|from|by"
     rf"|within)\b[^.,]{{0,25}}{_SOURCE}",
     rf"\b(?:not|n['’]t)\b[^.,]{{0,25}}\b{_TOLD}\b[^.]{{0,30}}\b(?:in|by|from|within|among)\b[^.,]{{0,40}}{_SOURCE}",
-    r"\b(?:there is|there['’]s|there are) (?:no|not any|not enough|insufficient)"
-    r"\b[^.,]{0,30}\b(?:information|answers?|data|mention|details?|evidence|references?|records?)\b"
-    r"(?=\W*$|,| (?:of|about|on|in|that|to|for|regarding|concerning|available|provided|given|within|from|by|as"
-    r"|whether))",
+    r"\b(?:there is|there['’]s|there are) (?:no|not any|not enough|insufficient)\b[^.,]{0,30}\b(?:information"
+    r"|answers?|data|mention|details?|evidence|references?|records?)\b(?=\W*$|,| (?:of|about|on|in|that|to|for"
+    r"|regarding|concerning|available|provided|given|within|from|by|as|whether))",
     rf"^(?:no|insufficient|not enough) (?:\w+ )?{_KNOWLEDGE}\b[^.]{{0,60}}\b(?:{_TOLD}|{_FIND}|(?:on|about"
     rf"|of) (?:this|that|it))\b",
-    r"\b(?:nothing|none) (?:was|were|is|could be|has been) (?:\w+ )?found\b",
+    r"\b(?:nothing|none) (?:\w+ )?(?:was|were|is|could be|has been) (?:\w+ )?(?:found|retrieved)\b",
     rf"\b{_KNOWLEDGE}\b[^.,;]{{0,120}}\b(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?(?: \w+ly)?(?: been)?"
-    rf" {_TOLD}|(?:is|are) (?:missing|unavailable|lacking|absent))\b",
+    rf" (?:{_TOLD}|(?:in|within|among)\b[^.,]{{0,25}}{_SOURCE})"
+    r"|(?<!that )(?<!which )(?:is|are) (?:missing|unavailable|lacking|absent))\b",
+    rf"{_SOURCE}[^.,]{{0,30}}\b(?:is|are)(?: not|n['’]t)? (?:\w+ )?(?:(?<=not )relevant|(?<=n['’]t )relevant|irrelevant"
+    r"|unrelated) to (?:the|this|your) (?:question|query|topic)\b",
+    _TURNS,
     rf"\b(?:missing|absent|unclear|unknown|not (?:\w+ly )?clear)\b[^.,]{{0,12}}\b(?:in|from)\b[^.,]{{0,25}}{_SOURCE}",
     rf"\byou (?:have|did){_NOT} (?:provided?|given?|supplied|supply|shared?|included?)\b",
 )
-_ENGLISH_NEEDS = (
+_NEEDS = (
     r"\b(?:i|we|you|one|it)\b[^.,]{0,20}\b(?:would|will|['’]d|['’]ll)\b[^.,]{0,20}\b(?:need|require|have to"
     r"|be necessary)\b",
     rf"\b(?:i|we) need\b[^.]{{0,60}}\b(?:{_KNOWLEDGE}|pieces|two|three)\b",
     r"\b(?:is|are|be) (?:needed|required|necessary)\b",
     r"\bplease (?:provide|share|supply|give|refer|consult|check|specify|clarify|let me know|find|obtain)\b",
-    r"\bif you (?:can|could|have|provide|share|supply|give)\b",
-    r"\b(?:you|one) (?:should|may|might|can)(?: \w+)? (?:refer|consult|check|look|find|want to)\b",
-    r"\b(?:without|unless)\b[^.]{0,50}\b(?:access|information|data|details|figures|context|knowing|statements?"
-    r"|documents?)",
-    r"\b(?:best|necessary|recommended|advisable) to (?:refer|consult|check|review|contact)\b",
+    r"\b(?:уточните|обратитесь|предоставьте|пришлите|укажите|рекоменду(?:ю|ем)|советую|сформулируйте|задайте)\b",
 )
 _READ = (
     r"\b(?:контекст\w*|материал\w*|отрыв\w*|фрагмент\w*|текст\w*|источник\w*|стать(?:е|ях|я|и)|выдержк\w*"
@@ -167,8 +166,7 @@ _BASE = r"\bв (?:моей |нашей )?базе(?= (?:нет|не|ничего
 _ANY_READ = rf"(?:{_READ}|{_KEPT})"
 _SAID = (
     r"(?:сказан|указ|указыва|говор|упом|упомина|содерж|опис|найд|найт|привед|приводит|предоставля|сообщ|сообща"
-    r"|представл|раскры"
-    r"|назван|называ|освещ|объясн|отвеча|дает|дают|затраг|уточн|включа|фигурир|рассматр|обнаруж)\w*"
+    r"|представл|раскры|назван|называ|освещ|объясн|отвеча|дает|дают|затраг|уточн|включа|фигурир|рассматр|обнаруж)\w*"
 )
 _FACTS = (
     r"(?:информаци\w+|сведени\w+|данн(?:ые|ых|ыми)|ответ(?:а|ов|у|ом)?|упоминани\w+|указани\w+|подробност\w+|ни слова"
@@ -176,7 +174,7 @@ _FACTS = (
 )
 _LEARN = (
     r"(?:ответить|сказать|определить|рассчитать|посчитать|подсчитать|вычислить|установить|выяснить|предоставить"
-    r"|подсказать|назвать|подтвердить|оценить|сообщить|судить|сделать вывод|сравнить|утверждать|дать"
+    r"|подсказать|назвать|подтвердить|оценить|сообщить|судить|понять|сделать вывод|сравнить|утверждать|дать"
     r" (?:\w+ )?(?:ответ\w*|информаци\w+|совет\w*|оценк\w+)|найти (?:\w+ )?(?:ответ|информаци|сведени|данн|упоминани"
     r"|указани)\w*|помочь)"
 )
@@ -187,13 +185,15 @@ _MAY_NOT = (
 _RUSSIAN_DECLINES = (
     rf"{_MAY_NOT}[^.,]{{0,40}}\b{_LEARN}\b",
     rf"\b{_LEARN}\b[^.;]{{0,40}}{_MAY_NOT}",
-    r"\b(?:я |мы |увы, |нет, )?не (?:знаю|знаем|располага(?:ю|ем)|владе(?:ю|ем)|облада(?:ю|ем)"
+    r"(?<![«\"“])\b(?:я |мы |увы, |нет, )?не (?:знаю|знаем|располага(?:ю|ем)|владе(?:ю|ем)|облада(?:ю|ем)"
     r"|уверен[аы]?\b(?! в себе))",
     r"\bне наш(?:ел|ла|ли)(?: \w+){0,3} (?:информаци|ответ|сведени|данн|упоминани|указани)\w*",
     rf"\bне (?:имею|имеем|вижу|видим)(?: \w+){{0,2}} (?:доступа|возможности|{_FACTS})",
     rf"\bу (?:меня|нас) (?:\w+ )?(?:нет|недостаточно|не хватает|отсутству\w+)(?: \w+){{0,2}} (?:доступа|возможности"
     rf"|{_FACTS})",
-    r"\b(?:мне|нам) (?:это |об этом )?(?:неизвестно|не известно)",
+    r"\b(?:мне|нам)(?: \w+){0,3} (?:неизвестно|не известно)",
+    r"\b(?:мне|нам) (?:нужн[оаы]|требуется) (?:больше|дополнительн\w+) (?:информаци|данных|сведени)",
+    rf"\bвопрос\w* не (?:относится к|связан с)[^.,]{{0,25}}{_ANY_READ}",
     r"^(?:увы,? |к сожалению,? )?(?:об этом|про это|это|ничего|ответ)[^.,]{0,25}\b(?:неизвест\w+|не известн\w+)",
     r"\b(?:выходит|находится|лежит) за (?:рамк|предел)\w+|\bза (?:рамк|предел)\w+ (?:моих|моей|базы|контекста"
     r"|документ)",
@@ -201,58 +201,47 @@ _RUSSIAN_DECLINES = (
     rf"{_ANY_READ}[^.,]{{0,40}}\bне (?:позволя\w+|да\w+ (?:возможности|ответ\w*)|достаточно|хватает)\b",
     r"\b(?:недостаточно|не хватает|мало)(?: \w+){0,2} (?:информаци\w+|данных|сведений)"
     r"|\b(?:информации|данных|сведений)(?: \w+){0,3} (?:недостаточно|не хватает)",
-    r"\bвопрос\w* (?:\w+ )?(?:остается )?без ответа\b",
 )
 _RUSSIAN_LACKS = (
     rf"(?:{_READ}|{_BASE})[^.,]{{0,60}}\b(?:нет|ничего|ни слова|отсутству\w+)\b",
-    rf"{_ANY_READ}[^.,]{{0,60}}\bне\s+(?:\w+\s+)?{_SAID}",
-    rf"{_ANY_READ}[^.,]{{0,40}}\b(?:нет|отсутству\w+|не наш\w+|не найден\w*)\b[^.,]{{0,30}}{_FACTS}",
+    rf"{_ANY_READ}[^.,]{{0,60}}\bне\s+(?:\w+\s+)?(?!\w+нн(?:ы[ехй]|ая|ое|ого|ой|ую)\b){_SAID}",
+    rf"{_ANY_READ} (?:\w+ )?(?:говор|речь|опис|упомин|рассказ)[^.;\d]{{0,80}}, (?:но|однако|а)\b[^.;]{{0,40}}\bне"
+    rf" {_SAID}",
+    rf"{_ANY_READ}[^.,]{{0,30}}\b(?:неясно|не ясно|непонятно|не понятно|не следует)\b",
     rf"\bне\s+(?:\w+\s+)?{_SAID}[^.]{{0,60}}\b(?:в|во|среди|из)\b[^.,]{{0,25}}{_ANY_READ}",
     rf"\b(?:нет|отсутству\w+)\b[^.,]{{0,40}}\b(?:в|во|среди)\b[^.,]{{0,15}}{_READ}",
     rf"\b(?:нет|не наш\w+|не найден\w*|не обнаружен\w*|не удалось найти|отсутству\w+"
     rf"|не содерж\w+)\b[^.,]{{0,30}}\b{_FACTS}",
-    r"\b(?:информаци\w+|сведени\w+|данные|данных|ответа?|упоминани\w+)\b[^.,]{0,60}\b(?:отсутству\w+|не наш\w+"
-    r"|не найден\w*"
-    r"|не обнаружен\w*|нет|не указан\w*|не привед\w+|не предоставл\w+|не содерж\w+)\b",
+    r"\b(?:информаци\w+|сведени\w+|данные|данных|ответа?|упоминани\w+)\b[^.,]{0,60}\b(?:отсутству\w+|не наш\w+|не"
+    r" найден\w*|не обнаружен\w*|нет|не указан\w*|не привед\w+|не предоставл\w+|не содерж\w+)\b",
     r"\b(?:вы|мне) не (?:предоставил|указал|прислал|привел|дал)\w*",
 )
-_RUSSIAN_NEEDS = (
-    r"\b(?:нужн|необходим|требу|потребу)\w*\b[^.]{0,40}\b(?:информаци|данны|сведени|документ|доступ|уточн|величин"
-    r"|цифр)\w*",
-    r"\b(?:уточните|обратитесь|предоставьте|пришлите|укажите|рекоменду(?:ю|ем)|советую|сформулируйте|задайте)\b",
-    r"\b(?:чтобы|для того,? чтобы)\b[^.]{0,50}\b(?:нужн|необходим|требу|потребу)\w*",
-    r"\bбез\b[^.,]{0,30}\b(?:информаци|данны|сведени|документ|доступ|контекст)\w*",
-)
 _CONCEDES = re.compile(
-    r"^(?:although|though|while|whereas|even if|even though|if|when|unless|хотя|несмотря на то|пусть"
-    r"|если|когда)\b"
+    r"^(?:although|though|while|whereas|even if|even though|if|when|unless|хотя|несмотря на то|пусть|если|когда)\b"
 )
+_CONCEDED = re.compile(r"(?<=\w),? (?:although|even though|хотя) .*")
+"""What is conceded behind what is said."""
 _PREPARES = re.compile(
-    r"^(?:to (?:\w+ )?(?:answer|calculate|determine|find|compute|provide|assess|address|evaluate|understand|know|obtain"
-    r"|get|estimate|compare|identify|confirm)\b|in order to\b|as an? |as of my\b|(?:i am |i['’]m )?(?:very "
-    r"|so )?sorry\b"
-    r"|unfortunately\b|i apologi[sz]e\b|regrettably\b|the question asks\b|based on my (?:last|latest|knowledge)"
-    r"|чтобы\b|для (?:ответа|расчета|того|определения|вычисления|подсчета|оценки)\b|как (?:языковая|ии|искусственн)"
-    r"|извините\b|простите\b|к сожалению\b|увы\b|вопрос (?:касается|про|о|об)\b)"
+    r"^(?:to (?:\w+ )?(?:answer|calculate|determine|find|compute|provide|assess|address|evaluate|understand|know"
+    r"|obtain|get|estimate|compare|identify|confirm)\b|in order to\b|as an? |as of my\b|(?:i am |i['’]m )?(?:very |so"
+    r" )?sorry\b|unfortunately\b|i apologi[sz]e\b|regrettably\b|the question asks\b|based on my (?:last|latest"
+    r"|knowledge)|чтобы\b|для (?:ответа|расчета|того|определения|вычисления|подсчета|оценки)\b|как (?:языковая|ии"
+    r"|искусственн)|извините\b|простите\b|к сожалению\b|увы\b|вопрос (?:касается|про|о|об)\b)"
 )
 _CLOSES = re.compile(
     r"^(?:therefore|thus|so|hence|as such|consequently|in summary|in conclusion|overall|as a result|for this reason"
     r"|поэтому|следовательно|таким образом|в итоге|итак|значит|в результате)\b"
 )
 _GIVES = re.compile(
-    r"\b(?:we|one|you|i) can(?: \w+)? (?:conclude|infer|estimate|deduce|approximate)\b|\bwe can (?:calculate"
-    r"|see that)\b"
-    r"|\bcan be (?:inferred|concluded|estimated|approximated|used to infer|deduced)\b|\bit follows (?:from|that)\b"
-    r"|^(?:however|but|nevertheless|nonetheless|still|instead),? (?:it|they|he|she|the \w+|this"
-    r"|these)(?: do(?:es)?)? (?:mention"
-    r"|state|describe|indicate|suggest|say|show|name|note|list|explain|give|provide)s?\b"
-    r"|^(?:however, |but )?(?:based on|from|given)\b[^.]{0,80}, (?:it|we|the|they|he|she)\b"
-    r"|^(?:therefore|thus|so|hence|in summary|in conclusion|overall|instead)\b[^.]{0,120}\b(?:is|are|was|were|has"
-    r"|have|had)\b"
-    r"|\b(?:seems|appears) to (?:be|have)\b"
-    r"|\b(?:можно (?:\w+ )?(?:заключить|сделать вывод|предположить|вывести)|(?:отсюда|из (?:этого|таблиц\w+"
-    r"|\w+)) следует"
-    r"|следует из)\b|^(?:поэтому|следовательно|таким образом|значит|итак)\b[^.]{0,40}(?:\d| — )"
+    r"\b(?:we|one|you|i) can(?: \w+)? (?:conclude|infer|estimate|deduce|approximate)\b|\bwe can (?:calculate|see"
+    r" that)\b|\bcan be (?:inferred|concluded|estimated|approximated|used to infer|deduced)\b|\bit follows (?:from"
+    r"|that)\b|^(?:however|but|nevertheless|nonetheless|still|instead),? (?:it|they|he|she|the \w+|this|these)(?:"
+    r" do(?:es)?)? (?:mention|state|describe|indicate|suggest|say|show|name|note|list|explain|give|provide)s?\b"
+    r"|^(?:however, |but )?(?:based on|from|given)\b[^.]{0,80}, (?:it|we|the|they|he|she)\b|^(?:therefore|thus|so"
+    r"|hence|in summary|in conclusion|overall|instead)\b[^.]{0,120}\b(?:is|are|was|were|has|have|had)\b|\b(?:seems"
+    r"|appears) to (?:be|have)\b|\b(?:можно (?:\w+ )?(?:заключить|сделать вывод|предположить|вывести)|(?:отсюда|из"
+    r" (?:этого|таблиц\w+|\w+)) следует|следует из)\b|^(?:поэтому|следовательно|таким образом|значит"
+    r"|итак)\b[^.]{0,40}(?:\d| — )"
 )
 _HEDGES = re.compile(
     r"\bconfirm (?:this|that|it)\b|\b(?:definitive|conclusive|exact|precise)(?:ly)?\b|\b(?:точно|однозначно"
@@ -260,20 +249,18 @@ _HEDGES = re.compile(
 )
 _SUPPOSES = re.compile(
     r"\b(?:example|hypothetical|assum\w+|suppose|let['’]s say|once you|if you|if we|would be calculated|пример\w*"
-    r"|допустим"
-    r"|предположим|если)\b"
+    r"|допустим|предположим|если)\b"
 )
 _FORMULA = re.compile(
-    rf"(?:n/?a|not(?= (?:in|by|from|within) )|unknown|unanswerable|(?:there is )?no (?:\w+ )?(?:answer|information"
-    rf"|data)(?: (?:found|available|provided))?"
-    rf"|(?:it is )?(?:not|un)(?: \w+ly)? ?{_TOLD}|(?:it is )?unclear|not (?:enough|sufficient) (?:\w+ )?{_KNOWLEDGE}"
-    rf"|insufficient (?:\w+ )?{_KNOWLEDGE}|(?:i am |i['’]m )?not sure|cannot say|can['’]t say|no idea|not answerable"
-    rf"|(?:the )?(?:information|data|answer) (?:is |was )?not {_TOLD}"
-    r"|(?:об этом |про это |ничего )?(?:не|ни) (?:знаю|сообщается|говорится|нашлось|указан[оаы]?|упомянут[оаы]?"
-    r"|сказано|известно|определено|найден[оаы]?|приводится|могу знать)"
-    r"|неизвестно|неясно|нет (?:\w+ )?(?:данных|ответа|информации|сведений)|ответа? (?:нет|не найден)|н/?д"
-    r"|недостаточно (?:данных|информации|сведений)|без ответа|затрудняюсь(?: ответить)?)"
-    rf"(?: (?:in|by|from|within|в|во) (?:\w+ ){{0,3}}{_SOURCE}| (?:в|во) (?:\w+ ){{0,2}}{_ANY_READ})?"
+    rf"(?:(?:sorry|unfortunately|извините|к сожалению|увы),? )?(?:n/?a|not(?= (?:in|by|from|within) )|unknown"
+    rf"|unanswerable|(?:there is )?no (?:\w+ )?(?:answer|information|data)(?: (?:found|available|provided))?|(?:(?:it"
+    rf" is )?(?:not|un)|it (?:is|was)n['’]t)(?: \w+ly)? ?{_TOLD}|(?:it is )?unclear|(?:not (?:enough|sufficient)"
+    rf"|insufficient) (?:\w+ )?{_KNOWLEDGE}|(?:i am |i['’]m )?not sure|cannot say|can['’]t say|no idea|not answerable"
+    rf"|(?:the )?(?:information|data|answer) (?:is |was )?not {_TOLD}|(?:об этом |про это |ничего )?(?:не|ни) (?:знаю"
+    rf"|сообщается|говорится|нашлось|указан[оаы]?|упомянут[оаы]?|сказано|известно|определено|найден[оаы]?|приводится"
+    rf"|могу знать)|неизвестно|неясно|нет (?:\w+ )?(?:данных|ответа|информации|сведений)|ответа? (?:нет|не найден)"
+    rf"|н/?д|недостаточно (?:данных|информации|сведений)|без ответа|затрудняюсь(?: ответить)?)(?: (?:in|by|from|within"
+    rf"|в|во) (?:\w+ ){{0,3}}{_SOURCE}| (?:в|во) (?:\w+ ){{0,2}}{_ANY_READ})?"
 )
 _OF_A_SOURCE = re.compile(rf"{_SOURCE}|{_ANY_READ}")
 _HOLDS = re.compile(rf"\b(?:{_TELL}s?|holds|says|gives|follow\w*|see|know)\b|\b(?:{_SAID}|есть|следующ\w+)")
@@ -285,7 +272,7 @@ _CLAUSES = re.compile(r"; |: (?=\w+ (?:do|does|is|are)\b)|, (?:but|however|yet|�
 SIGNS = {
     "declines": (*_ENGLISH_DECLINES, *_RUSSIAN_DECLINES),
     "lacks": (*_ENGLISH_LACKS, *_RUSSIAN_LACKS),
-    "needs": (*_ENGLISH_NEEDS, *_RUSSIAN_NEEDS),
+    "needs": _NEEDS,
 }
 """Patterns over folded sentences, by the sign that one of them gives."""
 
@@ -329,8 +316,10 @@ class Rule:
         self._signs = [re.compile("|".join(f"(?:{pattern})" for pattern in signs[name]) or r"(?!)") for name in SIGNS]
 
     def _read(self, text: str) -> _Read:
+        text = _CONCEDED.sub("", text)
         declines, lacks, needs = (bool(sign.search(text)) for sign in self._signs)
-        return _Read(text, *(False, False) if _CONCEDES.match(text) else (declines, lacks), needs)
+        concedes = _CONCEDES.match(text) and not re.search(_TURNS, text)
+        return _Read(text, *(False, False) if concedes else (declines, lacks), needs)
 
     def __call__(self, answer: str) -> bool:
         """Whether the answer as a whole says that there is no answer; see the module for the rule."""

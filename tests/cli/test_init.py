@@ -416,6 +416,19 @@ def test_nothing_above_the_folder_is_begun_with(empty: Path) -> None:
     assert all(inside in (path, *path.parents) for _, path, _ in begun.brought)
 
 
+@pytest.mark.parametrize("first", [{"dataset": "x", "version": 1}, {"question": "When?", "answer": None}])
+def test_a_first_row_without_an_answer_hides_no_other(empty: Path, first: dict[str, object]) -> None:
+    write_lines(empty / "a.jsonl", [first, {"question": "Who?", "answer": "Ann"}])
+    assert begun(empty) == ["ragbench score a.jsonl"]
+
+
+def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
+    write_lines(empty / "a.jsonl", [{"model_output": "At 8.", "the_question_asked": "When is it open?"}])
+    done = ragbench("init")
+    assert done.returncode == 3
+    assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
 @pytest.mark.parametrize(
     ("rows", "kind"),
     [

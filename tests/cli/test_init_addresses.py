@@ -47,7 +47,7 @@ def own_database(known: Settings, *statements: str) -> Iterator[str]:
             yield url
         finally:
             connection.execute(
-                "DROP TABLE IF EXISTS public.chunk, question_answer, langchain_pg_embedding, "
+                "DROP TABLE IF EXISTS public.chunk, question_answer, langchain_pg_embedding, document_chunk, "
                 "langchain_pg_collection, app_users; "
                 "DROP SCHEMA IF EXISTS kb CASCADE"
             )
@@ -72,6 +72,12 @@ COLLECTIONS = (
     f"INSERT INTO langchain_pg_collection VALUES ('{DOCS}', 'docs', NULL), ('{FAQ}', 'faq', NULL)",
     f"UPDATE langchain_pg_embedding SET collection_id = '{DOCS}'",
     f"INSERT INTO langchain_pg_embedding VALUES ('f0', '{FAQ}', '[1,0,0]', 'How do I return a book?', '{{}}')",
+)
+OPEN_WEBUI = (
+    "CREATE TABLE document_chunk (id text PRIMARY KEY, emb sparsevec(3), vector vector(3), collection_name text, "
+    "text text, vmetadata jsonb)",
+    "INSERT INTO document_chunk (id, vector, collection_name, text) VALUES ('1', '[1,0,0]', 'kb', 'It opens.'), "
+    "('2', '[0,1,0]', 'kb', 'Parking is behind the hall.'), ('3', '[1,0,0]', 'file-1', 'It opens at 8:00.')",
 )
 OTHER_NAMES = (
     "CREATE SCHEMA kb",
@@ -133,6 +139,11 @@ def test_tables_under_other_names_are_written_with_their_columns(
                 Source.open("own", _of_collection(own, name))
             assert "langchain_pg_embedding holds docs (2 rows), faq (1 rows)" in str(refused.value)
             assert 'under [databases.own.chunks]: collection = "docs"' in str(refused.value)
+    with own_database(database_settings, *OPEN_WEBUI) as url:
+        done = ragbench("init", url, "--force")
+        assert "of the collections in document_chunk kb, the largest; there are also file-1" in one_line(done.stdout)
+        assert 'embedding = "vector"' in (empty / "ragbench.toml").read_text(encoding="utf-8"), "not the sparse one"
+        assert "2 passages" in ran("ragbench load database own --dry-run", OWN_DATABASE_URL=url).stdout
     with own_database(database_settings, *OTHER_NAMES) as url:
         done = ragbench("init", url, "--force")
         assert "table passages: passages (id = passage_id, text = body, url = source_url)" in done.stdout

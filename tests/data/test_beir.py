@@ -194,3 +194,12 @@ def test_a_file_and_its_packed_copy_are_one(folder: Path) -> None:
     for path in folder.glob("*.jsonl"):
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert data.beir.read(*data.beir.files(folder)) == plain
+
+
+def test_ids_that_pandas_made_numbers_are_whole(folder: Path) -> None:
+    lines(folder / "corpus.jsonl", [{"_id": number, "text": "Oaks."} for number in (1.0, 2.0)])
+    lines(folder / "queries.jsonl", [{"_id": 7, "text": "oak age"}])
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n7.0\t1.0\t1.0\n")
+    brought = data.beir.read(*data.beir.files(folder))
+    assert [(q.id, dict(q.relevant)) for q in brought.questions] == [("7", {"1": 1.0})]
+    assert [chunk.id for chunk in brought.chunks] == ["1", "2"]

@@ -34,6 +34,14 @@ PRINTED = {
     "Pinecone": "{'matches': [{'id': 'v1', 'score': 0.8, 'metadata': {'text': 'c1'}}], 'namespace': ''}",
     "Azure Search": '{"documents": [{"content": "c1", "id": "d1"}]}',
     "Elasticsearch": '{"hits": {"total": 1, "hits": [{"_id": "d1", "_score": 1.2, "_source": {"text": "c1"}}]}}',
+    "a tuple with nothing in it": "(None, 'c1')",
+    "nothing in a list": '[[null, "c1"]]',
+    "a document of nothing": '[{"page_content": null, "metadata": {}}, {"page_content": "c1", "metadata": {}}]',
+    "Haystack's components": '[{"type": "haystack.Document", "init_parameters": {"content": "c1"}}]',
+    "Milvus": '[{"id": 1, "distance": 0.5, "entity": {"text": "c1"}}]',
+    "Vespa": '[{"id": "a", "relevance": 0.5, "fields": {"text": "c1"}}]',
+    "Cohere": '[{"id": "a", "data": {"text": "c1"}}]',
+    "Russian": '[{"ид": "1", "содержимое": "c1"}]',
     "None": None,
     "NULL": None,
 }
@@ -55,6 +63,8 @@ def test_passages_are_read_as_programs_print_them(bare: Path, form: str) -> None
         "Node ID: 3f2a\nText: c1\nScore:  0.830\n",
         "[Document(page_content='c1' + 'c2')]",
         "['c1', ..., 'c9']",
+        "['c1', 'c",
+        "[Document(metadata={'tags': ['x']}, page_content='c1'), Document(page_content='c",
     ],
 )
 def test_passages_that_were_cut_for_people_are_no_passage(bare: Path, cell: str) -> None:
@@ -543,6 +553,70 @@ def test_columns_that_several_systems_answered_in_are_guessed(bare: Path) -> Non
     assert "are these answers of several systems? --column answer=gpt-4o,claude-3" in forms.unread[0]
 
 
+def test_a_text_that_begins_with_a_list_is_a_text(bare: Path) -> None:
+    cells = ["['c1'] is an index", "[Document(page_content='a')] is printed so"]
+    write_lines(bare / "a.jsonl", [{**ASKED, "contexts": cell} for cell in cells])
+    assert [[own.text for own in one.contexts or ()] for one in read_samples(bare / "a.jsonl")] == [
+        [own] for own in cells
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"query": {"query_id": 1, "content": "When?"}, "prediction": {"content": "At 8.", "references": ["c1"]},
+         "ground_truth": {"content": "8:00", "references": ["c2"]}},
+        {"input": {"args": ["When?"], "kwargs": {}}, "output": "At 8.", "expected": "8:00"},
+        {"id": '"t"', "input": '"When?"', "output": '"At 8."', "expectedOutput": '"8:00"', "scores": "null"},
+        {"question": "When?", "answer": ["8:00"], "prediction": "At 8."},
+        {"question": "When?", "answer": "8:00", "answer_aliases": [], "prediction": "At 8."},
+        {"question": "When?", "answer_pred": "At 8.", "answer_gold": "8:00"},
+        {"вопрос": "When?", "ответ_сгенерированный": "At 8.", "ответ_эталонный": "8:00"},
+        {"evaluated_model_input": "When?", "evaluated_model_output": "At 8.", "evaluated_model_gold_answer": "8:00"},
+        {"query": "When?", "actual": "At 8.", "expected": "8:00"},
+        {"question": "When?", "Answer A (Ground Truth)": "8:00", "Answer B (RAG)": "At 8."},
+    ],
+)  # fmt: skip
+def test_what_was_answered_and_what_is_right_are_told_apart(row: dict[str, Any]) -> None:
+    [sample] = samples_of([row])
+    assert (sample.user_input, sample.response, sample.reference, sample.contexts) == ("When?", "At 8.", "8:00", None)
+
+
+def test_answers_between_bars_are_several_where_their_name_says_so() -> None:
+    found = samples_of([{**ASKED, name: "8:00|At 8."} for name in ("gold_answers", "reference")])
+    assert [one.references for one in found] == [("8:00", "At 8."), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}]]',
+        '{"messages": [{"type": "human", "data": {"content": "When?"}}, {"type": "ai", "data": {"content": "At 8."}}]}',
+        '{"contents": [{"role": "user", "parts": [{"text": "When?"}]}, {"role": "model", "parts": ["At 8."]}]}',
+        '{"history": [["When?", "At 8."]]}',
+        '{"сообщения": [{"роль": "клиент", "текст": "When?"}, {"роль": "бот", "текст": "At 8."}]}',
+    ],
+)
+def test_dialogues_are_read_as_programs_keep_them(bare: Path, text: str) -> None:
+    (bare / "a.json").write_text(text)
+    [dialogue] = foreign_sets.dialogues(bare / "a.json").dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == [("When?", "At 8.")]
+
+
+def test_prompts_of_promptfoo_with_names_are_systems() -> None:
+    row = {"provider": {"id": "gpt", "label": "mine"}, "vars": {"question": "When?"}, "testIdx": 0}
+    found = samples_of([
+        {**row, "prompt": {"raw": f"{name} it", "label": name}, "response": {"output": "At 8."}} for name in ("a", "b")
+    ])  # fmt: skip
+    assert [one.system for one in found] == ["mine, a", "mine, b"]
+
+
+def test_rows_that_are_passages_are_no_answers() -> None:
+    row = {"query_id": "1", "query": "When?", "passage_id": "[1]", "passage": "c1", "generated_answer": "At 8."}
+    with pytest.raises(DatasetError, match="a row is a passage here: write a row an answer"):
+        samples_of([row])
+
+
 def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
     rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
     lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
@@ -562,3 +636,15 @@ def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_que
     )
     found = [one for _, one in streamed(bare / "rated.jsonl", ratings=True)]
     assert [(one.id, one.labels) for one in found] == [("1", {"r1": 1.0}), ("1", {"r2": 2.0})]
+
+
+def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
+    rows = ["17,17,When?", "It is 5,6,Where?", "8,It is 9,Who?"]
+    (bare / "wide.csv").write_text("\n".join(["answer_hybrid,answer_dense,question", *rows]), encoding="utf-8")
+    found = read_samples(bare / "wide.csv", forms := Forms())
+    assert [(one.system, one.response) for one in found] == [
+        ("hybrid", "17"), ("dense", "17"), ("hybrid", "It is 5"), ("dense", "6"), ("hybrid", "8"), ("dense", "It is 9"),
+    ]  # fmt: skip
+    assert not forms.told
+    (bare / "marks.csv").write_text("question,reference,answer_relevance,answer_cost\nWhen?,8,0.9,0.1\n")
+    assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"

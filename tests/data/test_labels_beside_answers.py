@@ -168,6 +168,12 @@ def test_what_could_be_a_label_or_another_systems_answer_is_guessed(bare: Path) 
         forms = Forms()
         read_samples(bare / "t.csv", forms)
         assert guess in " ".join(forms.told)
+    (bare / "t.csv").write_text("Вопрос,Ответ бота,Ответ оператора\nКогда?,В 8,В 9\n", encoding="utf-8")
+    read_samples(bare / "t.csv", forms := Forms())
+    assert forms.told[0].endswith(
+        "(is Ответ оператора the reference? --column 'reference=Ответ оператора', or what another system answered? "
+        "--column 'answer=Ответ бота,Ответ оператора')"
+    )
 
 
 _ASKED = {"question": "When?", "answer": "At 8"}

@@ -247,7 +247,7 @@ AMBIGUOUS = {"question": "Who wrote it?", "answer": "Leo Tolstoy", "output": "An
 
 class TestTwoColumnsOfOneField:
     def test_they_are_refused_naming_both_and_what_decides(self) -> None:
-        said = r"row 1: the columns answer and output differ, .* --column answer=answer or .*=output .*leave one out"
+        said = r"row 1: the columns answer and output differ, .* --column answer=output or .*=answer .*leave one out"
         with pytest.raises(DatasetError, match=said):
             samples_of([AMBIGUOUS])
         with pytest.raises(DatasetError, match="the columns context and documents differ"):

@@ -45,6 +45,10 @@ JSON: dict[str, str] = {
     "objects one after the other": "\n".join(json.dumps(row, indent=1) for row in ROWS),
     "a list for each column": json.dumps(COLUMNS),
     "a list for each column, indented": json.dumps(COLUMNS, indent=2),
+    "columns, and what is said of all": json.dumps({**COLUMNS, "by": ["a", "b", "c"], "about": {"k": 1}}),
+    "columns in data": json.dumps({"version": 1, "data": COLUMNS}),
+    "columns of a split": json.dumps({"test": COLUMNS}),
+    "lines parted by record separators": "".join(f"\x1e{json.dumps(row)}\n" for row in ROWS),
     "plural columns": json.dumps({f"{name.removesuffix('s')}s": cells for name, cells in COLUMNS.items()}),
     "data": json.dumps({"version": 1, "data": ROWS}),
     "results in results": json.dumps({"results": {"version": 3, "results": ROWS}}, indent=1),
@@ -429,7 +433,7 @@ def test_turns_of_a_benchmark_are_dialogues(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("a.json", '[["When?", "8"]]', r'the first list is to name the columns, \["question", "answer"\]'),
-        ("a.jsonl", '["When?", "8"]\n', r"a list where an object is expected: name its parts"),
+        ("a.jsonl", '["When?", "8"]\n', r"a list where an object is expected: the first list is to name the columns"),
         ("a.csv", "When?,At 8\nWhere?,In C\n", "its first line names no column: write one above it"),
     ],
 )
@@ -485,3 +489,27 @@ def test_turns_of_questions_and_answers_are_a_sample_each(tmp_path: Path) -> Non
     assert [(one.id, one.user_input, one.response) for one in read] == [
         ("d.1", "Open?", "Yes"), ("d.2", "Late?", "Yes"), ("d.3", "Who?", None),
     ]  # fmt: skip
+
+
+def test_columns_are_a_tables_of_each_system_and_as_long() -> None:
+    found = samples_of(
+        {"gpt": {"question": ("a?", "b?"), "answer": ["c", "d"]}, "other": COLUMNS | {"question": ["a?", "b?"]}}
+    )
+    assert [(one.system, one.response) for one in found] == [
+        ("gpt", "c"), ("gpt", "d"), ("other", "8:00"), ("other", "Зал 2"),
+    ]  # fmt: skip
+    with pytest.raises(DatasetError, match="columns of 2 × question, 1 × answer: as many are expected"):
+        samples_of({"question": ["a?", "b?"], "answer": ["c"]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(ROWS),
+        "\n".join(json.dumps([row]) for row in ROWS),
+        "\n".join(map(json.dumps, [[*ROWS[0]], *([*row.values()] for row in ROWS)])),
+    ],
+)
+def test_lists_in_a_file_of_lines_are_its_rows(bare: Path, text: str) -> None:
+    (bare / "a.jsonl").write_text(text)
+    assert said(read_samples(bare / "a.jsonl", Forms())) == EXPECTED

@@ -201,7 +201,7 @@ def test_a_prompt_beside_a_question_is_no_second_question() -> None:
     ("row", "said"),
     [
         ({"question": "q", "answer": "gold", "prediction": "wrong"}, "answer and prediction differ, .* the answer: "
-         "say which, --column answer=answer or --column answer=prediction"),
+         "say which, --column answer=prediction or --column answer=answer"),
         ({"question": "q", "bot_answer": "a", "model_answer": "b"}, "bot_answer and model_answer differ"),
         ({"question": "q", "query": "r", "answer": "a"}, "question and query differ, .* the question"),
         ({"question": "q", "answer": "a", "gold": "a", "ground_truth": "b"}, "gold and ground_truth differ"),
@@ -405,7 +405,7 @@ class TestOneOddRow:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (None, "samples = null: a data frame, a list of mappings or a mapping of lists is expected"),
+        (None, "samples = None: a data frame, a list of mappings or a mapping of lists is expected"),
         ([], "samples: no rows; at least one answer is expected"),
         ("nowhere.csv", "samples = 'nowhere.csv': there is no such file; answers are expected"),
         (5, "samples = 5: a data frame, a list of mappings or a mapping of lists is expected"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -25,7 +27,8 @@ from ragbench.embed import hashing, make
 from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
 from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.store import EmbeddingError, Store
-from tests.embed.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
+from tests.embed.servers import WIDTH, EmbeddingsServer, embeddings_server, packed_vector, vector_of
+from tests.llm.chat_server import ChatServer, Raw
 from tests.llm.llm_client import in_time
 
 CORPUS = [
@@ -223,6 +226,86 @@ def test_vectors_are_asked_for_packed_and_the_same_however_they_come(
     assert [request["encoding_format"] for request in served.requests] == asked
 
 
+def rows_of(body: dict[str, Any]) -> list[Any]:
+    given = body["input"]
+    return [vector_of(text) for text in (given if isinstance(given, list) else [given])]
+
+
+def unpacked(body: dict[str, Any], packed: Callable[[list[float]], Any]) -> dict[str, Any]:
+    """In figures, or as a server packs that cannot."""
+    is_packed = body.get("encoding_format") == "base64"
+    return {"data": [{"embedding": packed(row) if is_packed else row} for row in rows_of(body)]}
+
+
+TOO_MANY: dict[str, tuple[int, int, Any]] = {
+    "TEI": (7, 422, {"message": "batch size 10 > maximum allowed batch size 7", "type": "Validation"}),
+    "a proxy": (5, 413, b"<html>413 Request Entity Too Large</html>"),
+    "DashScope": (4, 400, {"error": {"message": "batch size is invalid, it should not be larger than 4.: input"}}),
+    "Cohere": (3, 400, {"message": "invalid request: total number of texts must be at most 3"}),
+    "one at a time": (1, 400, {"error": {"message": "only one input is supported at a time"}}),
+}
+
+
+@pytest.mark.fault("denied", tried="requests of more texts than an endpoint takes, in its own words", count=5)
+@pytest.mark.parametrize("name", TOO_MANY)
+def test_fewer_texts_are_sent_where_an_endpoint_takes_no_more(name: str) -> None:
+    most, status, said = TOO_MANY[name]
+    server = ChatServer(
+        vectors=lambda body: Raw(status, said) if len(rows_of(body)) > most else unpacked(body, packed_vector)
+    )
+    texts = [f"text {n}" for n in range(10)]
+    with server.running():
+        found = endpoint(EmbeddingsServer(url=server.url), concurrency=1).embed(texts)
+    np.testing.assert_array_equal(found, np.array([vector_of(text) for text in texts], np.float32))
+    assert server.calls == 1 + math.ceil(10 / most), "it is learnt once"
+
+
+def test_a_text_goes_without_a_list_where_none_is_taken() -> None:
+    said = {"detail": [{"loc": ["body", "input"], "msg": "Input should be a valid string"}]}
+    server = ChatServer(
+        vectors=lambda body: Raw(422, said) if isinstance(body["input"], list) else unpacked(body, packed_vector)
+    )
+    with server.running():
+        found = endpoint(EmbeddingsServer(url=server.url), concurrency=1).embed(["x", "y"])
+    np.testing.assert_array_equal(found, np.array([vector_of("x"), vector_of("y")], np.float32))
+
+
+@pytest.mark.fault("vectors", tried="packed vectors of endpoints that pack nothing, or in 64 bits", count=3)
+@pytest.mark.parametrize(
+    "packed",
+    [lambda row: None, lambda row: "", lambda row: base64.b64encode(struct.pack(f"<{len(row)}d", *row)).decode()],
+)
+def test_what_is_packed_badly_is_asked_for_in_figures(packed: Callable[[list[float]], Any]) -> None:
+    server = ChatServer(vectors=lambda body: unpacked(body, lambda row: packed([number / 3 for number in row])))
+    with server.running():
+        found = endpoint(EmbeddingsServer(url=server.url)).embed(["x", "y"])
+    np.testing.assert_array_equal(found, np.array([vector_of("x"), vector_of("y")], np.float32))
+    assert server.calls == 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda rows: {"data": [{"index": None, "embedding": row} for row in rows]},
+        lambda rows: {"data": [{"embedding": [row]} for row in rows]},
+        lambda rows: {"data": rows},
+        lambda rows: {"embeddings": rows},
+        lambda rows: {"embeddings": {"float": rows}},
+        lambda rows: rows,
+    ],
+)
+def test_vectors_in_order_are_read_wherever_they_stand(reply: Callable[[list[Any]], Any]) -> None:
+    with ChatServer(vectors=lambda body: reply(rows_of(body))).running() as server:
+        found = endpoint(EmbeddingsServer(url=server.url)).embed(["x", "y"])
+    np.testing.assert_array_equal(found, np.array([vector_of("x"), vector_of("y")], np.float32))
+
+
+def test_dimensions_that_are_not_heeded_are_told(served: EmbeddingsServer) -> None:
+    served.change = lambda reply: _swap(reply, embedding=vector_of("x"))
+    with pytest.raises(EmbeddingError, match="dimensions = 5 is not heeded: its vectors have 12"):
+        endpoint(served, dimensions=5).embed(["x"])
+
+
 @pytest.mark.parametrize("packed", ["AAAA", "?", "AACAPwAA", "AADAfwAAgD8="])
 def test_a_packed_vector_that_is_none_is_refused(served: EmbeddingsServer, packed: str) -> None:
     served.change = lambda reply: {**reply, "data": [{"index": 0, "embedding": packed}]}
@@ -267,6 +350,10 @@ def test_the_key_comes_from_its_variable_and_goes_to_no_error(
     with pytest.raises(EmbeddingError, match="HTTP 401: the key •••• is not known") as caught:
         endpoint(served, key_variable="MY_KEY").embed(["x"])
     assert "canary" not in repr(caught.value) + endpoint(served, key_variable="MY_KEY").identity
+    for body in ('{"error": {"message": "canary-1234 is no key"}}', '{"canary-1234": 1}', "<p>canary-1234"):
+        served.script = [(200, {}, body)]
+        with pytest.raises(EmbeddingError, match="••••"):
+            endpoint(served, key_variable="MY_KEY").embed(["x"])
     monkeypatch.setenv("MY_KEY", " ")
     with pytest.raises(EmbeddingError, match="needs its key in the variable MY_KEY, which is not set"):
         endpoint(served, key_variable="MY_KEY")
@@ -318,7 +405,7 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: {**reply, "data": reply["data"][1:]}, "gave 1 vectors for 2 texts"),
         (lambda reply: {**reply, "data": [*reply["data"], reply["data"][0]]}, "gave 3 vectors for 2 texts"),
         (lambda reply: {**reply, "data": []}, "gave 0 vectors for 2 texts"),
-        (lambda reply: {"error": "quota"}, "it has no list of vectors in `data`"),
+        (lambda reply: {"error": "quota"}, "the response reports an error: quota"),
         (lambda reply: _swap(reply, index=1), "numbered its vectors"),
         (lambda reply: _swap(reply, index=None), "numbered its vectors"),
         (lambda reply: _swap(reply, index="x" * 10**6), r"numbered its vectors \['x{70,80}…, not 0 to 1$"),
@@ -343,7 +430,7 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: {**reply, "data": [1, 2]}, "it has no list of vectors in `data`"),
         (lambda reply: '{"data": [' + "[]," * 9999 + "[]]}", "it is more than one vector a text"),
         (lambda reply: "[", "gave a reply that cannot be read: it is not JSON"),
-        (lambda reply: "[" * 900 + "]" * 900, "gave a reply that cannot be read"),
+        (lambda reply: "[" * 900 + "]" * 900, "gave 1 vectors for 2 texts"),
         (lambda reply: "", "gave a reply that cannot be read: it is not JSON"),
         (lambda reply: "<html>busy</html>", "gave a reply that cannot be read: it is not JSON"),
     ],

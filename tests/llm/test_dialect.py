@@ -51,11 +51,22 @@ REFUSALS = [
     ("json_schema", has_schema, 500, {"error": {"message": "Unsupported schema keyword: additionalProperties"}}),
     ("json_schema", has_schema, 400, {"error": {"message": "This response_format type is unavailable now"}}),
     ("json_schema", has_schema, 404, {"error": {"code": 404, "message": "No endpoints found that can handle this."}}),
+    ("json_schema", has_schema, 400, {"error": {"message": "Unable to generate parser for this template."}}),
+    ("json_schema", has_schema, 200, {"error": {"message": "response_format is not known", "type": "invalid"}}),
+    ("temperature", lambda b: "temperature" in b, 200, {"error": {"message": "temperature: no such parameter"}}),
+    ("seed", lambda b: "seed" in b, 422, {"error": {"message": "invalid input error", "details": [
+        {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}}),
+    ("system", has_system, 500, {"error": {"message": "{{ raise_exception('System role not supported') }}"}}),
+    ("system", has_system, 500, {"error": "template: :3:12: at <.System>: system role not supported"}),
+    ("system", has_system, 400, {"message": "Expected last role User or Tool (or Assistant with prefix True) for "
+                                            "serving but got system", "type": "invalid_request_message_order"}),
+    ("system", has_system, 422, {"detail": [{"type": "literal_error", "loc": ["body", "messages", 0, "role"],
+                                             "msg": "Input should be 'user' or 'assistant'"}]}),
 ]  # fmt: skip
 
 
 @pytest.mark.fault(
-    "denied", tried="a parameter, a role or a shape that the endpoint refuses, in its own words", count=13
+    "denied", tried="a parameter, a role or a shape that the endpoint refuses, in its own words", count=21
 )
 @pytest.mark.parametrize(("name", "is_refused", "status", "error"), REFUSALS)
 def test_what_is_refused_is_left_out_from_then_on(name: str, is_refused: Any, status: int, error: Any) -> None:
@@ -140,6 +151,23 @@ def test_twenty_unusable_replies_end_the_asking(content: str, advice: str) -> No
     assert "none of its first 20 replies could be used" in str(raised.value)
     assert advice in str(raised.value)
     assert ".;" not in str(raised.value), "what the model said ends no sentence of ours"
+
+
+def test_refusals_of_every_prompt_end_the_asking_though_they_are_no_replies() -> None:
+    filtered = Raw(400, {"error": {"code": "content_filter", "message": "The prompt triggered the content filter."}})
+    with scripted(filtered).running() as server, pytest.raises(RepliesUnusable, match="name another model"):
+        ask(server, [f"text {n}" for n in range(200)])
+    assert server.calls == 20
+
+
+@pytest.mark.fault("denied", tried="a reply that the endpoint itself could not read as what was asked for", count=6)
+def test_a_reply_that_the_endpoint_could_not_read_is_asked_for_once_more() -> None:
+    failed = Raw(400, {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed"}})
+    replies: list[Any] = [GOOD, failed, GOOD, GOOD, failed, GOOD, GOOD, GOOD]
+    with scripted(*replies).running() as server:
+        found = ask(server, [f"text {n}" for n in range(6)], concurrency=1)
+    assert [one.status for one in found] == [Status.OK] * 6
+    assert has_schema(server.requests[-1].body), "one slip does not leave the schema"
 
 
 @pytest.mark.parametrize(("content", "advice"), [("Certainly!", "name another model"), ("!length", "raise max_tokens")])
@@ -232,7 +260,7 @@ FENCED = f"```json\n{PLAIN}\n```"
 FINAL = '<|channel|>analysis<|message|>{"verdict": "no"}<|end|><|start|>assistant<|channel|>final'
 
 
-@pytest.mark.fault("garbage", tried="what stands about a reply, and words in capitals", count=21)
+@pytest.mark.fault("garbage", tried="what stands about a reply, and words in capitals", count=28)
 @pytest.mark.parametrize(
     "text",
     [
@@ -244,7 +272,9 @@ FINAL = '<|channel|>analysis<|message|>{"verdict": "no"}<|end|><|start|>assistan
         f"~~~json\n{PLAIN}\n~~~", f"\ufeff{PLAIN}", f"<seed:think>no</seed:think>{PLAIN}",
         f"<|begin_of_thought|>no<|end_of_thought|>\n<|begin_of_solution|>{PLAIN}<|end_of_solution|>",
         f"<think>no</think>\n<answer>\n{PLAIN}\n</answer>", PLAIN.replace("yes", "Yes."),
-        PLAIN.replace("yes", "**Yes**"),
+        PLAIN.replace("yes", "**Yes**"), f"{PLAIN}<|im_end|>", f"{PLAIN}\n</s>", f"{FENCED}<end_of_turn>\n",
+        f"\u200b{PLAIN}", f"<think>no</think>\n<think>{{</think>\n{PLAIN}", f"<reflection>no</reflection>{PLAIN}",
+        f"{FENCED}\nSo it is:\n{FENCED}",
     ],
 )  # fmt: skip
 def test_what_stands_about_a_reply_is_taken_off(text: str) -> None:

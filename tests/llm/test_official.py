@@ -57,6 +57,22 @@ def test_deployments_of_azure_are_asked(table: dict[str, Any], monkeypatch: pyte
     assert "authorization" not in served.headers
 
 
+def test_its_newer_protocol_has_no_deployments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with ChatServer().running() as server:
+        known = {"base_url": f"{root(server)}/openai/v1", "api_version": "preview", "key_variable": "TEST_KEY"}
+        (found,) = ask(server, ["x"], **known)
+    assert found.status is Status.OK
+    assert server.requests[0].path == "/openai/v1/chat/completions?api-version=preview"
+
+
+@pytest.mark.parametrize("path", ["", "/api", "/api/chat"])
+def test_an_address_without_its_version_is_told_with_one(path: str) -> None:
+    server = ChatServer(answer=lambda body: Raw(404, b"404 page not found"))
+    with server.running(), pytest.raises(ProviderRefused, match=rf"most end with /v1, as {root(server)}/v1"):
+        ask(server, ["x"], base_url=f"{root(server)}{path}")
+
+
 def test_headers_query_organization_and_project_are_sent_with_secrets_by_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

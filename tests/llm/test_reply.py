@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.llm.errors import Fault
 from ragbench.llm.reply import MAX_DEPTH, MalformedError, parse_envelope, read
 from tests.llm.llm_shapes import Grade
 
@@ -62,6 +63,38 @@ def test_only_whole_numbers_are_counts_of_tokens(value: Any) -> None:
     assert (found.input_tokens, found.output_tokens) == (None, 0)
     assert parse_envelope(envelope(usage={"prompt_tokens": 7})).input_tokens == 7
     assert parse_envelope(envelope(usage="many")).input_tokens is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": [{"type": "thinking", "text": "no"}, {"text": "yes"}]},
+        {"content": None, "tool_calls": [{"function": {"arguments": "yes"}}]},
+    ],
+)
+def test_the_text_is_where_servers_put_it(message: dict[str, Any]) -> None:
+    assert parse_envelope(json.dumps({"choices": [{"message": message}]}).encode()).text == "yes"
+
+
+def test_arguments_that_were_read_already_are_json() -> None:
+    message = {"tool_calls": [{"function": {"arguments": {"grade": 0.5}}}]}
+    assert read(parse_envelope(json.dumps({"choices": [{"message": message}]}).encode()).text, Grade).grade == 0.5
+
+
+@pytest.mark.fault("garbage", tried="good responses that hold a complaint, a page or a stream", count=5)
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html><title>Sign in</title></html>", "it begins with <html><title>Sign in.*look at `base_url`"),
+        (b'data: {"choices": []}', "it begins with data: "),
+        (b'{"detail": "the model warms up"}', "no choices: .*the model warms up"),
+        (b'{"choices": null, "base_resp": {"status_msg": "insufficient balance"}}', "insufficient balance"),
+        (b'{"success": false, "message": "no such token"}', "reports an error: no such token"),
+    ],
+)
+def test_what_is_no_reply_says_what_it_is(body: bytes, said: str) -> None:
+    with pytest.raises(Fault, match=said):
+        parse_envelope(body)
 
 
 def test_what_no_database_stores_is_replaced() -> None:

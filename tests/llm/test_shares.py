@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 def shared(store: Store, endpoint: str, ceiling: int = 8, rate: float | None = None) -> SharedLimiter:
     """A limiter as one process of a run has it."""
-    return SharedLimiter(ceiling, rate, accounts=DatabaseJournal(store.engine).accounts(), endpoint=endpoint)
+    return SharedLimiter((ceiling, rate, None), DatabaseJournal(store.engine).accounts(), endpoint)
 
 
 async def use(limiter: Limiter, calls: int, seconds: float, running: list[int]) -> None:

@@ -158,7 +158,13 @@ CASES: dict[str, Case] = {
         JUDGE,
         judge("redirect"),
     ),
-    "HTML for ever": Case(in_a_row("the response is not JSON"), JUDGED, JUDGE, judge("html")),
+    "HTML for ever": Case(
+        f"{WHO} refuses all calls: the response is not JSON, it begins with <html><body>score: 5</body></html>; look "
+        "at `base_url`",
+        JUDGED,
+        JUDGE,
+        judge("html"),
+    ),
     "a model that hangs": Case(
         in_a_row("no whole response within 0.2 s (timeout_seconds)"),
         JUDGED,

@@ -1,8 +1,9 @@
 """Answers written for the rule of refusals: what an assistant says of a knowledge base, by whether it refuses.
 
-None is of a model or of a data set. Every answer stands alone, as a reader would get it. They came in two batches, each
-written before the rule had seen it: of the first the rule told 62 of 69 refusals and took 5 of 69 answers for one, of
-the second 33 of 41 and 2 of 25; then what it had missed was mended. So they hold the rule, and do not measure it.
+None is of a model or of a data set. Every answer stands alone, as a reader would get it. They came in four batches,
+each written before the rule had seen it: of the first the rule told 62 of 69 refusals and took 5 of 69 answers for one,
+of the second 33 of 41 and 2 of 25, of the third 84 of 100 and 11 of 106, of the fourth 31 of 38 and 3 of 37; then what
+it had missed was mended, where a rule can tell. So they hold the rule, and do not measure it.
 """
 
 from __future__ import annotations
@@ -73,6 +74,56 @@ RUSSIAN_REFUSALS = """
 Документ не уточняет, нужно ли приносить оригинал.
 Не представляется возможным определить размер выплаты.
 Пожалуйста, уточните вопрос: в базе знаний нет подходящей информации.
+К сожалению, в предоставленных документах нет информации о часах работы.
+Я не знаю.
+Не знаю.
+В тексте об этом не говорится.
+В контексте не указано, сколько длится выдача.
+Информация отсутствует.
+Извините, я не могу ответить на этот вопрос.
+Ответ на вопрос в предоставленном контексте отсутствует.
+На основании предоставленных материалов определить срок невозможно.
+Недостаточно информации для ответа.
+Не удалось найти ответ в базе знаний.
+У меня нет информации по этому вопросу.
+Не могу найти эту информацию.
+По данному вопросу информации в документах не найдено.
+Мне об этом ничего не известно.
+Документы не содержат сведений о штрафах.
+В предоставленных фрагментах ничего не сказано о штрафе.
+Этот вопрос не освещён в предоставленных материалах.
+Эта информация не представлена в контексте.
+Ответа на этот вопрос в статье нет.
+Из текста неясно, какой штраф.
+Невозможно определить по данному контексту.
+В документах говорится о парковке, но не упоминаются часы работы.
+Точной информации о сроках в документах нет.
+Как языковая модель, я не имею доступа к актуальным данным.
+Ответ не найден.
+Пожалуйста, уточните вопрос: в материалах этого нет.
+Я не располагаю такими данными.
+К сожалению, я не нашёл ответа на ваш вопрос. Обратитесь в поддержку.
+Контекст не содержит ответа.
+Данных недостаточно.
+В приведённом тексте сведений о стоимости не содержится.
+Я не могу помочь с этим вопросом.
+Сложно сказать, в источниках об этом нет.
+Вопрос не относится к предоставленным документам.
+В найденных отрывках речь идёт о парковке, но часы работы не указаны.
+Из предоставленных материалов невозможно понять, какой штраф.
+К сожалению, данных об этом нет.
+Эта тема в документах не раскрыта.
+Не могу ответить: контекст не содержит нужных сведений.
+Мне не удалось найти сведения о сроке.
+Об этом в тексте ни слова.
+Ответить на этот вопрос по имеющимся данным нельзя.
+В источниках отсутствует ответ на вопрос.
+Мне нужно больше информации, чтобы ответить.
+Данный вопрос не связан с предоставленным контекстом.
+В базе знаний ничего не нашлось.
+Не нашёл ответа.
+Прошу прощения, но у меня нет доступа к этим данным.
+К сожалению, мне это неизвестно.
 """.strip().splitlines()
 
 RUSSIAN_ANSWERS = """
@@ -134,6 +185,64 @@ RUSSIAN_ANSWERS = """
 Правила не запрещают приносить свой обед.
 Источников в реферате должно быть не меньше десяти, текст не короче 15 страниц.
 Узнать пароль у сотрудников нельзя, его меняют сами.
+Нет, срок не ограничен.
+Нет, продлить нельзя.
+Срок не ограничен.
+Ограничений нет.
+Штрафа нет.
+Данные не передаются третьим лицам.
+Нельзя брать больше пяти книг.
+Невозможно продлить выдачу через сайт: приходите в отдел.
+К сожалению, библиотека закрыта по понедельникам.
+Не позднее 14 дней.
+Не требуется.
+Неизвестные авторы записаны в конце каталога.
+Информация о штрафах размещена на сайте: 5 рублей в день.
+Для записи нужны паспорт и фотография.
+Обратитесь в отдел кадров с заявлением.
+Укажите номер билета в заявлении.
+Без паспорта записаться нельзя.
+В документе нет подписи директора, поэтому он недействителен.
+Срок выдачи 14 дней. О продлении в документах не сказано.
+Хотя точная дата не указана, библиотека открылась в 1950 году.
+Студент не может сдать экзамен без зачётки.
+В общежитии нет парковки.
+Сведения о доходах не требуются.
+Эта информация не является секретной.
+Договор не содержит обязательных платежей.
+Если вы не знаете номер билета, спросите в отделе.
+Вопросы без ответа считаются неверными.
+Ответ «не знаю» даёт 0 баллов.
+Отсутствие данных в поле означает ноль.
+Исследование не нашло доказательств пользы витамина C.
+В анкете нет вопросов о доходах.
+Вам ничего не нужно доплачивать.
+Нет, в тарифе этого нет: услуга платная.
+Не работает по воскресеньям.
+Ничего не нужно.
+Невозможно.
+Правила не запрещают фотографировать.
+Правила не ограничивают число книг.
+По правилам не указанные в билете книги не выдаются.
+Извините, библиотека закрыта.
+Нет ограничений на число книг.
+Вопрос не относится к экзамену: это зачёт.
+Не связанные с учёбой вопросы решает комендант.
+В договоре говорится о сроке, но не о цене: цена 5 рублей.
+В правилах описан порядок записи, а документы не требуются.
+Не указанные в заявлении предметы не зачитываются.
+Мне этот адрес известен: ул. Мира, 5.
+Вопросы без ответа оставьте пустыми.
+Если данных недостаточно, система выдаёт ошибку 404.
+Нет, документы не нужны.
+Документы не возвращаются.
+Справка не нужна.
+Нет, не надо.
+К сожалению, нет.
+Увы, нельзя.
+Хотя в правилах штраф не указан, его берут: 5 рублей в день.
+Пока не известно, сколько мест, запись открыта до 5 мая.
+Срок не указан в билете, он равен 14 дням.
 """.strip().splitlines()
 
 ENGLISH_REFUSALS = """
@@ -182,6 +291,79 @@ Information not available.
 Data not provided.
 Cannot be determined.
 Can't say based on this text.
+I'm sorry, but the provided documents don't contain any information about the opening hours.
+The answer is not in the context.
+There is no mention of a late fee in the documents.
+No information available.
+Not stated.
+Not specified in the provided context.
+I don't have enough information to answer that.
+I do not know.
+I have no information on this topic.
+The context provided does not specify the loan period.
+Based on the given context, I cannot answer this question.
+Unfortunately, I couldn't find anything about that in the knowledge base.
+This information isn't available in the retrieved passages.
+The question can't be answered from the passages.
+I cannot find the answer in the documents you gave me.
+As an AI language model, I don't have access to real-time data.
+I'm afraid I can't tell from the text.
+The text says nothing about fines.
+None of the passages mention the loan period.
+It is not possible to say how long a loan lasts.
+The passages do not say how long a loan lasts, so I cannot answer.
+Insufficient information.
+Cannot be determined from the given information.
+NA
+I was unable to find a definitive answer in the sources.
+My knowledge base doesn't cover this.
+The documents are silent on this point.
+I would need more context to answer.
+Could you please provide more details? The passages do not cover this topic.
+Hmm, I don't see that in the documents.
+That's outside the scope of the documents I was given.
+There isn't enough context to determine the fee.
+The opening hours are not mentioned in the provided text.
+We don't have that information.
+Nothing in the context answers this.
+**I don't know.**
+I don't know
+Answer: I don't know.
+The given passages discuss parking and loans, but they do not mention the opening hours.
+While the passages describe the parking area, they do not provide the opening hours.
+Can't answer.
+I am not able to provide an answer based on the context.
+The document does not appear to mention the fine.
+It isn't stated.
+I could not locate this information.
+I neither have the exact amount nor can I confirm the year.
+The retrieved documents are not relevant to the question.
+The provided context is not relevant to the question asked.
+No context was provided.
+I apologize, but I cannot provide an answer to that.
+I'm unable to answer this question with the information given.
+The information needed to answer this question is not in the passages.
+No, the passages do not tell.
+Sorry, no data.
+The supplied documents contain no details on parking fees.
+The excerpts talk about loans and fines, yet they do not state when the library opens.
+Although the pages describe the loan desk, they don't mention its opening hours.
+I wasn't able to find this in the provided sources.
+That detail isn't included in the passages I have.
+The passages aren't relevant to your question.
+I have insufficient information to respond.
+You'd have to ask the library; the passages don't say.
+It's not clear from the context how long a loan lasts.
+Nothing relevant was retrieved.
+Regrettably, the material at hand is silent about it.
+The context gives no indication of the fee.
+I need more information to answer this question.
+There is insufficient evidence in the passages to say.
+The exact date is not provided in the context.
+I don't see any mention of a fee.
+Context does not contain the answer.
+This can't be answered with the given documents.
+No mention of this in the passages.
 """.strip().splitlines()
 
 ENGLISH_ANSWERS = """
@@ -221,4 +403,83 @@ The source code is not published.
 There is no evidence requirement for small claims.
 Data about visitors are not kept.
 The passage to the annex is closed, use the north door.
+There is no limit on the number of loans.
+No.
+No, the loan period is 14 days.
+No, you can't park there.
+None of the branches opens on Sunday.
+You cannot borrow more than five books.
+The library does not charge a fine.
+There is no fine.
+There is no fee for the first 14 days.
+No information is collected about visitors.
+We do not share your data with third parties.
+The form does not require a signature.
+The contract does not specify a maximum; so any amount is allowed: up to 100 books were lent in 2020.
+Sorry, the library is closed on Mondays.
+Unfortunately, the library is closed on Mondays.
+The applicant must provide information about income.
+It is not possible to renew a loan online; go to the desk.
+You cannot find the catalogue on paper any more: it is online.
+Unknown authors are listed under "Anon".
+Contexts are passed as a list of strings.
+If you do not know your card number, ask at the desk.
+I don't know of a better library than this one, it opens at 8:00.
+Nothing has to be paid.
+The answer is no.
+Not before 8:00.
+Not available on Sundays.
+Not required.
+No data is lost when the server restarts.
+Data that is missing is treated as zero.
+The function returns None if the key is not found.
+The error "not found" means that the file does not exist.
+Information about the fine is found on page 3: it is 5 a day.
+You need to provide your passport and a photo.
+Please provide your card at the desk; it opens at 8:00.
+Without a card you cannot borrow books.
+The library cannot provide photocopies of rare books.
+He was unable to answer the judge's question.
+The survey has no questions about income.
+The document was not signed.
+The text is not protected by copyright.
+The loan lasts 14 days. The passages do not mention renewals.
+The loan period is 14 days, although the documents do not state whether it can be extended.
+While the context does not give an exact date, it states that the library opened in 1950.
+Access to the archive is not possible for visitors.
+The company does not disclose segment data because it has one segment.
+The study found no evidence that vitamin C prevents colds.
+The patient has no information about allergies in the chart before 2019; from 2019 on penicillin is listed.
+No restrictions.
+There is no information desk on the second floor; ask on the first.
+No documents are needed.
+The documents do not need to be translated.
+The context manager does not close the file in that case.
+No answer is required from the tenant.
+The policy does not cover water damage.
+The policy does not mention a limit, which means that cover is unlimited.
+Your plan does not include roaming.
+The agreement contains no penalty clause.
+The article does not apply to minors.
+Materials are not included in the price.
+The text mentions the fee, and it does not say 5 but 6 a day.
+The form mentions a deadline, but it does not give extra days: 1 May is final.
+The report describes the fund, and its costs are not included in the price.
+Although the rules mention a fine, it is not charged to children.
+The policy document covers fire, but it does not cover flood.
+Documents that are missing must be sent by 1 May.
+The data in the table is not part of the report's total of 5.
+I need more records than the three per day that the plan allows, so take plan B.
+The passage was not part of the first edition.
+There isn't enough room to park a bus.
+Irrelevant documents are removed before the search.
+It was not signed.
+It isn't allowed.
+It is not provided free of charge: it costs 5.
+The context window is not enough to hold the book.
+Loans are not related to fines.
+No, it doesn't.
+You do not need an ID.
+The fee isn't stated on the ticket; it is 5.
+No fee is mentioned on the ticket, it is 5 a day.
 """.strip().splitlines()

@@ -92,7 +92,7 @@ def filled_in(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 MOST_AT_ONCE = 4096
 """Calls in flight that any endpoint may be asked for."""
-_PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank)/?$")
+_PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank|responses|models)/?$")
 """What the client puts behind an address by itself; people copy it along."""
 
 
@@ -211,17 +211,8 @@ class WebSettings(Patience):
         if self.client is not None:
             if ":" not in self.client:
                 raise ValueError(f"client = {self.client!r}: write it as module:name")
-            other = (
-                "base_url",
-                "key_variable",
-                "headers",
-                "query",
-                "api_version",
-                "organization",
-                "project",
-                "ca_file",
-            )
-            if both := [name for name in other if getattr(self, name)]:
+            its = ("base_url", "key_variable", "headers", "query", "api_version", "organization", "project", "ca_file")
+            if both := [name for name in its if getattr(self, name)]:
                 raise ValueError(f"{both[0]} goes with an address, and a client has its own: give it to the client")
         return self
 

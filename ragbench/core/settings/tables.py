@@ -145,7 +145,8 @@ class ChunkTable(Table):
     title: str | None = Field(default=None, description="column of its title; not set: there is none")
     embedding: str | None = Field(default="embedding", description="column of its vector")
     collection: str | None = Field(
-        default=None, description="of a table of LangChain's that holds several collections, the name of the one"
+        default=None,
+        description="of a table of LangChain's or of Open WebUI's with several collections, the name of the one",
     )
 
 

@@ -6,12 +6,13 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.names import meant
-from ragbench.data.cells import decimal, plain, verdict
+from ragbench.data.cells import decimal, missing, plain, verdict
 from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
 from ragbench.data.rows import TABLES, read_rows
 from ragbench.data.vocabulary import Columns as Fields
@@ -150,7 +151,7 @@ _PLAIN = {"yes", "no", "y", "n", "true", "false", "t", "f", "да", "нет"}
 def _classes(*by_rater: Collection[str]) -> dict[str, str]:
     """By label its class: yes or no where both are said and no number from 2 stands beside, and nobody has two other
     words of one language for one of them, as incorrect and irrelevant are; else its plain form."""
-    folded = {label: plain_label(label) for labels in by_rater for label in labels}
+    folded = {label: _plain_number(label) or plain_label(label) for labels in by_rater for label in labels}
     said = {label: "yes" if is_yes else "no" for label in folded if (is_yes := verdict(label)) is not None}
     own = ({folded[label]: said[label] for label in labels if label in said} for labels in by_rater)
     words = (
@@ -160,6 +161,13 @@ def _classes(*by_rater: Collection[str]) -> dict[str, str]:
     is_apart = any(count > 1 for each in words for count in each.values())
     is_of_both = len({*said.values()}) == 2 and not any(map(_is_number, folded.keys() - said.keys()))
     return {**folded, **said} if is_of_both and not is_apart else folded
+
+
+def _plain_number(label: str) -> str:
+    """A number however it is written, 0,5 and 1.0 too; empty for anything else."""
+    with suppress(ValueError):
+        return f"{decimal(label):g}"
+    return ""
 
 
 def _require_common(path: Path, given: Mapping[tuple[Item, str], Any], spelled: Mapping[str, str]) -> None:
@@ -195,12 +203,13 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater", "system")]
     held = {name: classes for name in others if (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
-    alike = [name for name in held if named is None or held[name] & held[named]]
-    if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
+    against = {name: [named] if named not in (None, name) else [*held] for name in held}
+    alike = [name for name in held if any(held[name] & held[other] for other in against[name] if other != name)]
+    if len(alike) == 2:
         return sorted(alike, key=lambda name: name != named)
     value = columns.value if columns.value in table.columns else table.called("value")
     if not set(table.columns) >= {_item(table), value}:
-        named_so = ",".join([*held][:2]) if len(held) > 1 else "COLUMN,COLUMN"
+        named_so = ",".join(alike) or "COLUMN,COLUMN"
         raise DatasetError(
             f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
             f"and value, {OPTIONS}; of a table with a column a rater name these, --raters {named_so}"
@@ -210,7 +219,7 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
 
 def _few(table: Table, column: str) -> set[str]:
     """The classes of a column that may be a rater's; none where it holds many values, or texts."""
-    cells = {plain_label(str(row[column])) for row in table.rows if row.get(column) is not None} - {""}
+    cells = {plain_label(str(row[column])) for row in table.rows if not missing(row.get(column))} - {""}
     if len(cells) > MOST_CLASSES or any(len(cell) > LONGEST_CLASS for cell in cells):
         return set()
     return set(_classes(cells).values())
@@ -319,7 +328,12 @@ class Table:
     def read(cls, path: Path) -> Table:
         """A table as `ragbench.data.rows` reads it. Raises DatasetError for what cannot be read, or no rows."""
         placed_rows = [
-            (place, row) for place, row in read_rows(path, keep_empty=True) if not all(map(_blank, row.values()))
+            (
+                place,
+                {**row, **{name: cell for own in row.values() if isinstance(own, dict) for name, cell in own.items()}},
+            )
+            for place, row in read_rows(path, keep_empty=True)
+            if not all(map(_blank, row.values()))
         ]
         if not placed_rows:
             raise DatasetError(f"{path}: holds no rows; a header and at least one row are expected")
@@ -438,7 +452,7 @@ def _blank(cell: Any) -> bool:
 
 
 def _label(cell: Any, place: str) -> str | None:
-    if _blank(cell):
+    if _blank(cell) or missing(cell):
         return None
     if isinstance(cell, list | dict):
         raise DatasetError(f"{place} = {cut(cell)}: a text or a number is expected")

@@ -32,12 +32,15 @@ PRIMARY = "answer_correctness_rating"
 KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 
-class Tier2Request(Draws):
-    """What is answered and measured, by whom, and how sure one wants to be of it."""
+class Answering(Draws):
+    """What is answered and measured, by whom, and how sure one wants to be of it.
 
-    reads: ClassVar[Reads] = "writers"
+    usual, foremost: the metrics where none is named, and the primary one of them.
+    """
 
     writes: ClassVar[bool] = True
+    usual: ClassVar[tuple[str, ...]]
+    foremost: ClassVar[str]
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
@@ -49,6 +52,24 @@ class Tier2Request(Draws):
     tolerance: requests.Tolerance = None
     quorum: requests.Quorum = None
     embedder: requests.Embedder = ""
+
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics; those of the specification where none is named."""
+        return answer_scores.chosen(self.metrics, self.usual)
+
+    @property
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too where single questions have it."""
+        return leading(self.primary, self.chosen, self.foremost)
+
+
+class Tier2Request(Answering):
+    """Of answers from the ideal context."""
+
+    reads: ClassVar[Reads] = "writers"
+    usual, foremost = METRICS, PRIMARY
+
     repeats: requests.Repeats = 2
     context: Literal["ideal", "none"] = Field(
         "ideal", description='"ideal": all relevant passages; "none": no passage at all'
@@ -68,16 +89,6 @@ class Tier2Request(Draws):
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Ideal contexts, if answers are written from them."""
         return (Needed.of(Need.RELEVANT if self.context == "ideal" else Need.QUESTIONS),)
-
-    @cached_property
-    def chosen(self) -> tuple[Metric, ...]:
-        """The metrics; those of the specification where none is named."""
-        return answer_scores.chosen(self.metrics, METRICS)
-
-    @property
-    def leading(self) -> Metric:
-        """The primary metric, by which slices are compared too where single questions have it."""
-        return leading(self.primary, self.chosen, PRIMARY)
 
 
 @dataclass

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +13,6 @@ from ragbench import stats
 from ragbench.core import stand_ins
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import Evidence, Findings, NamedEstimate
-from ragbench.core.metric import Metric
 from ragbench.core.settings import Settings
 from ragbench.core.types import Piece, Question
 from ragbench.data import doubts_of
@@ -24,12 +22,12 @@ from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
 from ragbench.tiers.answers import answer_scores, decomposition
 from ragbench.tiers.answers.blame import Seen, Standard
 from ragbench.tiers.answers.decomposition import Blaming
-from ragbench.tiers.answers.tier2_generation import described_writers, embedding_stand_ins
+from ragbench.tiers.answers.tier2_generation import Answering, described_writers, embedding_stand_ins
 from ragbench.tiers.answers.written_answers import Answered, Contexts, Own, answered
 from ragbench.tiers.basics import design, requests, withholding
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.findings import Sureness, leading
-from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.basics.requests import tier
 from ragbench.tiers.basics.session import Need, Needed, Session
 from ragbench.tiers.retrieval import reading, timing
 from ragbench.tiers.retrieval.timing import Clock
@@ -177,21 +175,11 @@ PRIMARY = "e2e_score"
 KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
 
 
-class Tier3Request(Draws):
-    """What is asked, answered and measured, by whom, and how sure one wants to be of it."""
+class Tier3Request(Answering):
+    """Of what is found and what is answered from it."""
 
-    writes: ClassVar[bool] = True
+    usual, foremost = METRICS, PRIMARY
 
-    dataset: requests.Dataset = ""
-    systems: requests.Systems = ""
-    baseline: requests.Baseline = ""
-    metrics: requests.AnswerMetrics = ""
-    primary: requests.Primary = ""
-    judges: requests.Judges = ""
-    aggregate: requests.How = None
-    tolerance: requests.Tolerance = None
-    quorum: requests.Quorum = None
-    embedder: requests.Embedder = ""
     k: requests.Depth = 10
     contexts: int = Field(
         5, description="how many of them the answer is written from", ge=1, le=requests.MOST_RETRIEVED
@@ -233,16 +221,6 @@ class Tier3Request(Draws):
         names = parted(self.systems) or settings.systems
         searched = any(settings.retriever(name) for name in names if name in settings.systems)
         return Needed.of(Need.ANSWERABLE), *([Needed.of(Need.PASSAGES)] if searched else [])
-
-    @cached_property
-    def chosen(self) -> tuple[Metric, ...]:
-        """The metrics; those of the specification where none is named."""
-        return answer_scores.chosen(self.metrics, METRICS)
-
-    @property
-    def leading(self) -> Metric:
-        """The primary metric, by which slices are compared too where single questions have it."""
-        return leading(self.primary, self.chosen, PRIMARY)
 
     @property
     def blaming(self) -> Blaming:

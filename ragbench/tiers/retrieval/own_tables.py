@@ -232,7 +232,8 @@ def _of_table(
             found[setting] = min(legal, key=lambda name: order.get(vocabulary.key(name), len(order)))
     if vectors := [name for name, kind in columns.items() if holds_vectors(kind)]:
         found["embedding"] = min(
-            vectors, key=lambda name: (vocabulary.key(name) not in _VECTORS, "[]" in columns[name])
+            vectors,
+            key=lambda name: (vocabulary.key(name) not in _VECTORS, "[]" in columns[name], "sparse" in columns[name]),
         )
     return found if "id" in found and found.keys() & {"text", "question"} else None
 

@@ -30,6 +30,7 @@ SHORT = {
     "commas, no header": "q1,Q0,b,1,3.0,t\nq1,Q0,a,2,2.0,t\n",
     "tabs, blanks in a tag": "q1\tQ0\tb\t1\t3.0\tmy tag\nq1\tQ0\ta\t2\t2.0\tmy tag\n",
     "a number of its own beside the name": "qid,docid,docno,rank,score,query\nq1,7,b,0,3.0,b?\nq1,9,a,1,2.0,b?\n",
+    "an object a query": '{"qid": "q1", "results": [{"docid": "b", "score": 3}, {"docid": "a", "score": 2}]}\n',
     "dictionary": '{"q1": {"a": 2.0, "b": 3}}',
     "numbers as texts": '{"q1": {"a": "2.5", "b": "3"}}',
     "objects": '{"q1": [{"docid": "a", "score": 2.0}, {"docid": "b", "score": 3}]}',
@@ -264,3 +265,10 @@ def test_a_table_with_grades_in_words_is_told_what_is_wrong(tmp_path: Path) -> N
 def test_figures_of_BEIR_and_MTEB_are_no_run(tmp_path: Path, text: str) -> None:
     with pytest.raises(DatasetError, match="BEIR or MTEB computed: `ragbench trec QRELS RUN` reads"):
         trec.read_run(written(tmp_path, "r.json", text))
+
+
+def test_names_that_pandas_made_numbers_are_whole(tmp_path: Path) -> None:
+    run = written(tmp_path, "run.csv", "query_id,doc_id,score\n1.0,11.0,2\n1.0,12.0,1\n")
+    assert {name: own.documents.to_pylist() for name, own in trec.read_run(run).queries.items()} == {"1": ["11", "12"]}
+    versions = written(tmp_path, "v.csv", "query_id,doc_id,score\n1,1.0,2\n1,1.5,1\n")
+    assert trec.read_run(versions).queries["1"].documents.to_pylist() == ["1.0", "1.5"]

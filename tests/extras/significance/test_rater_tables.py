@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from ragbench import stats
 from ragbench.__main__ import application
+from ragbench.data.rows import marked, read_rows
 
 Write = Callable[[pandas.DataFrame, Path], None]
 
@@ -237,6 +238,29 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         path.parent.mkdir()
         path.write_text(f"id,mrr\n1,{number}\n2,0\n3,{number}\n", encoding="utf-8")
     assert f"{paths[1]} − {paths[0]}:" in call("significance", *paths).output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id;human;judge\n1;0,5;0.5\n2;1,0;1\n3;0;0,0\n",
+        "id,human,judge,judge_confidence\n1,1,1,0.4\n2,0,0,0.6\n3,1,1,0.7\n",
+        "id,model,human,judge\n1,gpt,1,1\n2,gpt,0,0\n3,gpt,1,1\n",
+        "id,human_label,human_comment,judge_label,judge_reason\n1,1,so,1,as\n2,0,so,0,as\n3,1,so,1,as\n",
+        "id,human,judge\n1,1,1\n2,0,0\n3,,nan\n",
+    ],
+)
+def test_columns_of_raters_are_found_beside_others(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    assert both("agree", tmp_path / "a.csv")[1]["statistics"]["cohen_kappa"]["value"] == 1
+    is_alone = "," not in text.splitlines()[0].partition("judge")[2] and "model" not in text and "comment" not in text
+    assert bool(marked([row for _, row in read_rows(tmp_path / "a.csv", keep_empty=True)])) == is_alone
+
+
+def test_ratings_may_stand_in_an_object(tmp_path: Path) -> None:
+    rows = [{"id": name, "labels": {"human": name % 2, "judge": name % 2}} for name in range(4)]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    assert both("agree", tmp_path / "a.json")[1]["statistics"]["cohen_kappa"]["value"] == 1
 
 
 def test_two_words_of_one_rater_for_no_are_two_classes(tmp_path: Path) -> None:

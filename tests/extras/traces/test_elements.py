@@ -20,11 +20,6 @@ from ragbench.data.rows import read_rows
 from ragbench.data.vocabulary import is_content
 from ragbench.extras.traces import files_of_traces
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8).map(normalise),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
-    max_leaves=8,
-)
 NAMES = (
     st.text(max_size=4)
     .map(normalise)
@@ -33,6 +28,11 @@ NAMES = (
             name not in tables.WRAPPERS and not is_content(name) and not tables._ID.search(name)
         )  # a prediction's
     )
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8).map(normalise),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
 )
 OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), min_size=1, max_size=6)
 
