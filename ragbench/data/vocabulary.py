@@ -367,13 +367,12 @@ class Columns:
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
-        left = [own for own in (*CONTENT, "value", "system") if own in self._only - self.read.keys() - {"messages"}]
+        may_be = (*CONTENT, "value", *(["system"] if "response" in self.read else []))
+        left = [own for own in may_be if own in self._only - self.read.keys() - {"messages"}]
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return
-        systems = [
-            name for name in unread if self.unread.get(name) and not (field_of(name) or _NO_TEXT.search(key(name)))
-        ]
+        systems = [n for n in unread if self.unread.get(n) and not (field_of(n) or _NO_TEXT.search(key(n)))]
         if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
             yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
             unread = [name for name in unread if name not in systems]
