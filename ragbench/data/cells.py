@@ -21,6 +21,8 @@ Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
 """Of a cell that is read as Python; JSON has no limit but the file's."""
 MAX_VALUES = 100_000  # a parser's tree takes some hundred times what a value takes in the cell
+LONGEST_CLASS = 30
+"""Letters of the name of a class that people label by."""
 MAX_DEPTH = 8  # a parser recurses, and people's lists are three deep
 _BEYOND = f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it"
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
@@ -343,6 +345,16 @@ def mark(value: Any) -> float | None:
     if not math.isfinite(given):
         raise ValueError("a finite number is expected")
     return given
+
+
+def classed(value: Any) -> float | str | None:
+    """A mark, or a word that may be the name of a class; None for nothing. Raises ValueError for a longer text."""
+    try:
+        return mark(None if missing(value) else value)
+    except ValueError:
+        if len(word := _word(value)) > LONGEST_CLASS:
+            raise
+        return word
 
 
 def given_in(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total, mark, missing
+from ragbench.data.cells import TABLE, classed, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -575,13 +575,14 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
 
 
 def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks or nothing, and each some that another holds."""
-    held: dict[str, set[float | None]] = {}
+    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
+    that another holds."""
+    names = [name for name in rows[0] if name and field_of(name) != "id"]
     with suppress(ValueError):
-        for name in (name for name in rows[0] if name and field_of(name) != "id"):
-            held[name] = {mark(None if missing(row.get(name)) else row[name]) for row in rows} - {None}
+        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
+        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
         others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return [*held] if all(others) else []
+        return names if is_few and all(others) and "system" not in map(field_of, names) else []
     return []
 
 

@@ -453,3 +453,12 @@ def test_files_of_one_row_to_the_same_question_are_of_several_systems(empty: Pat
     for name in "abc":
         (empty / f"{name}.json").write_text(json.dumps({"question": "When?", "answer": name}), encoding="utf-8")
     assert begun(empty) == ["ragbench score a.json b.json c.json"]
+
+
+def test_classes_in_words_of_two_raters_are_ratings(empty: Path) -> None:
+    said = ["верно", "частично", "неверно"]
+    rows = [f"{number},{said[number % 3]},{said[number % 2]}" for number in range(12)]
+    (empty / "marks.csv").write_text("\n".join(["id,Анна,Борис", *rows]), encoding="utf-8")
+    [command] = begun(empty)
+    assert shlex.split(command) == ["ragbench", "agree", "marks.csv", "--raters", "Анна,Борис"]
+    assert "12 items, raters Анна, Борис, nominal scale" in ran(command).stdout
