@@ -442,7 +442,9 @@ def trec(
             seed=seed,
         )
         assessment = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
-    except DatasetError:
+    except DatasetError as error:
+        if str(error).startswith(str(qrels)) and files.told(qrels) == "run":
+            raise DatasetError(f"{error}; it is a run: judgements come first, ragbench trec QRELS RUN") from None
         raise
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

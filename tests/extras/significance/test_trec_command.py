@@ -142,3 +142,9 @@ def test_a_run_none_of_whose_documents_is_judged_is_measured_on_nothing(
     assert done.exit_code == 0, done.output
     [facts] = json.loads((tmp_path / "out.json").read_text())["facts"]["runs"]
     assert (facts["documents"], facts["documents_judged"]) == (2, 1)
+
+
+def test_a_run_before_its_judgements_is_told_so(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
+    assert str(invoke(run, qrels).exception).endswith("it is a run: judgements come first, ragbench trec QRELS RUN")
+    assert "it is a run" not in str(invoke(qrels, qrels).exception)
