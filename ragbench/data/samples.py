@@ -199,7 +199,10 @@ def _read(
             forms.unread.append(f"{ids.paired} × row with an id of its own: it is compared by its question")
             ids.paired = 0
         if labelled[False]:
-            forms.unread.append(f"{column}: {labelled[False]} cells are neither a number nor yes or no, and no labels")
+            may_be = f" (the right answers? --column {shlex.quote(f'reference={column}')})"
+            is_open = not labelled[True] and "reference" not in known.read and "," not in column
+            said = f"{column}: {labelled[False]} cells are neither a number nor yes or no, and no labels"
+            forms.unread.append(f"{said}{may_be if is_open else ''}")
         if labelled[True]:
             forms.labels = f"{column}: people's labels of {labelled[True]} answer{'s' * (labelled[True] != 1)}"
     if not count:

@@ -268,3 +268,13 @@ def test_what_people_said_in_a_program_of_labels_is_read(tmp_path: Path, name: s
     assert [question.text for question in brought.questions] == ["When?"]
     [sample] = read_samples(path, Forms())
     assert (sample.user_input, sample.response, sample.reference, sample.cluster) == ("When?", "At 8", None, None)
+
+
+def test_texts_in_a_column_of_labels_may_be_the_right_answers(bare: Path) -> None:
+    (bare / "t.csv").write_text("question,answer,label\nCapital of France?,Lyon,Paris\n", encoding="utf-8")
+    read_samples(bare / "t.csv", forms := Forms())
+    assert forms.told == [
+        "label: 1 cells are neither a number nor yes or no, and no labels (the right answers? --column reference=label)"
+    ]
+    [sample] = read_samples(bare / "t.csv", Forms(), {"reference": "label"})
+    assert (sample.reference, sample.labels) == ("Paris", None)
