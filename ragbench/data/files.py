@@ -6,6 +6,7 @@ a small packed file cannot fill a disk.
 
 from __future__ import annotations
 
+import ast
 import bz2
 import codecs
 import gzip
@@ -22,6 +23,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -41,6 +43,8 @@ MAX_LINE_BYTES = 2**24
 """Of one line or cell, held while it is read."""
 MAX_ELEMENT = 96 * 2**20
 """Characters of one element of a JSON list, held while it is read."""
+MAX_PRINTED = 2**20
+"""Letters of one line that is read as Python prints an object: its tree takes some hundred times as much memory."""
 MAX_COLUMNS = 10_000
 """Of a table or an object of JSON: each name is held against all that a field may be called."""
 MAX_ROWS = 1_000_000
@@ -284,6 +288,9 @@ def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -
     except RecursionError:
         raise DatasetError(f"{place}: nested too deeply") from None
     except json.JSONDecodeError as error:
+        if text.startswith("{'") and len(text) <= MAX_PRINTED:
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                return ast.literal_eval(text)  # as Python prints a row
         raise DatasetError(f"{place}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except ValueError as error:
         raise DatasetError(f"{place}: {error}") from None

@@ -648,3 +648,16 @@ def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
     assert not forms.told
     (bare / "marks.csv").write_text("question,reference,answer_relevance,answer_cost\nWhen?,8,0.9,0.1\n")
     assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"
+
+
+def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"question": "When?", "answer": "It's 8", "contexts": ["a", None]},
+        {"question": "Who?", "answer": None},
+    ]
+    nested = "{'question': " + "[" * 9_000 + "]" * 9_000 + "}"
+    hostile = ["{'question': __import__('os').getcwd()}", nested]
+    (bare / "a.jsonl").write_text("\n".join([*map(str, rows), *hostile]), encoding="utf-8")
+    found = read_samples(bare / "a.jsonl", forms := Forms())
+    assert [(one.user_input, one.response) for one in found] == [("When?", "It's 8"), ("Who?", None)]
+    assert "2 × line that is not JSON (first: a.jsonl, line 3)" in forms.told[-1]
