@@ -407,7 +407,8 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
 def _command(run: str, dataset: str, called: Mapping[str, str]) -> str:
     """The command of a run, or another one, in which {dataset} stands for the data set's name. called: systems by
     other names than it has."""
-    words = " ".join(called.get(word, word) for word in run.format(dataset=dataset).split(" "))
+    named = (word.split(",") for word in run.format(dataset=dataset).split(" "))
+    words = " ".join(",".join(called.get(name, name) for name in own) for own in named)
     return (
         words
         if run.startswith("ragbench ")

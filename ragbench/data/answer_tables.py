@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,7 +67,10 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
     brought = Brought(chunks=chunks.shelf, questions=questions, notes=notes)
     brought.ratings = rated.shelf
     brought.left_out = forms.left_out.told
-    brought.runs += [f"rag_metrics {LOGGED}"] if not chunks.shelf and logged else []
+    names = [system.replace(",", ";").replace("{", "{{").replace("}", "}}") for system in logged]
+    measured = ",".join(f"{{dataset}}-{name}" for name in names)
+    measured = measured if all(re.fullmatch(r"[\w.-]+", name) for name in names) else shlex.quote(measured)
+    brought.runs += [f"rag_metrics -s {measured}"] if not chunks.shelf and logged else []
     if rated.shelf:
         brought.runs += [*([] if brought.runs else [""]), f"tier_judge{rated.scale(notes)}"]
     if not any(question.relevant for question in questions):

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import ragbench as rb
-from ragbench.data import foreign_sets
+from ragbench.data import answer_tables, foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
@@ -661,3 +661,16 @@ def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
     found = read_samples(bare / "a.jsonl", forms := Forms())
     assert [(one.user_input, one.response) for one in found] == [("When?", "It's 8"), ("Who?", None)]
     assert "2 × line that is not JSON (first: a.jsonl, line 3)" in forms.told[-1]
+
+
+def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None:
+    for names, words in {
+        "gpt llama": "{dataset}-gpt,{dataset}-llama",
+        "a,b {x}": "'{dataset}-a;b,{dataset}-{{x}}'",
+    }.items():
+        rows = [{"question": "When?", "answer": "At 8", "system": name} for name in names.split()]
+        write_lines(bare / "a.jsonl", rows)
+        found, _ = answer_tables.read(bare / "a.jsonl")
+        assert found.runs == [f"rag_metrics -s {words}"]
+    write_lines(bare / "a.jsonl", [{"question": "When?", "answer": "At 8"}])
+    assert answer_tables.read(bare / "a.jsonl")[0].runs == ["rag_metrics -s {dataset}-logged"]
