@@ -187,8 +187,7 @@ CASES: dict[str, Case] = {
     ),
     "a key that the endpoint of vectors refuses": Case(
         "the embedder far (m at {url}) gave no vectors: HTTP 401: bad key; no key was sent: name the variable "
-        "that holds "
-        "it as `key_variable`",
+        "that holds it as `key_variable`, or its own header in `headers`",
         tier1("far"),
         FAR,
         embedder(*[(401, {}, '{"error": {"message": "bad key"}}')] * 9),
