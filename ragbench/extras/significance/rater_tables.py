@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal as decimals
 import math
 import unicodedata
 from collections import Counter
@@ -26,7 +27,7 @@ LABELS = {"id", "metric", "annotator", "value"}
 """Columns of the files of labels that ragbench writes; an item is what a `system` answered to a question, if named."""
 Item = tuple[str, str]
 OPTIONS = "--item COLUMN --rater COLUMN --value COLUMN"
-MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's unasked
+MOST_CLASSES, LONGEST_LABEL = 12, 40  # of a column that is taken for a rater's unasked
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,9 @@ def _classes(*by_rater: Collection[str]) -> dict[str, str]:
 def _plain_number(label: str) -> str:
     """A number however it is written, 0,5 and 1.0 too; empty for anything else."""
     with suppress(ValueError):
-        return f"{decimal(label):g}"
+        decimal(label)  # whether it is one
+        digits = decimals.Context(prec=len(label))  # all of them: two long codes are two classes
+        return str(decimals.Decimal(label.strip().replace(",", ".")).normalize(digits))
     return ""
 
 
@@ -220,7 +223,7 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
 def _few(table: Table, column: str) -> set[str]:
     """The classes of a column that may be a rater's; none where it holds many values, or texts."""
     cells = {plain_label(str(row[column])) for row in table.rows if not missing(row.get(column))} - {""}
-    if len(cells) > MOST_CLASSES or any(len(cell) > LONGEST_CLASS for cell in cells):
+    if len(cells) > MOST_CLASSES or any(len(cell) > LONGEST_LABEL for cell in cells):
         return set()
     return set(_classes(cells).values())
 

@@ -271,3 +271,16 @@ def test_two_words_of_one_rater_for_no_are_two_classes(tmp_path: Path) -> None:
     assert "one class" not in said
     assert not found["folded"]
     assert found["statistics"]["accuracy"]["value"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "classes"),
+    [("1000001", "1000002", 2), ("12345678901234567", "12345678901234568", 2), ("0,5", "0.50", 1), ("1", "1.0", 1)],
+)
+def test_numbers_are_one_class_only_where_they_are_one_number(
+    tmp_path: Path, first: str, second: str, classes: int
+) -> None:
+    rows = [{"id": n, "expert 1": first, "expert 2": (first, second)[n % 2]} for n in range(4)]
+    pandas.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    _, found = both("agree", tmp_path / "t.csv", "--raters", "expert 1,expert 2")
+    assert found["statistics"]["accuracy"]["value"] == (0.5 if classes == 2 else 1.0)
