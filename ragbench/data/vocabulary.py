@@ -267,8 +267,9 @@ class Columns:
                     f"{there[0]}: {{}} × None or NULL is taken for a text; leave a cell empty where nothing was given"
                 ] += 1
             there = [name for name in there if not blank(row[name])] or there
-            right = [name for name in there if key(name) == "answer" and _is_right(opened(row[name]))]
-            if field_name == "response" and len(there) > 1 and right and "reference" in wanted:
+            may_be_right = field_name == "response" and len(there) > 1 and "reference" in wanted
+            right = [n for n in there if may_be_right and key(n) == "answer" and _is_right(opened(row[n]))]
+            if right:
                 values["reference"], there = opened(row[right[0]]), [name for name in there if name not in right]
                 self.read.setdefault("reference", right[0])
             if all(blank(row[name]) for name in there):  # an instruction beside an empty input is the question
@@ -409,7 +410,7 @@ class Columns:
         for name, plain in keys.items():
             if name in given or (plain in UNSIGNED and unsigned):
                 continue
-            part = _part(name)
+            part, cell = _part(name), None if missing(row[name]) else row[name]
             system, right = _of_one_system(name)
             field_name = takes.get(plain, _KNOWN.get(plain) or part or _of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
@@ -419,7 +420,7 @@ class Columns:
             seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else _RARE.get(plain, "")
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
-            elif seldom in wanted:
+            elif seldom in wanted and (seldom != "messages" or blank(cell) or isinstance(opened(cell), list | None)):
                 rare.setdefault(seldom, []).append(name)
         if "rater" in fields and "value" in wanted - fields.keys():  # who says something is asked something
             asked = [name for name in keys if field_of(name) in ("", "rater") and _ASKED.search(name)]
@@ -427,7 +428,8 @@ class Columns:
         if "value" not in fields:
             fields.pop("rater", None)  # nobody can have given nothing
         for field_name, own in rare.items():
-            if field_name not in fields:
+            is_history = field_name == "messages" and "user_input" in {*fields, *rare}
+            if field_name not in fields and not is_history:
                 fields[field_name] = own
             elif field_name == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in fields:
                 fields["reference_contexts"] = own
@@ -545,9 +547,8 @@ def _guess(name: str, left: Sequence[str]) -> str:
     for field_name in _HINTS:
         if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
             return field_name
-    if plain in _KNOWN:
-        return ""
-    near = difflib.get_close_matches(plain, [known for known, meant in _KNOWN.items() if meant in left], 1, 0.8)
+    known = [] if plain in _KNOWN else [name for name, meant in _KNOWN.items() if meant in left]
+    near = difflib.get_close_matches(plain, known, 1, 0.8)
     return _KNOWN[near[0]] if near else ""
 
 
@@ -588,8 +589,7 @@ def _opened(value: Any) -> Mapping[str, Any] | None:
 
 
 def _is_right(given: Any) -> bool:
-    """Whether what stands where an answer would is the right ones: a list of texts, true or false, or what TriviaQA
-    holds."""
+    """Whether what stands where an answer would is the right ones: texts in a list, true or false, or TriviaQA's."""
     if isinstance(given, Mapping):
         return any(key(name) == "aliase" for name in given)
     return isinstance(given, bool) or (isinstance(given, list) and all(isinstance(text, str) for text in given))

@@ -406,6 +406,12 @@ def one_dialogue(folder: Path, row: dict[str, Any]) -> list[tuple[str, str | Non
 def test_a_dialogue_may_be_called_otherwise(tmp_path: Path, name: str) -> None:
     messages = [{"role": role, "content": words} for role, words in LINES]
     assert one_dialogue(tmp_path, {"id": "a", name: messages}) == TALK
+    path = tmp_path / "late.json"
+    path.write_text(json.dumps([{"id": "none", name: None}, {"id": "a", name: messages}]), encoding="utf-8")
+    [late] = foreign_sets.dialogues(path).dialogues
+    assert late.id == "a", "a row without any says nothing of the others"
+    path.write_text(json.dumps([{name: "c-17", "answer": "Ann."}]), encoding="utf-8")
+    assert read_samples(path)[0].user_input is None, "a name is no dialogue"
     path = tmp_path / "asked.json"
     path.write_text(json.dumps([{"question": "Who?", name: messages, "answer": "Ann."}]), encoding="utf-8")
     [sample] = read_samples(path)
