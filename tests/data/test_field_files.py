@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import ragbench as rb
-from ragbench.data import answer_tables, foreign_sets
+from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
-from ragbench.data.samples import read_all, read_samples, samples_of, streamed
+from ragbench.data.samples import read_samples, samples_of
 from ragbench.data.vocabulary import AmbiguousError
 from tests.small_project import write_lines
 
@@ -217,21 +217,6 @@ def test_rows_of_tools_are_read_as_the_tool_means_them(bare: Path, tool: str) ->
     found = {name: getattr(sample, name) for name in plain}
     found |= {name: [each.text for each in found[name]] for name in found if name.endswith("contexts")}
     assert found == plain
-
-
-def test_one_id_of_two_questions_pairs_nothing(bare: Path) -> None:
-    (bare / "a.csv").write_text("id,question,answer\n1,When?,At 8\n2,Where?,Here\n")
-    (bare / "b.csv").write_text("id,question,answer\n1,Where?,There\n2,  where? ,There\n3,Who?,Ann\n")
-    (bare / "c.csv").write_text("question,answer\nWhere?,There\n")
-    forms = Forms()
-    found = read_all([bare / "a.csv", bare / "b.csv"], forms)
-    assert [(one.system, one.id) for one in found] == [("a", "1"), ("a", "2"), ("b", "2"), ("b", "3")]
-    assert forms.told[0].startswith("left out: 1 × row with an id that names another question before; answers are")
-    numbered = read_all([bare / "c.csv", bare / "a.csv"], Forms())
-    assert [(one.system, one.id, one.user_input) for one in numbered] == [("c", "1", "Where?"), ("a", "2", "Where?")]
-    rows = [{"system": name, "id": 1, "question": "When?" if name == "x" else "Where?", "answer": ""} for name in "xy"]
-    with pytest.raises(DatasetError, match="names another question"):
-        samples_of(rows)
 
 
 def test_a_column_of_the_settings_that_is_nowhere_is_told(bare: Path) -> None:
@@ -502,57 +487,6 @@ def test_choices_in_columns_of_their_own_are_what_their_letters_stand_for(bare: 
     assert (sample.response, sample.reference, forms.unread) == ("At 7", "At 8", [])
 
 
-class TestTwoFiles:
-    """Answers, and the questions that they are to."""
-
-    @staticmethod
-    def read(folder: Path, answers: list[dict[str, Any]], asked: list[dict[str, Any]], **columns: str) -> list[Any]:
-        paths = [write_lines(folder / "system.jsonl", answers), write_lines(folder / "gold.jsonl", asked)]
-        samples = read_all(paths, Forms(), columns)
-        return [(one.id, one.user_input, one.response, one.reference, one.system) for one in samples]
-
-    def test_right_answers_that_are_called_answers_are_named(self, bare: Path) -> None:
-        files = [{"id": 1, "prediction": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
-        with pytest.raises(DatasetError, match=r"system\.jsonl: has no questions, .* --column reference=answer"):
-            self.read(bare, *files)
-        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
-
-    def test_one_name_is_the_answers_here_and_the_right_ones_there(self, bare: Path) -> None:
-        files = [{"id": 1, "answer": "At 8"}], [{"id": 1, "question": "When?", "answer": "8"}]
-        assert self.read(bare, *files, reference="answer") == [("1", "When?", "At 8", "8", "system")]
-
-    def test_a_column_that_no_file_has_is_named(self, bare: Path) -> None:
-        with pytest.raises(DatasetError, match=r"system\.jsonl, gold\.jsonl: none has a column right"):
-            self.read(bare, [{"id": 1, "answer": "8"}], [{"id": 1, "question": "When?"}], reference="right")
-
-    def test_rows_without_ids_are_joined_in_their_order(self, bare: Path) -> None:
-        asked = [{"query": "When?", "reference_answer": "8"}, {"query": "Who?", "reference_answer": "Ann"}]
-        answers = [{"response": "At 8"}, {"response": "Bob"}]
-        told = [("1", "When?", "At 8", "8", "system"), ("2", "Who?", "Bob", "Ann", "system")]
-        assert [own[1:] for own in self.read(bare, answers, asked)] == [own[1:] for own in told]
-        with pytest.raises(DatasetError, match=r"2 answers and 1 questions of gold\.jsonl that nothing joins"):
-            self.read(bare, answers, asked[:1])
-
-    def test_numbers_of_rows_are_no_ids(self, bare: Path) -> None:
-        """The first row of the answers is not the question that is called 1."""
-        asked = [{"id": 0, "question": "When?", "reference": "8"}, {"id": 1, "question": "Who?", "reference": "Ann"}]
-        with pytest.raises(DatasetError, match="that nothing joins: ids are expected in both, or in neither"):
-            self.read(bare, [{"response": "At 8"}, {"response": "Bob"}], asked)
-
-    def test_questions_may_stand_beside_what_another_system_answered(self, bare: Path) -> None:
-        asked = [{"id": 1, "question": "When?", "reference": "8", "answer": "9"}]
-        assert self.read(bare, [{"id": 1, "prediction": "At 8"}], asked) == [
-            ("1", "When?", "At 8", "8", "system"), ("1", "When?", "9", "8", "gold"),
-        ]  # fmt: skip
-
-
-def test_columns_that_several_systems_answered_in_are_guessed(bare: Path) -> None:
-    (bare / "a.csv").write_text("question,gold,gpt-4o,claude-3,seconds\nWhen?,8,At 8,At nine,1.5\n")
-    forms = Forms()
-    read_samples(bare / "a.csv", forms)
-    assert "are these answers of several systems? --column answer=gpt-4o,claude-3" in forms.unread[0]
-
-
 def test_a_text_that_begins_with_a_list_is_a_text(bare: Path) -> None:
     cells = ["['c1'] is an index", "[Document(page_content='a')] is printed so"]
     write_lines(bare / "a.jsonl", [{**ASKED, "contexts": cell} for cell in cells])
@@ -603,51 +537,10 @@ def test_dialogues_are_read_as_programs_keep_them(bare: Path, text: str) -> None
     assert [(turn.question, turn.answer) for turn in dialogue.turns] == [("When?", "At 8.")]
 
 
-def test_prompts_of_promptfoo_with_names_are_systems() -> None:
-    row = {"provider": {"id": "gpt", "label": "mine"}, "vars": {"question": "When?"}, "testIdx": 0}
-    found = samples_of([
-        {**row, "prompt": {"raw": f"{name} it", "label": name}, "response": {"output": "At 8."}} for name in ("a", "b")
-    ])  # fmt: skip
-    assert [one.system for one in found] == ["mine, a", "mine, b"]
-
-
 def test_rows_that_are_passages_are_no_answers() -> None:
     row = {"query_id": "1", "query": "When?", "passage_id": "[1]", "passage": "c1", "generated_answer": "At 8."}
     with pytest.raises(DatasetError, match="a row is a passage here: write a row an answer"):
         samples_of([row])
-
-
-def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
-    rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
-    lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
-    (bare / "long.csv").write_text("\n".join(["№,model,question,answer,reference", *lines]), encoding="utf-8")
-    forms = Forms()
-    assert [(one.system, one.id) for one in read_samples(bare / "long.csv", forms)] == [
-        ("gpt", "1"), ("llama", "1"), ("llama", "3"), ("gpt", "3"), ("gpt", "5"),
-    ]  # fmt: skip
-    assert "2 × row with an id of its own: it is compared by its question" in forms.told
-    twice = [{"system": name, "id": own, "question": "Yes?", "answer": "a"} for name in "xy" for own in "pq"]
-    assert [one.id for one in samples_of([*twice[:2], *reversed(twice[2:])])] == ["p", "q", "q", "p"]
-    apart = [{"system": n, "id": n, "question": "Total?", "reference": n, "answer": "a"} for n in "xy"]
-    assert [one.id for one in samples_of(apart)] == ["x", "y"], "two questions, as their references say"
-    write_lines(
-        bare / "rated.jsonl",
-        [{"id": n, "question": "q?", "answer": "a", "rater": f"r{n}", "rating": n} for n in (1, 2)],
-    )
-    found = [one for _, one in streamed(bare / "rated.jsonl", ratings=True)]
-    assert [(one.id, one.labels) for one in found] == [("1", {"r1": 1.0}), ("1", {"r2": 2.0})]
-
-
-def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
-    rows = ["17,17,When?", "It is 5,6,Where?", "8,It is 9,Who?"]
-    (bare / "wide.csv").write_text("\n".join(["answer_hybrid,answer_dense,question", *rows]), encoding="utf-8")
-    found = read_samples(bare / "wide.csv", forms := Forms())
-    assert [(one.system, one.response) for one in found] == [
-        ("hybrid", "17"), ("dense", "17"), ("hybrid", "It is 5"), ("dense", "6"), ("hybrid", "8"), ("dense", "It is 9"),
-    ]  # fmt: skip
-    assert not forms.told
-    (bare / "marks.csv").write_text("question,reference,answer_relevance,answer_cost\nWhen?,8,0.9,0.1\n")
-    assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"
 
 
 def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
@@ -661,16 +554,3 @@ def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
     found = read_samples(bare / "a.jsonl", forms := Forms())
     assert [(one.user_input, one.response) for one in found] == [("When?", "It's 8"), ("Who?", None)]
     assert "2 × line that is not JSON (first: a.jsonl, line 3)" in forms.told[-1]
-
-
-def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None:
-    for names, words in {
-        "gpt llama": "{dataset}-gpt,{dataset}-llama",
-        "a,b {x}": "'{dataset}-a;b,{dataset}-{{x}}'",
-    }.items():
-        rows = [{"question": "When?", "answer": "At 8", "system": name} for name in names.split()]
-        write_lines(bare / "a.jsonl", rows)
-        found, _ = answer_tables.read(bare / "a.jsonl")
-        assert found.runs == [f"rag_metrics -s {words}"]
-    write_lines(bare / "a.jsonl", [{"question": "When?", "answer": "At 8"}])
-    assert answer_tables.read(bare / "a.jsonl")[0].runs == ["rag_metrics -s {dataset}-logged"]
