@@ -12,6 +12,7 @@ import pytest
 from ragbench import data, stats, tiers
 from ragbench.core import settings
 from ragbench.data.cells import Forms
+from ragbench.data.rows import marked
 from ragbench.data.samples import read_samples
 from ragbench.tiers import BenchError
 from ragbench.tiers.scoring import corrections
@@ -276,5 +277,15 @@ def test_texts_in_a_column_of_labels_may_be_the_right_answers(bare: Path) -> Non
     assert forms.told == [
         "label: 1 cells are neither a number nor yes or no, and no labels (the right answers? --column reference=label)"
     ]
+    (bare / "some.csv").write_text("question,answer,label\nWhen?,At 8,Paris\nWho?,Ann,1\n", encoding="utf-8")
+    read_samples(bare / "some.csv", forms := Forms())
+    assert "label: 1 cells are neither a number nor yes or no, and no labels" in forms.told, "others are labels"
     [sample] = read_samples(bare / "t.csv", Forms(), {"reference": "label"})
     assert (sample.reference, sample.labels) == ("Paris", None)
+
+
+def test_columns_that_share_a_word_are_no_raters() -> None:
+    flights = [("Riga", "Oslo"), ("Oslo", "Bonn"), ("Kyiv", "Rome"), ("Bern", "Nice")]
+    assert marked([{"id": n, "from": start, "to": end} for n, (start, end) in enumerate(flights)]) == []
+    said = [("good", "poor"), ("good", "good"), ("poor", "poor"), ("poor", "good")]
+    assert marked([{"id": n, "ann": one, "bob": other} for n, (one, other) in enumerate(said)]) == ["ann", "bob"]

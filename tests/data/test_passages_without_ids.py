@@ -17,6 +17,8 @@ import ragbench
 from ragbench import data, tiers, views
 from ragbench.core.measurement import Measurement
 from ragbench.core.types import Chunk
+from ragbench.data.brought import Chunks
+from ragbench.data.payloads import Passage
 from ragbench.data.samples import read_samples, samples_of
 from ragbench.metrics.ranking import retrieval_consistency
 from ragbench.views import Page
@@ -252,3 +254,10 @@ def test_rows_of_a_spreadsheet_have_texts_or_ids(tmp_path: Path) -> None:
     assert [one.contexts for one in read_samples(tmp_path / "a.csv")] == [
         (Chunk.nameless("One."), Chunk.nameless("Two.")), (Chunk("d1", ""), Chunk("d2", "")), (),
     ]  # fmt: skip
+
+
+def test_a_text_without_an_id_has_that_of_the_same_text_before_it() -> None:
+    chunks = Chunks()
+    given, bare = Passage("The river is long.", "p1"), Passage("The  river is long. ")
+    assert [chunks.known(one).name for one in (given, bare)] == ["p1", "p1"]
+    assert [chunk.id for chunk in chunks.shelf] == ["p1"]

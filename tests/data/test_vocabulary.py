@@ -102,6 +102,13 @@ def test_a_name_that_means_a_field_where_no_other_does(field: str, name: str) ->
     assert Columns().of({**usual, name: told}, "row")[field] == usual[field]
 
 
+def test_a_history_is_a_dialogue_where_nothing_asks() -> None:
+    history = [{"role": "user", "content": "When?"}]
+    assert Columns().of({"id": 1, "chat_history": history}, "row")["messages"] == history
+    for asked in ("question", "prompt"):
+        assert "messages" not in Columns().of({asked: "Who?", "chat_history": history}, "row")
+
+
 def test_a_is_the_answer_unless_it_is_one_of_two() -> None:
     assert [samples_of([{asked: "When?", "A": "At 8"}])[0].response for asked in ("Q", "question")] == ["At 8"] * 2
     forms = Forms()

@@ -160,6 +160,17 @@ def test_refusals_of_every_prompt_end_the_asking_though_they_are_no_replies() ->
     assert server.calls == 20
 
 
+def test_pages_in_the_place_of_replies_end_the_asking() -> None:
+    page = Raw(200, b"<html><title>Sign in</title></html>")
+    told: dict[str, Any] = {"concurrency": 1, "attempts": 3, "first_wait_seconds": 0}
+    with scripted(page).running() as server, pytest.raises(ProviderRefused, match="begins with <html><title>Sign in"):
+        ask(server, [f"text {n}" for n in range(200)], **told)
+    assert server.calls == 8
+    with scripted(GOOD, *[page] * 9, GOOD).running() as server:
+        found = ask(server, [f"text {n}" for n in range(5)], **told)
+    assert (found[0].status, found[-1].status) == (Status.OK, Status.OK), "nine pages do not end what has answered"
+
+
 @pytest.mark.fault("denied", tried="a reply that the endpoint itself could not read as what was asked for", count=6)
 def test_a_reply_that_the_endpoint_could_not_read_is_asked_for_once_more() -> None:
     failed = Raw(400, {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed"}})

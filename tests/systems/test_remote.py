@@ -396,6 +396,7 @@ class TestStreams:
             (["0", "0."], "00."),
             (["", "In", "In Aug", "In August.", "In [ID:0] August [ID:1]."], "In [ID:0] August [ID:1]."),
             (["In", "In ", "In A", "ugust."], "InIn In August."),
+            (["1", "10", "100", "1"], "1101001"),
         ],
     )
     def test_pieces_that_each_repeat_the_one_before_are_the_last_of_them(self, pieces: list[str], answer: str) -> None:
