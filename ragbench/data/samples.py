@@ -17,6 +17,7 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
+from ragbench.data.columns import Columns
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import (
     OF_PASSAGES,
@@ -31,7 +32,7 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, READS, Columns, field_of, spoken
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
