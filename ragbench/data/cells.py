@@ -451,7 +451,7 @@ def is_source(value: Any) -> bool:
     """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
     parts = opened(value)
     return all(
-        not part.keys() & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
+        not {str(name).casefold() for name in part} & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
         else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
         for part in (parts if isinstance(parts, list) else [parts])
     )  # fmt: skip

@@ -30,6 +30,7 @@ from ragbench.data.files import (
     Load,
     cut,
     empty_table,
+    first_sign,
     head,
     lines_of,
     member,
@@ -45,7 +46,7 @@ from ragbench.data.files import (
 )
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
-from ragbench.data.vocabulary import field_of, format_of, is_content
+from ragbench.data.vocabulary import field_of, format_of, is_content, of_member
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -171,7 +172,7 @@ def _content(path: Path, endings: set[str]) -> set[str]:
         raise DatasetError(
             f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
         )
-    if endings & LINES and start.lstrip()[:1] == b"[":
+    if endings & LINES and first_sign(path) == "[":
         return {*endings, ".json"}
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
@@ -184,7 +185,7 @@ def tabbed(path: Path) -> bool:
     first, *rows = head(path, 2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
     return (
         "\t" in first
-        and all(map(str.strip, first.split("\t")))
+        and all(map(str.strip, first.rstrip("\t").split("\t")))
         and any(row.count("\t") == first.count("\t") for row in rows)
     )
 
@@ -223,7 +224,7 @@ def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool, *, apart: bool) -> Iterator[Placed]:
     """apart: lists are rows, or one that holds all of them, each on its line."""
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    start = first_sign(path)
     if start == "{" and _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
     elif held and left_out is None and not apart and start == "[":
@@ -416,7 +417,7 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
     DatasetError for columns that are not as long."""
     lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
-    fields = {name: field_of(name) for name in value}
+    fields = {name: field_of(name) or of_member(str(name)) for name in value}
     cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
     is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
@@ -588,10 +589,8 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def listed(value: Any) -> Any:
     """A list out of a cell: as it is, as JSON or Python write it, or texts parted by semicolons; None is empty."""
-    if value is None:
-        return []
     if not isinstance(value, str):
-        return value
+        return [] if value is None else value
     parsed = held(value)
     if parsed is not None:
         return parsed[0]
