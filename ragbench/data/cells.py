@@ -85,6 +85,18 @@ def opened(value: Any) -> Any:
     return value if parsed is None else parsed[0]
 
 
+def listed(value: Any) -> Any:
+    """A list out of a cell: as it is, as JSON or Python write it, or texts parted by semicolons; None is empty."""
+    if not isinstance(value, str):
+        return [] if value is None else value
+    parsed = held(value)
+    if parsed is not None:
+        return parsed[0]
+    if value.lstrip().startswith("["):
+        raise ValueError("a list is expected, as JSON or Python write it")
+    return [part.strip() for part in value.split(";") if part.strip()]
+
+
 def unquoted(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with what its cells hold, where all are JSON and two of them texts in quotes, as Langfuse writes every
     cell; any other as it is."""
@@ -444,6 +456,9 @@ def decimal(text: str) -> float:
     return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
 
 
+_TEXTS = frozenset(map(str.casefold, TABLE["parts"]["texts"]))
+_WRAPS = ("document", "node", "kwargs", *TABLE["parts"]["abouts"])
+"""Names of objects that a passage with its text may stand in."""
 _NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
 
 
@@ -451,7 +466,8 @@ def is_source(value: Any) -> bool:
     """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
     parts = opened(value)
     return all(
-        not {str(name).casefold() for name in part} & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
+        not (_TEXTS & {str(name).casefold() for name in part} or any(isinstance(part.get(n), Mapping) for n in _WRAPS))
+        if isinstance(part, Mapping)
         else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
         for part in (parts if isinstance(parts, list) else [parts])
     )  # fmt: skip

@@ -18,6 +18,7 @@ from ragbench.data.cells import (
     blank,
     choices_of,
     chosen,
+    classed,
     fields_of,
     given_in,
     is_source,
@@ -453,6 +454,18 @@ class Columns:
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
+
+
+def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
+    that another holds."""
+    names = [name for name in rows[0] if name and field_of(name) != "id"]
+    with suppress(ValueError):
+        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
+        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
+        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
+        return names if is_few and all(others) and "system" not in map(field_of, names) else []
+    return []
 
 
 def _part(values: dict[str, Any], plan: _Plan) -> None:

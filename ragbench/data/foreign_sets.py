@@ -12,12 +12,12 @@ from urllib.parse import quote
 from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
-from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.cells import Forms, flag, listed, opened, plain
 from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, label, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
-from ragbench.data.rows import listed, read_rows
+from ragbench.data.rows import read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import READS

@@ -9,13 +9,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, classed, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -46,7 +46,7 @@ from ragbench.data.files import (
 )
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
-from ragbench.data.vocabulary import field_of, format_of, is_content, of_member
+from ragbench.data.vocabulary import field_of, format_of, is_content, of_member, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -115,7 +115,7 @@ def read_rows(
     elif ".parquet" in ends:
         rows = _parquet(path, held)
     elif ends & EXCEL:
-        rows = _excel(path, keep_empty, held)
+        rows = _excel(path, keep_empty, held, left_out)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
@@ -126,7 +126,8 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
         word = is_total(row) if isinstance(row, Mapping) else ""
-        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+        known = field_of(word) or rarely(word)
+        if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
             yield place, row
@@ -418,10 +419,13 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     DatasetError for columns that are not as long."""
     lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
     fields = {name: field_of(name) or of_member(str(name)) for name in value}
+    if "user_input" not in fields.values():
+        fields |= {name: "user_input" for name in value if rarely(name) == "user_input"}
     cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
     asked = [own for name, own in value.items() if fields[name] == "user_input"]
+    is_of_numbers = len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool})
+    is_known = bool(asked) or any(map(is_content, value)) or is_of_numbers
     is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
     said = {*fields.values()}
     is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
@@ -462,11 +466,17 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         raise empty_table(path)
     names = [name.strip() for name in header[1]]
     _require_distinct(names, header[0])
+    is_apart = False
     for place, cells in rows:
         if not any(map(str.strip, cells)) and (len(cells) != 1 or not keep_empty):  # as spreadsheets end with
+            is_apart = True
             continue
         while len(cells) > len(names) and not cells[-1].strip():
             cells.pop()
+        if left_out is not None and is_apart and _is_note(cells, names):
+            left_out.add(NOTE, place)
+            continue
+        is_apart = False
         if len(cells) != len(names):
             if left_out is None:
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
@@ -476,6 +486,11 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
         named = zip(names, cells, strict=True)
         yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
+
+
+def _is_note(cells: Sequence[Any], names: Sequence[str]) -> bool:
+    """Whether a row behind a blank one is a note below a table, or a title within it: of one cell alone."""
+    return len(names) > 1 and sum(bool(str(cell).strip()) for cell in cells) == 1
 
 
 def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[tuple[str, list[str]]]:
@@ -517,11 +532,12 @@ def _header(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
+NOTE = "row of one cell behind a blank one, as notes below a table are"
 WORKBOOK_BYTES = 2**30
 """Of memory that reading a workbook takes: all cells between the first and the last are laid out."""
 
 
-def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
     that have the same columns: each is a system's, called as it is."""
     load = Load(path, "rows", held=held)
@@ -536,13 +552,18 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
         names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
         sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
         _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        last = 0
         for sheet, number, cells in _of_workbook(book, path, sheets, 0):
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
             row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
             if number > heads[sheet][0]:
                 place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+                if left_out is not None and number > last + 1 and _is_note(cells, names):
+                    left_out.add(NOTE, place)
+                    continue
                 own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
                 yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+            last = number
 
 
 def _of_workbook(book: Apart, path: Path, sheets: Sequence[str], most: int) -> Iterator[tuple[str, int, list[Any]]]:
@@ -573,27 +594,3 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
-
-
-def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
-    that another holds."""
-    names = [name for name in rows[0] if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
-        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
-        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return names if is_few and all(others) and "system" not in map(field_of, names) else []
-    return []
-
-
-def listed(value: Any) -> Any:
-    """A list out of a cell: as it is, as JSON or Python write it, or texts parted by semicolons; None is empty."""
-    if not isinstance(value, str):
-        return [] if value is None else value
-    parsed = held(value)
-    if parsed is not None:
-        return parsed[0]
-    if value.lstrip().startswith("["):
-        raise ValueError("a list is expected, as JSON or Python write it")
-    return [part.strip() for part in value.split(";") if part.strip()]

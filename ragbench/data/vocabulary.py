@@ -163,11 +163,12 @@ def of_member(name: str) -> str:
 
 def part_of(name: str) -> str:
     """The field that a numbered column is a part of: passages, a reference, or what one person gave; else empty."""
-    numbered = NUMBERED.fullmatch(bare(name))
+    of_a_person = _MARK_OF_A_PERSON.fullmatch(bare(name))
+    numbered = NUMBERED.fullmatch(of_a_person[1] if of_a_person else bare(name))
     if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
         return ""
     part = _KNOWN.get(key(numbered[1]), "")
-    if numbered[3] and part != "choices":
+    if (numbered[3] and part != "choices") or (of_a_person and part != "rater"):
         return ""
     return part if part in PARTED else "value" if part in ("value", "rater") else ""
 
@@ -189,6 +190,7 @@ def is_content(name: Any) -> bool:
 
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _MARKS = "rating|label|grade|оценка|метка|балл"
+_MARK_OF_A_PERSON = re.compile(rf"(.*\d)[\s_-]+(score|{_MARKS})", re.IGNORECASE)
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|{_MARKS}|contexts?|documents?|контекст)"
     rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
@@ -215,7 +217,7 @@ PROMPT = re.compile("|".join(_HINTS["prompt"]), re.IGNORECASE)
 def guess(name: str, left: Sequence[str]) -> str:
     """Which of these fields a column that nobody knows may be, by its name; empty where it is like none."""
     plain = key(name)
-    if ASKED.search(name):
+    if ASKED.search(name) or ASKED.search(bare(name)):
         return "value" if "value" in left else ""
     if NO_TEXT.search(plain):
         return ""

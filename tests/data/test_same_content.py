@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections.abc import Callable
@@ -215,3 +216,49 @@ def test_names_of_members_are_columns_in_a_mapping_of_lists() -> None:
         ("A?", "a", "c"), ("B?", "b", "d"),
     ]  # fmt: skip
     assert len(samples_of(pa.table(columns))) == len(ASKED) - 1
+
+
+def test_a_note_below_a_table_is_no_question_and_is_counted(tmp_path: Path) -> None:
+    rows = "question,answer,reference\nA?,a,a\nB?,,b\n,,\nPrepared by the desk,,\nin May,,\n"
+    for text in (rows, rows.replace(",", ";")):
+        (tmp_path / "a.csv").write_text(text)
+        forms = Forms()
+        assert [one.user_input for one in read_samples(tmp_path / "a.csv", forms)] == ["A?", "B?"]
+        assert forms.told[-1].startswith("left out: 2 × row of one cell behind a blank one, as notes below a table are")
+
+
+def test_a_row_of_means_is_known_beside_a_question_of_a_rare_name(tmp_path: Path) -> None:
+    rows = [{"id": 1, "customer question": "A?", "answer": "a"}, {"id": 2, "customer question": "Mean", "answer": None}]
+    forms = Forms()
+    assert [one.user_input for one in read_samples(write_lines(tmp_path / "a.jsonl", rows), forms)] == ["A?"]
+    assert "row of totals" in forms.told[-1]
+
+
+def test_columns_of_rare_names_are_a_table() -> None:
+    columns = {"вопрос сотрудника": ["A?", "B?"], "answer A": ["a", "b"]}
+    assert [one.response for one in samples_of(columns, columns={"answer": "answer A"})] == ["a", "b"]
+
+
+def test_marks_behind_a_rater_are_that_raters() -> None:
+    row = {"question": "A?", "answer": "a", "annotator_1_score": 3, "annotator_2_score": 4, "answer_1_score": 9}
+    assert samples_of([row])[0].labels == {"annotator_1_score": 3, "annotator_2_score": 4}
+    row = {"question": "A?", "answer": "a", "score rater 1": 3, "score rater 2": 4}
+    assert samples_of([row])[0].labels == {"score rater 1": 3, "score rater 2": 4}
+
+
+def test_objects_that_wrap_a_passage_are_no_sources() -> None:
+    for passage in (
+        {"pageContent": "It opens."},
+        {"document": {"text": "It opens."}},
+        {"payload": {"text": "It opens."}},
+    ):
+        [one] = samples_of([{"question": "A?", "answer": "a", "knowledge": [passage]}])
+        assert [chunk.text for chunk in one.contexts or ()] == ["It opens."]
+
+
+def test_a_packed_list_may_be_called_lines(tmp_path: Path) -> None:
+    rows = [{"question": "A?", "answer": "a"}, {"question": "B?", "answer": "b"}]
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps(rows, indent=1).encode()))
+    assert [one.response for one in read_samples(tmp_path / "a.jsonl.gz", Forms())] == ["a", "b"]
+    (tmp_path / "a.txt").write_text("question\tanswer\t\t\nA?\ta\t\t\n")
+    assert [one.response for one in read_samples(tmp_path / "a.txt")] == ["a"]
