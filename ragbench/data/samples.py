@@ -29,7 +29,8 @@ from ragbench.data.payloads import (
     turns_of,
 )
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
+from ragbench.data.rows import is_torn, read_rows, without_totals
+from ragbench.data.shapes import rows_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems
 from ragbench.data.vocabulary import LEGAL, PARTS, READS, spoken
