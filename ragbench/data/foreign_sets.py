@@ -15,7 +15,7 @@ from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
 from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import guess_of, moment, number
+from ragbench.data.payloads import guess_of, label, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
@@ -28,13 +28,9 @@ NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
 
 def name(value: Any) -> str | None:
     """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, str):
-        return value.strip() or None
-    if value is None:
-        return None
-    raise ValueError("a text or a whole number is expected")
+    if (named := label(value)) is None and not isinstance(value, str | None):
+        raise ValueError("a text or a whole number is expected")
+    return named
 
 
 def names(value: Any) -> list[str]:
