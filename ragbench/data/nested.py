@@ -1,4 +1,4 @@
-"""Judgements and runs as objects hold them: which words of a line the columns of a table are, and the lines of a row."""
+"""Judgements and runs as objects hold them: which words of a line the columns of a table are, and the lines of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragbench.data.cells import opened
 from ragbench.data.files import DatasetError, cut
 from ragbench.data.payloads import number as number_of
 from ragbench.data.payloads import passage_of
-from ragbench.data.rows import WRAPPERS, rows_in
+from ragbench.data.shapes import WRAPPERS, rows_in
 from ragbench.data.vocabulary import JUDGED, PARTS, field_of, key
 
 Line = tuple[str, dict[str, Any]]
@@ -136,7 +136,8 @@ def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple
     if documents is not None:
         own = opened(value[documents])
         if isinstance(own, str) and documents.lower().endswith("s"):
-            several = [part.strip() for part in re.split("[;|\n]" if " " in own.strip() else "[;|,\n]", own)]
+            has_blanks = " " in re.sub(r"[;|,\n]\s", "", own)  # then a comma may stand in a title
+            several = [part.strip() for part in re.split(r"[;|\n]" if has_blanks else r"[;|,\n]", own)]
             own = [part for part in several if part] if len(several) > 1 else own
         return documents, own if isinstance(own, list | Mapping) else None
     found = {}
