@@ -28,13 +28,14 @@ from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
+from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
-from ragbench.data.vocabulary import FIELDS, Columns, field_of, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, field_of, raters_of, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -196,8 +197,7 @@ class Beginning:
             return [*commands, f"ragbench draft {self.kb} --questions 120", "ragbench run tier1_retrieval"]
         search = f"tier1_retrieval{' -p unit=url' if self.unit == 'url' else ''}"
         if self.brought:
-            is_asked = base or self.services or self.functions
-            asking = "tier3_end_to_end" if is_asked else "dataset"
+            asking = "tier3_end_to_end" if base or self.services or self.functions else "dataset"
             pages = {
                 "questions": search if self.unit and (self.whole or base) else asking,
                 "beir": "tier1_retrieval",

@@ -11,11 +11,12 @@ from typing import Any
 from ragbench.data import trec
 from ragbench.data.brought import Brought
 from ragbench.data.cells import TABLE
+from ragbench.data.columns import Columns
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, checked
 from ragbench.data.rows import TABLES, endings_of, read_rows
-from ragbench.data.vocabulary import Columns, field_of
+from ragbench.data.vocabulary import field_of
 
 ROLES: dict[str, list[str]] = TABLE["beir"]
 """Words of the names of files and folders that say what these hold: corpus, queries, qrels."""

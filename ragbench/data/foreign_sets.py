@@ -13,13 +13,14 @@ from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import guess_of, moment, number
+from ragbench.data.payloads import guess_of, label, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import READS, Columns
+from ragbench.data.vocabulary import READS
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -27,13 +28,9 @@ NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
 
 def name(value: Any) -> str | None:
     """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, str):
-        return value.strip() or None
-    if value is None:
-        return None
-    raise ValueError("a text or a whole number is expected")
+    if (named := label(value)) is None and not isinstance(value, str | None):
+        raise ValueError("a text or a whole number is expected")
+    return named
 
 
 def names(value: Any) -> list[str]:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from ragbench.core import settings
 from ragbench.data import DatasetError, foreign_sets
 from ragbench.data.cells import Forms
-from ragbench.data.samples import read_all, read_samples, samples_of
-from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, AmbiguousError, Columns, field_of, key
+from ragbench.data.columns import AmbiguousError, Columns
+from ragbench.data.joined_tables import read_all
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, field_of, key
 from tests.small_project import write_lines
 
 NAMED = {
