@@ -26,8 +26,8 @@ from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
 from ragbench.systems.generation import Generation, GenerationError, Task
 from ragbench.systems.passages import ItemReader, Passages
-from ragbench.systems.replies import Expressions, Said, lines
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
+from ragbench.systems.service_replies import Expressions, Said, lines
 
 
 @dataclass(frozen=True)

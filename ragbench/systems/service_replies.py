@@ -15,8 +15,9 @@ from typing import Any
 from ragbench.core.expectations import kind
 from ragbench.core.settings import SystemSettings
 from ragbench.core.settings.secrets import excerpt, masked
+from ragbench.data.cells import TABLE
 from ragbench.data.payloads import number, passage_of, quoted, role_of
-from ragbench.data.vocabulary import PARTS, TABLE, field_of
+from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm.reply import storable
 from ragbench.llm.service import events
 from ragbench.systems.passages import ItemReader, Passages

@@ -15,7 +15,8 @@ from ragbench.core.settings import SystemSettings
 from ragbench.systems import Retrieval, RetrievalError
 from ragbench.systems.remote import unread
 from tests.systems.service_server import Reply
-from tests.systems.test_remote import QUESTIONS, remote, serving
+from tests.systems.test_remote import remote, serving
+from tests.systems.test_systems import QUESTIONS
 
 ANSWER = "It opens at eight [1]. On Sundays it is closed."
 TEXTS = ["The library opens at 8:00.", "On Sundays it stays closed.", "The room has 120 seats."]
