@@ -28,12 +28,12 @@ from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
-from ragbench.data.columns import Columns, marked
+from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut, cut_list
 from ragbench.data.folder import BASE, NAME
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
-from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
 from ragbench.data.samples import READ, read_samples
 from ragbench.data.vocabulary import FIELDS, field_of, raters_of, spoken
 from ragbench.data.writing import toml, toml_key

@@ -85,18 +85,6 @@ def opened(value: Any) -> Any:
     return value if parsed is None else parsed[0]
 
 
-def listed(value: Any) -> Any:
-    """A list out of a cell: as it is, as JSON or Python write it, or texts parted by semicolons; None is empty."""
-    if not isinstance(value, str):
-        return [] if value is None else value
-    parsed = held(value)
-    if parsed is not None:
-        return parsed[0]
-    if value.lstrip().startswith("["):
-        raise ValueError("a list is expected, as JSON or Python write it")
-    return [part.strip() for part in value.split(";") if part.strip()]
-
-
 def unquoted(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with what its cells hold, where all are JSON and two of them texts in quotes, as Langfuse writes every
     cell; any other as it is."""

@@ -18,7 +18,6 @@ from ragbench.data.cells import (
     blank,
     choices_of,
     chosen,
-    classed,
     fields_of,
     given_in,
     is_source,
@@ -198,6 +197,10 @@ class Columns:
             said = [name for name in rare if not (missing(row.get(name)) or blank(row[name]))]
         there = said or there
         is_guess = field_name == "contexts" and field_name not in self._given
+        if is_guess and len(there) > 1:  # a passage, and the file that it is from
+            sources = [name for name in there if is_source(row[name])]
+            there = [name for name in there if name not in sources] or there
+            self.unread.update(dict.fromkeys({*sources} - {*there}, False))
         if is_guess and there and rarely(there[0]) and is_source(row[there[0]]):
             self.unread.update(dict.fromkeys(there, False))
             return []
@@ -454,18 +457,6 @@ class Columns:
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
-
-
-def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
-    that another holds."""
-    names = [name for name in rows[0] if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
-        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
-        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return names if is_few and all(others) and "system" not in map(field_of, names) else []
-    return []
 
 
 def _part(values: dict[str, Any], plan: _Plan) -> None:

@@ -13,7 +13,7 @@ from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, missing, opened
 from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import turns_of
-from ragbench.data.rows import WRAPPERS
+from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import PARTS, field_of, format_of, key, of_side, rarely
 

@@ -12,7 +12,7 @@ import pytest
 from ragbench import data, stats, tiers
 from ragbench.core import settings
 from ragbench.data.cells import Forms
-from ragbench.data.columns import marked
+from ragbench.data.rows import marked
 from ragbench.data.samples import read_samples
 from ragbench.tiers import BenchError
 from ragbench.tiers.scoring import corrections

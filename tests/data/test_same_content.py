@@ -24,7 +24,7 @@ from tests.small_project import write_lines
 Row = dict[str, Any]
 ASKED = [("When does it open?", ["At 8.", "8:00"]), ("Где выход?", ["Слева"]), ('Is it "free"?', ["Yes, it's free"])]
 SYSTEMS = ("gpt-4o", "Llama 3")
-CONTENT = [
+CONTENT: list[Row] = [
     {"id": f"q{number}", "question": asked, "reference": right, "system": system,
      "answer": f"{system}: {right[-1]}", "contexts": [f"{asked} {right[0]}", f"Said by {system}, [1]."],
      "label": {"ann": number + 1, "bob": 5 - place}}

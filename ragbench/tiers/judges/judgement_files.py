@@ -14,10 +14,10 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ragbench.core.types import Sample, Status
-from ragbench.data.cells import decimal, listed
+from ragbench.data.cells import decimal
 from ragbench.data.files import DatasetError, cut, parse_json
 from ragbench.data.records import checked
-from ragbench.data.rows import read_rows
+from ragbench.data.rows import listed, read_rows
 from ragbench.judge import asks_nobody
 from ragbench.metrics.judging import Sitting
 from ragbench.tiers.basics.choices import BenchError

@@ -15,8 +15,7 @@ from typer.testing import CliRunner, Result
 
 from ragbench import stats
 from ragbench.__main__ import application
-from ragbench.data.columns import marked
-from ragbench.data.rows import read_rows
+from ragbench.data.rows import marked, read_rows
 
 Write = Callable[[pandas.DataFrame, Path], None]
 
