@@ -154,8 +154,8 @@ def columns_to_rows(value: Mapping[str, Any]) -> Rows | None:
     DatasetError for columns that are not as long."""
     lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
     fields = {name: field_of(name) or of_member(str(name)) for name in value}
-    if "user_input" not in fields.values():
-        fields |= {name: "user_input" for name in value if rarely(name) == "user_input"}
+    if not {"user_input", "questions"} & {*fields.values()}:
+        fields |= {name: "user_input" for name in value if not fields[name] and rarely(name) == "user_input"}
     cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
     asked = [own for name, own in value.items() if fields[name] == "user_input"]
