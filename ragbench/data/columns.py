@@ -185,6 +185,10 @@ class Columns:
         if not said:  # an instruction beside an empty input is the question
             said = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")]
         there = said or there
+        if field_name == "contexts" and len(there) > 1:  # a passage, and the file that it is from
+            sources = [name for name in there if is_source(row[name])]
+            there = [name for name in there if name not in sources] or there
+            self.unread.update(dict.fromkeys({*sources} - {*there}, False))
         if field_name == "contexts" and there and rarely(there[0]) and is_source(row[there[0]]):
             self.unread.update(dict.fromkeys(there, False))
             return []

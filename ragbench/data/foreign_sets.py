@@ -231,6 +231,8 @@ class Questions:
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
         asked, answer = _question(sample.user_input, row, place), text(sample.reference)
+        if answer is None and fields.get("reference") in (*NO_ANSWER, *([each] for each in NO_ANSWER)):
+            own["answerable"] = False
         identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")
         if (self._made.get(identifier) or {"text": asked})["text"] != asked:  # ids there are made of questions
             raise _stands_there(self._made, identifier, place)
@@ -378,7 +380,7 @@ class Questions:
         asked = {"id": row.get("id"), "user_input": fields["user_input"], "cluster": page, "source": "squad"}
         if (
             about["is_impossible"]
-            or (answers and answers[0]["text"] == NO_ANSWER)
+            or (answers and answers[0]["text"] in NO_ANSWER)
             or (not answers and isinstance(opened(row["answers"]), Mapping))
         ):
             return {**asked, "answerable": False}
@@ -403,7 +405,8 @@ def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[
         else isinstance(item, list) and bool(item) and item[0] in titles
         for item in items
     ]
-    if not any(marks):
+    are_marked = any(isinstance(item, Mapping) and {*SUPPORTS} & item.keys() for item in items)
+    if not any(marks) and not are_marked:  # marked, and none supports: the answer is not there
         return None
     own, others = ([item for item, mark in zip(items, marks, strict=True) if mark is side] for side in (True, False))
     return own, others

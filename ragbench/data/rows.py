@@ -133,7 +133,7 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
             yield place, row
             continue
         for paragraph in paragraphs:
-            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            about = {"title": row.get("title"), "context": paragraph.get("context", paragraph.get("context_text"))}
             for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 

@@ -42,8 +42,8 @@ SAID = READS["said"]
 """Fields without any of which a row says nothing."""
 READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
-NO_ANSWER = "CANNOTANSWER"
-"""What QuAC has for an answer where the passage holds none."""
+NO_ANSWER = ("CANNOTANSWER", "No Answer Present.")
+"""What QuAC and MS MARCO have for an answer where the passages hold none."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
@@ -390,14 +390,17 @@ def references_in(value: Any, place: str) -> list[str]:
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
-    return [] if text in (None, NO_ANSWER) else [text]
+    return [] if text in (None, *NO_ANSWER) else [text]
 
 
 def _is_of_answers(value: Any) -> bool:
     """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
     if isinstance(value, Mapping):
         return isinstance(value.get("text"), list) or bool(value.keys() & {"answer", "output"})
-    return all(isinstance(answer, str | list) or (isinstance(answer, Mapping) and "text" in answer) for answer in value)
+    return all(
+        bool(answer.keys() & {*PARTS.answered}) if isinstance(answer, Mapping) else isinstance(answer, str | list)
+        for answer in value
+    )
 
 
 def _flag(value: Any, place: str) -> bool | None:

@@ -29,9 +29,19 @@ Rows = list[Any]
 def rows_in(value: Any) -> Rows | None:
     """The rows of a table that one object is, in the first of SHAPES that it has; None for any other value. Raises
     DatasetError for columns that are not as long."""
-    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if (known := format_of(value)) and known.when and not _asks_by_columns(value):
         return None
     return next((rows for shape in SHAPES if (rows := shape(value)) is not None), None)
+
+
+def _asks_by_columns(value: Mapping[str, Any]) -> bool:
+    """Whether an object holds a column of questions, as a list or under the numbers of rows."""
+    asked = [own for name, own in value.items() if field_of(name) == "user_input"]
+    texts = [own for own in asked if isinstance(own, list) or (isinstance(own, Mapping) and all(map(str.isdigit, own)))]
+    cells = [cell for own in texts for cell in (own.values() if isinstance(own, Mapping) else own)]
+    return len(value) > 1 and bool(cells) and all(isinstance(cell, str) for cell in cells)
 
 
 def is_record(value: Mapping[str, Any]) -> bool:
@@ -167,11 +177,14 @@ def _of_objects(value: Mapping[str, Any]) -> Rows | None:
     """{column: {row: cell}} and {row: {column: cell}}, of pandas, and objects that are tables: of systems, where they
     answer the same, else parts of one."""
     inner = list(value.values())
-    if not all(isinstance(own, Mapping) for own in inner) or not inner[0] or format_of(value):
+    if not all(isinstance(own, Mapping) for own in inner) or not inner[0]:
+        return None
+    are_columns = all(cells.keys() == inner[0].keys() for cells in inner)
+    if format_of(value) and not (are_columns and all(map(str.isdigit, inner[0]))):
         return None
     if any(map(is_content, value)):
         table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
-        return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
+        return _named(table) if are_columns else None
     if None not in (parts := [rows_in(own) for own in inner]):
         asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
         is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])
