@@ -348,7 +348,9 @@ class Columns:
                 fields["reference_contexts"] = own
         order = {name: place for place, name in enumerate(takes)}
         for field_name, own in fields.items():
-            own.sort(key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0])))
+            own.sort(
+                key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0]), _number(name))
+            )
         inside = [name for name in keys if told and keys[name] in told.opens]
         inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
         spent = {name for name in keys if takes.get(keys[name]) == ""}.union(inside, *fields.values(), *named.values())
@@ -453,10 +455,16 @@ class Columns:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(of_one_system, columns), strict=True):
             is_of_it = field_name == "value" or name.startswith(system) or not NO_TEXT.search(key(name))
+            is_of_it &= field_name != "response" or not isinstance(row[name], list)
             if field_name and (is_of_it or is_text(row[name])) and not (of_member(name) or field_of(name)):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
+
+
+def _number(name: str) -> int:
+    """The number of a numbered column; 0 of any other, whose place tells its order."""
+    return int(found[2]) if part_of(name) and (found := NUMBERED.fullmatch(bare(name))) and found[2] else 0
 
 
 def _part(values: dict[str, Any], plan: _Plan) -> None:

@@ -110,9 +110,17 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
+def _rarely_of_member(name: str) -> str:
+    head, _, last = bare(name).rpartition(".")
+    side, own = of_side(head.partition(".")[0]), _RARE.get(key(last), "")
+    if not side or own not in (*CONTENT, "system"):
+        return ""
+    return side if side != "user_input" and own in ("response", "reference") else own
+
+
 def rarely(name: Any) -> str:
     """The field that a column of this name is where no other is; empty for any other name."""
-    return _RARE.get(key(name), "")
+    return _RARE.get(key(name), "") or _rarely_of_member(str(name))
 
 
 def at(path: str, row: Mapping[str, Any]) -> Any:

@@ -262,3 +262,43 @@ def test_a_packed_list_may_be_called_lines(tmp_path: Path) -> None:
     assert [one.response for one in read_samples(tmp_path / "a.jsonl.gz", Forms())] == ["a", "b"]
     (tmp_path / "a.txt").write_text("question\tanswer\t\t\nA?\ta\t\t\n")
     assert [one.response for one in read_samples(tmp_path / "a.txt")] == ["a"]
+
+
+def test_names_of_members_may_be_rare_ones() -> None:
+    [one] = samples_of(
+        [{"inputs.request": "A?", "outputs.raw_answer": "a", "row.вариант": "gpt", "outputs.выдача": "It opens."}]
+    )
+    assert (one.user_input, one.response, one.system) == ("A?", "a", "gpt")
+    assert [chunk.text for chunk in one.contexts or ()] == ["It opens."]
+
+
+def test_totals_of_each_system_are_no_questions(tmp_path: Path) -> None:
+    tables = {
+        name: [{"question": "A?", "answer": "a", "label": 1}, {"question": "Mean", "answer": None, "label": 1}]
+        for name in ("x", "y")
+    }
+    (tmp_path / "a.json").write_text(json.dumps(tables))
+    forms = Forms()
+    assert [(one.system, one.user_input) for one in read_samples(tmp_path / "a.json", forms)] == [
+        ("x", "A?"),
+        ("y", "A?"),
+    ]
+    assert "2 × row of totals" in forms.told[-1]
+
+
+def test_who_did_not_answer_is_not_what_was_answered(tmp_path: Path) -> None:
+    """A bot that is a system in one row is none in a row without an answer."""
+    rows = [{"вопрос": "A?", "бот": "gpt", "ответ": "a"}, {"вопрос": "B?", "бот": "gpt", "ответ": None}]
+    read = read_samples(write_lines(tmp_path / "a.jsonl", rows))
+    assert [(one.system, one.response) for one in read] == [("gpt", "a"), ("gpt", None)]
+
+
+def test_numbered_passages_are_in_the_order_of_their_numbers() -> None:
+    row = {"question": "A?", "answer": "a", "context 10": "third", "context 2": "second", "context 1": "first"}
+    assert [chunk.text for chunk in samples_of([row])[0].contexts or ()] == ["first", "second", "third"]
+
+
+def test_nothing_found_is_an_empty_tuple_too() -> None:
+    assert samples_of([{"question": "A?", "answer": "a", "contexts": "()"}])[0].contexts == ()
+    with pytest.raises(ValueError, match="its text is called text"):
+        samples_of([{"question": "A?", "answer": "a", "contexts": [{"doc": 1, "said": "It opens."}]}], forms=Forms())
