@@ -29,6 +29,7 @@ from ragbench.data.cells import (
     unquoted,
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
+from ragbench.data.payloads import turns_of
 from ragbench.data.systems_of_answers import by_their_systems
 from ragbench.data.vocabulary import (
     ASKED,
@@ -388,7 +389,7 @@ class Columns:
             seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else rarely(name)
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
-            elif seldom in wanted and (seldom != "messages" or blank(cell) or isinstance(opened(cell), list | None)):
+            elif seldom in wanted and (seldom != "messages" or blank(cell) or _is_dialogue(cell)):
                 rare.setdefault(seldom, []).append(name)
         several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
         return fields, rare, several
@@ -460,6 +461,11 @@ class Columns:
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
+
+
+def _is_dialogue(cell: Any) -> bool:
+    """Whether a cell holds messages: a list, or a text that names who says each; also where nothing stands there."""
+    return isinstance(opened(cell), list | None) or (isinstance(cell, str) and turns_of(cell, {}) is not None)
 
 
 def _number(name: str) -> int:

@@ -47,7 +47,7 @@ from ragbench.data.files import (
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
 from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
-from ragbench.data.vocabulary import field_of, is_content, rarely
+from ragbench.data.vocabulary import field_of, is_content, of_member, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -116,7 +116,7 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
         word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
-        known = field_of(word) or rarely(word)
+        known = field_of(word) or of_member(word) or rarely(word)
         if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
