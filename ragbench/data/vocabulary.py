@@ -53,7 +53,9 @@ def _of_a_form(name: str) -> str:
 
 _IN_A_FORM = re.compile(r"^\s*\d{1,3}\s?[.)]\s*(?=[^\W\d_])")
 _ENDS = r"\d{1,3}(\s*([-–—/…]|\.{2,})\s*|\s+(to|до)\s+|\s*[=–—-][^\d()\[\]]+)\d{1,3}(\s*[=–—-][^\d()\[\]]+)?"
-_SCALE = re.compile(rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]+{_ENDS}|\s/\s?\d+)\s*$", re.IGNORECASE)
+_SCALE = re.compile(
+    rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]+\d{{1,3}}\s*[-–—…]\s*\d{{1,3}}|\s/\s?\d+)\s*$", re.IGNORECASE
+)
 _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
