@@ -14,7 +14,7 @@ from ragbench.data.columns import Columns
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, checked
-from ragbench.data.rows import TABLES, endings_of, read_rows
+from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
 from ragbench.data.vocabulary import field_of
 
 SPLITS = ("test", "dev", "validation", "train")
@@ -153,7 +153,10 @@ def parts(folder: Path) -> dict[str, list[Path]]:
         role = "qrels" if {*words} & {*trec.ROLES["qrels"]} else next(last, "")
         is_packed = path.suffix.lower() in PACKINGS
         ending = (path.with_suffix("") if is_packed else path).suffix.lower()
-        if path.is_file() and ending in ({"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, ".txt"}):
+        legal = (
+            {"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, *([".txt"] if is_packed or tabbed(path) else [])}
+        )
+        if path.is_file() and ending in legal:
             there[role].setdefault((path.with_suffix("") if is_packed else path).with_suffix(""), path)
     if there["corpus"] and there["queries"] and not there["qrels"]:
         there["qrels"] = {name: path for name, path in there[""].items() if trec.told(path) == "qrels"}

@@ -233,3 +233,10 @@ def test_judgements_of_numbers_alone_are_no_run(tmp_path: Path) -> None:
 
     (tmp_path / "gold.txt").write_text("1 0 10 1\n1 0 12 0\n")
     assert trec.told(tmp_path / "gold.txt") == "qrels"
+
+
+def test_texts_are_no_corpus(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "oak.txt").write_text("Oaks live long.\n")
+    lines(tmp_path / "questions.jsonl", QUERIES)
+    assert not list(data.beir.found([tmp_path / "docs" / "oak.txt", tmp_path / "questions.jsonl"], tmp_path))
