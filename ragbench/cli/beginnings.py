@@ -31,9 +31,10 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list, meant_beside
 from ragbench.data.folder import BASE, NAME
+from ragbench.data.joined_tables import read_all
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, tabbed
-from ragbench.data.samples import READ, read_all, read_samples
+from ragbench.data.samples import READ, read_samples
 from ragbench.data.vocabulary import FIELDS, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
@@ -196,8 +197,7 @@ class Beginning:
             return [*commands, f"ragbench draft {self.kb} --questions 120", "ragbench run tier1_retrieval"]
         search = f"tier1_retrieval{' -p unit=url' if self.unit == 'url' else ''}"
         if self.brought:
-            is_asked = base or self.services or self.functions
-            asking = "tier3_end_to_end" if is_asked else "dataset"
+            asking = "tier3_end_to_end" if base or self.services or self.functions else "dataset"
             pages = {
                 "questions": search if self.unit and (self.whole or base) else asking,
                 "beir": "tier1_retrieval",

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from ragbench.core import annexes
 from ragbench.data.cells import TABLE, classed
+from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.rows import read_rows
-from ragbench.data.vocabulary import Columns, field_of, raters_of
+from ragbench.data.vocabulary import field_of, raters_of
 
 DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""

@@ -129,7 +129,7 @@ def score(
     from ragbench.core.names import meant as near
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.cells import Forms
-    from ragbench.data.samples import read_all
+    from ragbench.data.joined_tables import read_all
     from ragbench.judge import asks_nobody
     from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant

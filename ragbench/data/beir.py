@@ -10,15 +10,13 @@ from typing import Any
 
 from ragbench.data import trec
 from ragbench.data.brought import Brought
-from ragbench.data.cells import TABLE
+from ragbench.data.columns import Columns
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, checked
 from ragbench.data.rows import TABLES, endings_of, read_rows
-from ragbench.data.vocabulary import Columns, field_of
+from ragbench.data.vocabulary import field_of
 
-ROLES: dict[str, list[str]] = TABLE["beir"]
-"""Words of the names of files and folders that say what these hold: corpus, queries, qrels."""
 SPLITS = ("test", "dev", "validation", "train")
 JUDGEMENTS = {*TABLES, ".qrels", ".qrel", ".trec", ".txt"}
 """Endings of files of judgements."""
@@ -142,19 +140,19 @@ def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, Mapping[str, Any
 def parts(folder: Path) -> dict[str, list[Path]]:
     """The files of a folder, and of those in it, by what their names say: corpus, queries, qrels; where no name says
     qrels, those that hold judgements. Of a file and its packed copy it is one."""
-    there: dict[str, dict[Path, Path]] = {role: {} for role in (*ROLES, "")}
+    there: dict[str, dict[Path, Path]] = {role: {} for role in (*trec.ROLES, "")}
     for path in sorted((*folder.glob("*"), *folder.glob("*/*"))):
         name = path.name if path.parent == folder else path.parent.name
         words = _words(name)
-        last = (role for word in reversed(words) for role, names in ROLES.items() if word in names)
-        role = "qrels" if {*words} & {*ROLES["qrels"]} else next(last, "")
+        last = (role for word in reversed(words) for role, names in trec.ROLES.items() if word in names)
+        role = "qrels" if {*words} & {*trec.ROLES["qrels"]} else next(last, "")
         is_packed = path.suffix.lower() in PACKINGS
         ending = (path.with_suffix("") if is_packed else path).suffix.lower()
         if path.is_file() and ending in ({"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, ".txt"}):
             there[role].setdefault((path.with_suffix("") if is_packed else path).with_suffix(""), path)
     if there["corpus"] and there["queries"] and not there["qrels"]:
         there["qrels"] = {name: path for name, path in there[""].items() if trec.told(path) == "qrels"}
-    return {role: [*there[role].values()] for role in ROLES}
+    return {role: [*there[role].values()] for role in trec.ROLES}
 
 
 def found(files: Iterable[Path], top: Path) -> Iterator[tuple[Path, dict[str, list[Path]]]]:
@@ -185,7 +183,7 @@ def files(folder: Path, split: str | None = "test") -> tuple[list[Path], list[Pa
         if not there[role]:
             holds = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
             raise DatasetError(f"{folder / f'{role}.jsonl'}: there is no such file; the folder holds {holds}")
-    chosen = [there[role] if split is None else _of(split, there[role], folder) or there[role] for role in ROLES]
+    chosen = [there[role] if split is None else _of(split, there[role], folder) or there[role] for role in trec.ROLES]
     if split is None:
         return chosen[0], chosen[1], [], []
     if (own := _judgements(split, _grouped(there["qrels"], folder))) is not None:

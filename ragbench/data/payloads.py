@@ -106,7 +106,8 @@ def passage_of(item: Any) -> Passage | None:
     score = number(_first(item, PARTS.scores)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
         inner = item.get(wrapper)
-        if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
+        inner = inner if isinstance(inner, Mapping) else fields_of(inner)
+        if inner is not None and (_first(item, PARTS.texts) is None or _first(inner, PARTS.texts) is not None):
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
     about = opened(_first(item, PARTS.abouts))

@@ -45,7 +45,8 @@ from ragbench.data.files import (
 )
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
-from ragbench.data.vocabulary import field_of, format_of, is_content
+from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
+from ragbench.data.vocabulary import field_of
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -55,21 +56,10 @@ BEGINS = {b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls", b"PAR1": ".parque
 """How files begin that are no text."""
 TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
 """Endings of files that hold rows."""
-WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
-"""Names under which an object that is no row itself holds a list of rows."""
-STREAMED = ("resourceSpans", "resource_spans")
-"""Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
-RECORD |= {"qid", "query_id", "topic_id"}
-"""Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
-DEEPEST = 4
-"""Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
-_ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
-"""By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
 Placed = tuple[str, dict[str, Any]]
@@ -143,7 +133,7 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
             yield place, row
             continue
         for paragraph in paragraphs:
-            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            about = {"title": row.get("title"), "context": paragraph.get("context", paragraph.get("context_text"))}
             for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
@@ -295,7 +285,7 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
         if not isinstance(name, str) or values.next() != ":":
             raise values.fault("not JSON: a name and a colon are expected")
         values.skip()
-        if values.next() != "[" or name not in (*STREAMED, *WRAPPERS) or _is_record(whole):
+        if values.next() != "[" or name not in (*STREAMED, *WRAPPERS) or is_record(whole):
             whole[name] = values.value()[1]
             continue
         elements = (value for _, value in values.list())
@@ -308,132 +298,6 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
     if not streamed:
         table = (rows_in if spread else wrapped)(whole)
         yield from [whole] if table is None else table
-
-
-def _is_record(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a row itself, whatever lists it holds."""
-    return any(
-        name in RECORD or (is_content(name) and name not in WRAPPERS and not _asks(own)) for name, own in value.items()
-    )
-
-
-def _asks(rows: Any) -> bool:
-    """Whether a value is a list of rows with questions."""
-    return isinstance(rows, list) and any(
-        isinstance(row, dict) and any(field_of(name) == "user_input" for name in row) for row in rows
-    )
-
-
-def wrapped(value: Any) -> list[Any] | None:
-    """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
-    if not isinstance(value, Mapping) or _is_record(value):
-        return None
-    for name in WRAPPERS:
-        inner = value.get(name, value.get(name.title()))
-        if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
-            return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
-        if isinstance(inner, dict) and (rows := wrapped(inner) or columns_to_rows(inner)) is not None:
-            return rows
-    known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
-    return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
-
-
-def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
-    """Lists of rows within objects that are none themselves, whatever their names; that of the only name that there is
-    may be what a system answered."""
-    if depth < DEEPEST and isinstance(value, Mapping) and not _is_record(value):
-        for name, inner in value.items():
-            if _asks(inner) if not depth else isinstance(inner, list) and _is_of_rows(inner):
-                yield from [inner] if depth or len(value) > 1 or is_content(name) else ()
-            yield from _tables(inner, depth + 1)
-
-
-def _is_of_rows(rows: list[Any]) -> bool:
-    return all(isinstance(row, dict) for row in rows) and any(is_content(name) for row in rows for name in row)
-
-
-def rows_in(value: Any) -> list[Any] | None:
-    """The rows of a table that one object is: see `read_rows`; None for any other value."""
-    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
-        return None
-    if (inside := wrapped(value)) is not None:
-        return inside
-    if len(tables := list(_tables(value, 0))) == 1:
-        return tables[0]
-    inner = list(value.values())
-    if all(
-        isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
-    ):
-        return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
-    if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
-        return [{"question": name, "answer": text} for name, text in value.items()]
-    if isinstance(given := value.get("inputs"), dict) and "results" in value:
-        return rows_in(given)  # of Haystack's evaluation
-    if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
-        passages = {name: {"id": name, "text": text} for name, text in texts.items()}
-        named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
-        right = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
-        rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in right.items()]
-        return [{**row, "corpus_passages": [*passages.values()]} for row in rows[:1]] + rows[1:]
-    if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
-        rows = [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
-        names = value.get("index")  # a table of MLflow has none
-        return _named(dict(zip(names, rows, strict=True))) if names and len({*names}) == len(rows) else rows
-    of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
-    if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
-        return [{"system": name, **row} for name, rows in value.items() for row in rows]
-    if (by_row := columns_to_rows(value)) is not None:
-        return by_row
-    if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
-        if any(map(is_content, value)):
-            table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
-            return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
-        if None not in (parts := [rows_in(own) for own in inner]):
-            asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
-            is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
-            named = zip(value, parts, strict=True)
-            return [{"system": name, **row} if is_of_systems else row for name, part in named for row in part or ()]
-        return _named(value) if all(any(map(is_content, own)) for own in inner) else None
-    return None
-
-
-def _named(rows: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows that an object holds under their names, which are their questions, or their ids where they are more than
-    numbers: of pandas, orient="columns" or "index"."""
-    if all(map(_is_asked, rows)):
-        return [{"question": name, **row} for name, row in rows.items()]
-    ids = not all(str(name).isdigit() for name in rows)
-    return [{**({"id": name} if ids else {}), **row} for name, row in rows.items()]
-
-
-def _is_asked(name: Any) -> bool:
-    """Whether a name is a question."""
-    return str(name).rstrip().endswith("?")
-
-
-def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of an object with a list for each column, `questions` and `answers` without their plural; what stands
-    beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
-    DatasetError for columns that are not as long."""
-    lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
-    fields = {name: field_of(name) for name in value}
-    cells = [cell for own in lists.values() for cell in own]
-    is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
-    asked = [own for name, own in value.items() if fields[name] == "user_input"]
-    is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
-    said = {*fields.values()}
-    is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
-    if is_dialogue or not (is_asked or (is_whole and is_known)):
-        return None
-    size = len(next(iter(asked or lists.values())))
-    others = {name: own for name, own in value.items() if name not in lists or len(own) != size}
-    if size > 1 and (uneven := [name for name in others if name in lists and is_content(name)]):
-        raise DatasetError(f"columns of {size} × question, {len(lists[uneven[0]])} × {uneven[0]}: as many are expected")
-    singular = {"questions", *(("reference",) if "questions" in said and "response" not in said else ())}
-    names = {name: name.removesuffix("s") if fields[name] in singular else name for name in lists if name not in others}
-    rows = zip(*(lists[name] for name in names), strict=True)
-    return [{**others, **dict(zip(names.values(), row, strict=True))} for row in rows]
 
 
 def _is_of_lines(path: Path) -> bool:

@@ -12,7 +12,7 @@ from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, opened
 from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import turns_of
-from ragbench.data.rows import WRAPPERS
+from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import field_of
 

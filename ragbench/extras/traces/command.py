@@ -33,6 +33,6 @@ def traces(
 
     Example: ragbench load traces spans.jsonl --name mine --dry-run
     """
-    from ragbench.extras.traces import files_of_traces
+    from ragbench.extras.traces import assembly
 
-    return files_of_traces.read(files, base=base_of(chunks_from), ratings=rating or ())
+    return assembly.read(files, base=base_of(chunks_from), ratings=rating or ())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.extras.traces import files_of_traces
+from ragbench.extras.traces import assembly
 
 ASKED, SAID = "When does it open?", "It opens at 8."
 FOUND = {"id": "d1", "text": "The library opens at 8.", "score": 0.9}
@@ -223,7 +223,7 @@ VENDORS = (
 def test_a_vendors_documented_form_tells_the_story(tmp_path: Path, made: Callable[[], Any]) -> None:
     path = tmp_path / "export.json"
     path.write_text(json.dumps(made()), encoding="utf-8")
-    found, logged = files_of_traces.read([path])
+    found, logged = assembly.read([path])
     assert ([question.text for question in found.questions], found.left_out) == ([ASKED], {})
     assert [chunk.text for chunk in found.chunks] == [FOUND["text"]]
     [line] = logged["logged"]
@@ -246,7 +246,7 @@ def test_a_vendors_error_is_a_question_without_an_answer(
     for row in (rows[0], rows[2]):
         row.get("attributes", row).update(spoil) if made is datadog else row.update(spoil)
     (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    [line] = files_of_traces.read([tmp_path / "e.jsonl"])[1]["logged"]
+    [line] = assembly.read([tmp_path / "e.jsonl"])[1]["logged"]
     assert (line["error"], "answer" in line) == (why, False)
 
 
@@ -258,20 +258,20 @@ def test_an_exception_of_jaegers_log_says_why(tmp_path: Path) -> None:
         span["tags"].append({"key": "otel.status_code", "type": "string", "value": "ERROR"})
         span["logs"] = [{"timestamp": 1, "fields": [{"key": key, "value": value} for key, value in fields]}]
     (tmp_path / "j.json").write_text(json.dumps({"data": [trace]}), encoding="utf-8")
-    [line] = files_of_traces.read([tmp_path / "j.json"])[1]["logged"]
+    [line] = assembly.read([tmp_path / "j.json"])[1]["logged"]
     assert line["error"] == "TimeoutError: no reply"
 
 
 def test_an_answer_beside_columns_that_datadog_has_is_an_answer(tmp_path: Path) -> None:
     row = {"id": "x", "type": "t", "attributes": "red", "question": ASKED, "answer": SAID}
     (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    [line] = files_of_traces.read([tmp_path / "a.jsonl"])[1]["logged"]
+    [line] = assembly.read([tmp_path / "a.jsonl"])[1]["logged"]
     assert line == {"id": "x", "answer": SAID}
 
 
 def logged(tmp_path: Path, records: Any) -> tuple[Any, list[dict[str, Any]]]:
     (tmp_path / "a.json").write_text(json.dumps(records))
-    found, lines = files_of_traces.read([tmp_path / "a.json"])
+    found, lines = assembly.read([tmp_path / "a.json"])
     return found, list(lines["logged"])
 
 
@@ -313,7 +313,7 @@ def test_scores_in_columns_and_marks_of_users_are_ratings(tmp_path: Path) -> Non
     (tmp_path / "a.csv").write_text(
         f'id,timestamp,sessionId,input,output,thumbs\nt,{stamp(0)},s,{ASKED},{SAID},"[0]"\n'
     )
-    assert [own.ratings for own in files_of_traces.read([tmp_path / "a.csv"])[0].ratings] == [{"thumbs": 1.0}]
+    assert [own.ratings for own in assembly.read([tmp_path / "a.csv"])[0].ratings] == [{"thumbs": 1.0}]
     helicone = {
         "request_id": "t",
         "request_body": {"messages": [USER]},
