@@ -29,6 +29,7 @@ from ragbench.data.cells import (
     unquoted,
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
+from ragbench.data.systems_of_answers import by_their_systems
 from ragbench.data.vocabulary import (
     ASKED,
     CONTENT,
@@ -42,6 +43,7 @@ from ragbench.data.vocabulary import (
     SPOKEN,
     UNSIGNED,
     Format,
+    bare,
     field_of,
     format_of,
     guess,
@@ -63,6 +65,8 @@ _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(от
 _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 """A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
+SEVERAL = ("response", "value", *PARTED)
+"""Fields of which a user may name several columns: what each system answered, what each person gave, or parts."""
 LONGEST_SYSTEM = 12
 """Words of a system's name; more are instructions to one."""
 MOST_PLANS = 1000
@@ -93,9 +97,10 @@ class Columns:
     """Tells which column of a table is which field, and which are none.
 
     given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
-    several columns, parted by commas, each is what one system answered, or what one person gave as a label. only: the
-    fields that the reader knows. takes: column → field, where the reader means another one by that name than FIELDS,
-    the likelier name first. strict: a column of `given` that is not there is an error; else it is `lacking`.
+    several columns, parted by commas, each is what one system answered, what one person gave as a label, or one of
+    several references or passages. only: the fields that the reader knows. takes: column → field, where the reader
+    means another one by that name than FIELDS, the likelier name first. strict: a column of `given` that is not there
+    is an error; else it is `lacking`.
 
     read: field → the column that it was read from. unread: columns that are no field → whether the first cell of each
     is a text. format: the known format of the rows.
@@ -151,6 +156,11 @@ class Columns:
             self.unread.setdefault(name, is_text(row.get(name)))
         self._settle(values, place)
         _part(values, plan)
+        if isinstance(text := values.get("reference"), str) and re.fullmatch(r"[^|]+(\|[^|]+)+", text):
+            self._told[
+                f"{self.read['reference']}: {{}} × a text with |, which is one answer; of several by | it is called "
+                "references"
+            ] += 1
         return values
 
     def _with_members(self, row: Mapping[str, Any], plan: _Plan) -> Mapping[str, Any]:
@@ -183,13 +193,15 @@ class Columns:
             ] += 1
         said = [name for name in there if not blank(row[name])]
         if not said:  # an instruction beside an empty input is the question
-            said = [name for name in plan.rare.get(field_name, ()) if not blank(row.get(name) or "")]
+            rare = plan.rare.get(field_name, ())
+            said = [name for name in rare if not (missing(row.get(name)) or blank(row[name]))]
         there = said or there
-        if field_name == "contexts" and len(there) > 1:  # a passage, and the file that it is from
+        is_guess = field_name == "contexts" and field_name not in self._given
+        if is_guess and len(there) > 1:  # a passage, and the file that it is from
             sources = [name for name in there if is_source(row[name])]
             there = [name for name in there if name not in sources] or there
             self.unread.update(dict.fromkeys({*sources} - {*there}, False))
-        if field_name == "contexts" and there and rarely(there[0]) and is_source(row[there[0]]):
+        if is_guess and there and rarely(there[0]) and is_source(row[there[0]]):
             self.unread.update(dict.fromkeys(there, False))
             return []
         return there
@@ -243,7 +255,14 @@ class Columns:
             )
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
-        """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
+        """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
+        answered, and so are objects in a cell that name theirs."""
+        for own in by_their_systems(row):
+            for values in self._of_wide(own, place):
+                for said in by_their_systems(values):
+                    yield {field_of(name) or name: value for name, value in said.items()}
+
+    def _of_wide(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         values = self.of(row, place)
         wide = self._wide(row, values)
         if not wide:
@@ -252,8 +271,8 @@ class Columns:
             for field_name, name in columns.items():
                 self.read.setdefault(field_name, ", ".join(own.get(field_name, "") for own in wide.values()))
                 self.unread.pop(name, None)
-            said = {field_name: row[name] for field_name, name in columns.items()}
-            if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said["response"], str):
+            said = {field_name: row[name] for field_name, name in columns.items() if not missing(row[name])}
+            if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said.get("response"), str):
                 said["response"] = _VERDICT.sub("", said["response"])
             yield {**values, "system": system, **said}
 
@@ -347,7 +366,7 @@ class Columns:
     ) -> tuple[dict[str, list[str]], dict[str, list[str]], set[str]]:
         """Field → its columns, field → columns that are seldom called so, and the fields all of whose columns are read.
         keys: column → its key; takes: key → field, before the vocabulary; named: what the user said."""
-        fields = {own: columns for own, columns in named.items() if len(columns) == 1 or own == "value"}
+        fields = {own: columns for own, columns in named.items() if len(columns) == 1 or own != "response"}
         rare: dict[str, list[str]] = {}
         joined = Counter[str]()
         unsigned = "contexts" in self._only and "rater" not in map(field_of, keys)
@@ -360,6 +379,8 @@ class Columns:
             field_name = takes.get(plain, field_of(name) or part or of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
+            if field_name == "choices" and not part and isinstance(opened(cell), str):
+                field_name = ""  # one of several is no list of them
             is_of_a_person = field_name == "value" and unsigned and plain not in NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
             seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else rarely(name)
@@ -380,6 +401,12 @@ class Columns:
                 name, has = wanted[own.index(None)].strip(), f"; it has {cut_list(columns)}"
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns)) or has}")
             if there := [name for name in own if name is not None]:
+                if len(there) > 1 and field_name not in SEVERAL:
+                    may_be = ", ".join(map(spoken, SEVERAL))
+                    raise AmbiguousError(
+                        f"{place}: {spoken(field_name)} = {', '.join(there)}: one column is expected; of several are "
+                        f"{may_be} alone"
+                    )
                 by_field[field_name] = there
             else:
                 self._lacking[field_name] = f"{wanted[0]}{names.meant(wanted[0], list(columns))}"
@@ -391,7 +418,7 @@ class Columns:
         if field_name == "value" and joined:
             return {name: row[name] for name in there}
         if field_name == "choices" and joined:
-            return {found[2] or found[3]: row[name] for name in there if (found := NUMBERED.fullmatch(name))}
+            return {found[2] or found[3]: row[name] for name in there if (found := NUMBERED.fullmatch(bare(name)))}
         if len(there) == 1 or len({repr(row[name]) for name in there}) == 1:
             return native(first)
         if joined and field_name in CONTENT:

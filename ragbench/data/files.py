@@ -173,6 +173,11 @@ _WHY = {
 """How what is said of a line begins, and the same in words that do not differ from line to line."""
 
 
+def first_sign(path: Path) -> str:
+    """The first sign of a text, unpacked, that is not blank; empty where there is none."""
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+
+
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """The lines of a plain or packed file with their numbers from 1, without their ends; None for one of more than
     MAX_LINE_BYTES characters, which is passed over. Raises DatasetError for what cannot be read."""

@@ -30,6 +30,7 @@ from ragbench.data.files import (
     Load,
     cut,
     empty_table,
+    first_sign,
     head,
     lines_of,
     member,
@@ -46,7 +47,7 @@ from ragbench.data.files import (
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
 from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
-from ragbench.data.vocabulary import field_of
+from ragbench.data.vocabulary import field_of, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -104,7 +105,7 @@ def read_rows(
     elif ".parquet" in ends:
         rows = _parquet(path, held)
     elif ends & EXCEL:
-        rows = _excel(path, keep_empty, held)
+        rows = _excel(path, keep_empty, held, left_out)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
@@ -115,7 +116,8 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
         word = is_total(row) if isinstance(row, Mapping) else ""
-        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+        known = field_of(word) or rarely(word)
+        if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
             yield place, row
@@ -161,7 +163,7 @@ def _content(path: Path, endings: set[str]) -> set[str]:
         raise DatasetError(
             f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
         )
-    if endings & LINES and start.lstrip()[:1] == b"[":
+    if endings & LINES and first_sign(path) == "[":
         return {*endings, ".json"}
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
@@ -174,7 +176,7 @@ def tabbed(path: Path) -> bool:
     first, *rows = head(path, 2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
     return (
         "\t" in first
-        and all(map(str.strip, first.split("\t")))
+        and all(map(str.strip, first.rstrip("\t").split("\t")))
         and any(row.count("\t") == first.count("\t") for row in rows)
     )
 
@@ -213,7 +215,7 @@ def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool, *, apart: bool) -> Iterator[Placed]:
     """apart: lists are rows, or one that holds all of them, each on its line."""
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    start = first_sign(path)
     if start == "{" and _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
     elif held and left_out is None and not apart and start == "[":
@@ -325,11 +327,17 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         raise empty_table(path)
     names = [name.strip() for name in header[1]]
     _require_distinct(names, header[0])
+    is_apart = False
     for place, cells in rows:
         if not any(map(str.strip, cells)) and (len(cells) != 1 or not keep_empty):  # as spreadsheets end with
+            is_apart = True
             continue
         while len(cells) > len(names) and not cells[-1].strip():
             cells.pop()
+        if left_out is not None and is_apart and _is_note(cells, names):
+            left_out.add(NOTE, place)
+            continue
+        is_apart = False
         if len(cells) != len(names):
             if left_out is None:
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
@@ -339,6 +347,11 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
         named = zip(names, cells, strict=True)
         yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
+
+
+def _is_note(cells: Sequence[Any], names: Sequence[str]) -> bool:
+    """Whether a row behind a blank one is a note below a table, or a title within it: of one cell alone."""
+    return len(names) > 1 and sum(bool(str(cell).strip()) for cell in cells) == 1
 
 
 def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[tuple[str, list[str]]]:
@@ -380,11 +393,12 @@ def _header(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
+NOTE = "row of one cell behind a blank one, as notes below a table are"
 WORKBOOK_BYTES = 2**30
 """Of memory that reading a workbook takes: all cells between the first and the last are laid out."""
 
 
-def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
     that have the same columns: each is a system's, called as it is."""
     load = Load(path, "rows", held=held)
@@ -399,13 +413,18 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
         names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
         sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
         _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        last = 0
         for sheet, number, cells in _of_workbook(book, path, sheets, 0):
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
             row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
             if number > heads[sheet][0]:
                 place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+                if left_out is not None and number > last + 1 and _is_note(cells, names):
+                    left_out.add(NOTE, place)
+                    continue
                 own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
                 yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+            last = number
 
 
 def _of_workbook(book: Apart, path: Path, sheets: Sequence[str], most: int) -> Iterator[tuple[str, int, list[Any]]]:

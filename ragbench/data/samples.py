@@ -32,7 +32,7 @@ from ragbench.data.payloads import number as number_in
 from ragbench.data.rows import is_torn, read_rows, without_totals
 from ragbench.data.shapes import rows_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems
+from ragbench.data.systems_of_answers import Ids, by_system
 from ragbench.data.vocabulary import LEGAL, PARTS, READS, spoken
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _fields(
             continue
         items: list[Mapping[str, Any]] = []
         with passing_over(left_out, place):
-            items += (own for answered in known.answers(row, place) for own in by_their_systems(answered))
+            items += known.answers(row, place)
         for item in items:
             yield place, {**item, "system": system} if system and not item.get("system") else item
 
@@ -371,7 +371,7 @@ def _labels(item: Mapping[str, Any]) -> dict[str, float] | None:
         except ValueError:
             label = None
         if label is not None:
-            labels[str(rater)] = label
+            labels[" ".join(str(rater).split())] = label
     return labels or None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragbench.data.cells import TABLE
 from ragbench.data.files import DatasetError
-from ragbench.data.vocabulary import field_of, format_of, is_content
+from ragbench.data.vocabulary import field_of, format_of, is_content, of_member, rarely
 
 WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
 """Names under which an object that is no row itself holds a list of rows."""
@@ -153,11 +153,14 @@ def columns_to_rows(value: Mapping[str, Any]) -> Rows | None:
     beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
     DatasetError for columns that are not as long."""
     lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
-    fields = {name: field_of(name) for name in value}
+    fields = {name: field_of(name) or of_member(str(name)) for name in value}
+    if not {"user_input", "questions"} & {*fields.values()}:
+        fields |= {name: "user_input" for name in value if not fields[name] and rarely(name) == "user_input"}
     cells = [cell for own in lists.values() for cell in own]
     is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
     asked = [own for name, own in value.items() if fields[name] == "user_input"]
+    is_of_numbers = len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool})
+    is_known = bool(asked) or any(map(is_content, value)) or is_of_numbers
     is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
     said = {*fields.values()}
     is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)

@@ -27,6 +27,8 @@ UNSIGNED = ("value", "score")
 
 CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
 """Fields that are measured: two columns that could be one of them are refused where they differ."""
+OF_A_ROW = ("id", "system", "value", "rater", "context_ids")
+"""Fields that a member of what holds a whole row may be, too, as `row.model` is."""
 SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
 """What fields are called where a user is told of them, if not by their own name."""
 LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
@@ -35,12 +37,23 @@ LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 
 def key(name: Any) -> str:
     """A name without what does not tell two apart: `Ground Truths` and `groundTruth`, `Score` and `Score (1-5)`."""
-    text = _IDLE.sub("", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
+    text = re.sub(r"[\W_]+", "", bare(unicodedata.normalize("NFKC", str(name))).casefold().replace("ё", "е"))
     is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
     return text[:-1] if is_plural and text not in _PLURALS else text
 
 
-_IDLE = re.compile(r"\s*\(\d+\s*[-–—/.…]+\s*\d+\)\s*$|[\W_]+")
+def bare(name: str) -> str:
+    """A name without its number in a form, `2. Answer`, the scale of its marks, `Score, 1-5`, and a colon behind it."""
+    return _SCALE.sub("", _of_a_form(name)).strip(" \t\n:*")
+
+
+def _of_a_form(name: str) -> str:
+    return _IN_A_FORM.sub("", name).strip(" \t\n:*")
+
+
+_IN_A_FORM = re.compile(r"^\s*\d{1,3}\s?[.)]\s*(?=[^\W\d_])")
+_ENDS = r"\d{1,3}(\s*([-–—/…]|\.{2,})\s*|\s+(to|до)\s+|\s*[=–—-][^\d()\[\]]+)\d{1,3}(\s*[=–—-][^\d()\[\]]+)?"
+_SCALE = re.compile(rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]{_ENDS}|\s/\s?\d+)\s*$", re.IGNORECASE)
 _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
@@ -132,22 +145,30 @@ def format_of(row: Mapping[str, Any]) -> Format | None:
     return None
 
 
+def of_side(name: Any) -> str:
+    """What the members of a column of this name are, as those of `inputs` are asked; empty for any other name."""
+    return _SIDES.get(key(name), "")
+
+
 def of_member(name: str) -> str:
     """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
-    head, _, rest = name.partition(".")
-    side, own = _SIDES.get(key(head), ""), _KNOWN.get(key(rest.rpartition(".")[2]), "")
-    if not rest or not side or own not in CONTENT:
+    head, _, rest = bare(name).partition(".")
+    last = rest.rpartition(".")[2]
+    side, own = of_side(head), _KNOWN.get(key(last), "") or part_of(last)
+    of_a_row = OF_A_ROW if side == "user_input" and key(last) not in UNSIGNED else ()
+    if not rest or not side or own not in (*CONTENT, *of_a_row):
         return ""
     return side if side != "user_input" and own in ("response", "reference") else own
 
 
 def part_of(name: str) -> str:
     """The field that a numbered column is a part of: passages, a reference, or what one person gave; else empty."""
-    numbered = NUMBERED.fullmatch(name)
+    of_a_person = _MARK_OF_A_PERSON.fullmatch(bare(name))
+    numbered = NUMBERED.fullmatch(of_a_person[1] if of_a_person else bare(name))
     if numbered is None or key(name) in _KNOWN or key(numbered[1]) in UNSIGNED:
         return ""
     part = _KNOWN.get(key(numbered[1]), "")
-    if numbered[3] and part != "choices":
+    if (numbered[3] and part != "choices") or (of_a_person and part != "rater"):
         return ""
     return part if part in PARTED else "value" if part in ("value", "rater") else ""
 
@@ -164,11 +185,12 @@ def spoken(field: str) -> str:
 
 def is_content(name: Any) -> bool:
     """Whether a column of this name is a question, an answer, a reference or passages."""
-    return field_of(name) in (*CONTENT, "questions")
+    return (field_of(name) or of_member(str(name))) in (*CONTENT, "questions")
 
 
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _MARKS = "rating|label|grade|оценка|метка|балл"
+_MARK_OF_A_PERSON = re.compile(rf"(.*\d)[\s_-]+(score|{_MARKS})", re.IGNORECASE)
 _OF_SYSTEM = re.compile(
     rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|{_MARKS}|contexts?|documents?|контекст)"
     rf"|({_ANSWERS}|{_MARKS}|contexts?|контекст)(?:[\s_.:-]++|(?=\d))(.+))",
@@ -178,7 +200,7 @@ _OF_SYSTEM = re.compile(
 
 def of_one_system(name: str) -> tuple[str, str]:
     """System and field of a column, `gpt` and response of `gpt_answer`; the reference alone of `Answer (gold)`."""
-    if (parts := _OF_SYSTEM.fullmatch(name.strip())) is None:
+    if (parts := _OF_SYSTEM.fullmatch(_of_a_form(name))) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
     own, words = _KNOWN.get(key(what), ""), re.findall(r"\w[\w ]*", system)
@@ -195,7 +217,7 @@ PROMPT = re.compile("|".join(_HINTS["prompt"]), re.IGNORECASE)
 def guess(name: str, left: Sequence[str]) -> str:
     """Which of these fields a column that nobody knows may be, by its name; empty where it is like none."""
     plain = key(name)
-    if ASKED.search(name):
+    if ASKED.search(name) or ASKED.search(bare(name)):
         return "value" if "value" in left else ""
     if NO_TEXT.search(plain):
         return ""

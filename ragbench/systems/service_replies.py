@@ -67,7 +67,7 @@ class Expressions:
             if not text.strip():
                 raise RetrievalError("the reply is empty; JSON is expected") from None
             raise RetrievalError(f"the reply is not JSON{_otherwise(text)}; it begins {_beginning(text)}") from None
-        if failed := next((part for part in parts if _has_failed(part, values.get("answer"))), None):
+        if failed := next((part for part in parts if has_failed(part, values.get("answer"))), None):
             raise RetrievalError(
                 f"the service says that it failed: {_beginning(json.dumps(failed, ensure_ascii=False))}"
             )
@@ -94,12 +94,7 @@ class Expressions:
                 elif value is not None and value != []:
                     values[name] = value
         if pieces:
-            grown = pieces[:-1] if len(pieces) > 3 else pieces  # into the last, citations may be set
-            repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(grown))
-            is_whole = pieces[-1].startswith(pieces[0]) and len(pieces[-1]) >= len(grown[-1])
-            is_whole = repeats and grown[0] != grown[-1] and is_whole
-            is_whole |= len(pieces) > 2 and pieces[-1].strip() == "".join(pieces[:-1]).strip()
-            values["answer"] = pieces[-1] if is_whole else "".join(pieces)
+            values["answer"] = joined(pieces)
         return {name: values.get(name) for name in self._compiled}
 
     def _found(self, name: str, reply: Any) -> Any:
@@ -155,10 +150,11 @@ class Expressions:
         """Expressions, by the key of the table, that would find an answer and passages in a reply, by the names that
         tables of answers have for them."""
         reply = _opened(text)
-        return _readable(reply["events"] if self._streams else [reply])
+        found = readable(reply["events"] if self._streams else [reply])
+        return {key: expression for key, expression in found.items() if key != "items"}
 
 
-def _has_failed(reply: Any, answer: Any) -> bool:
+def has_failed(reply: Any, answer: Any) -> bool:
     """Whether a reply says, beside a good status, that there is none: by an error, by its state, or, without an answer,
     by several errors or no success."""
     if not isinstance(reply, Mapping):
@@ -197,23 +193,34 @@ def _opened(text: str, as_it_is: bool = False) -> Any:
 def _otherwise(text: str) -> str:
     """How what is not JSON would be read: a stream by its events, a text as the answer; empty for a page."""
     if parts := list(events(text)):
-        answer = "@" if isinstance(parts[0], str) else _readable(parts).get("answer")
+        answer = "@" if isinstance(parts[0], str) else readable(parts).get("answer")
         return "; stream = true reads its events" + (f", with {lines({'answer': answer})}" if answer else "")
     return "" if text.strip()[:1] in "<[{" else '; answer = "@" takes it as it is'
 
 
-def _readable(parts: Iterable[Any]) -> dict[str, str]:
+def joined(pieces: Sequence[str]) -> str:
+    """The pieces of a streamed answer together, or the last of those that each repeat the one before, or all before."""
+    grown = pieces[:-1] if len(pieces) > 3 else pieces  # into the last, citations may be set
+    repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(grown))
+    if repeats and grown[0] != grown[-1] and pieces[-1].startswith(pieces[0]) and len(pieces[-1]) >= len(grown[-1]):
+        return pieces[-1]
+    whole = "".join(pieces[:-1])
+    return pieces[-1] if len(pieces) > 2 and pieces[-1].strip() == whole.strip() else "".join(pieces)
+
+
+def readable(parts: Iterable[Any], is_named: bool = False) -> dict[str, str]:
     """Expressions that find passages, ids and an answer in a reply, or in the events of one, by the key of a service's
-    table; of several answers the likeliest, and of equally likely ones that which most events have."""
+    table; of several answers the likeliest, and of equally likely ones that which most events have. `items` finds the
+    passages with all that is told of each. is_named: an answer is called so."""
     found: dict[str, str] = {}
     answers = Counter[tuple[float, int, str]]()
-    parts = [part for part in parts if not _has_failed(part, None)]
+    parts = [part for part in parts if not has_failed(part, None)]
     for part in parts:
         said = [text for rank, _, _, text in _answers(part) if rank < UNNAMED]
         for key, expression in _listed(part, said).items():
             found.setdefault(key, expression)
         within = re.sub(r"\[\*?\](\[0\])?[^\[\]]*$", "", found["passages"]) if "passages" in found else None
-        answers.update({own[:3]: 1 for own in _answers(part, within)})
+        answers.update({own[:3]: 1 for own in _answers(part, within) if own[0] < UNNAMED or not is_named})
     if answers:
         *_, found["answer"] = min(answers, key=lambda own: (own[0], -answers[own], own[1]))
         found["answer"] = _of_a_kind(found["answer"], parts) if len(parts) > 1 else found["answer"]
@@ -308,7 +315,8 @@ def _passages(
         may_be = is_text or field_of(names[-1]) == "contexts" if is_named else is_text and not names
         if place[-1] != "]" or not may_be or _quotes(values, said):
             return None
-        return int(not is_named), {"passages": place if "[" in place[:-2] else place[:-2] or "@"}
+        place = place if "[" in place[:-2] else place[:-2] or "@"
+        return int(not is_named), {"passages": place, "items": place}
     if not all(isinstance(value, Mapping) for value in values) or any(map(_is_said, values)):
         return None
     leaves = [dict(_leaves(value)) for value in values]
@@ -321,7 +329,8 @@ def _passages(
         return (2, found) if is_named and found and not texts else None
     for at in leaves[0] if is_named or is_told else ():
         if [own[at] for own in leaves if at in own] == texts:
-            return int(not is_named), {"passages": f"{place}.{at}", **(found if len(texts) == len(values) else {})}
+            texts_at = {"passages": f"{place}.{at}", "items": place}
+            return int(not is_named), {**texts_at, **(found if len(texts) == len(values) else {})}
     return None
 
 
