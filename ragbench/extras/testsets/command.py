@@ -17,7 +17,6 @@ from ragbench.cli.console import consent, options
 from ragbench.cli.console.options import counted
 from ragbench.core import terminal
 from ragbench.core.endings import Ending
-from ragbench.data.cells import guarded
 
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
@@ -389,6 +388,8 @@ def marking_form(questions: Sequence[QuestionRecord], passages: Mapping[str, Chu
     A text that a spreadsheet would take for a formula has an apostrophe before it; `ragbench load questions` takes it
     off again.
     """
+    from ragbench.data.cells import guarded
+
     text = io.StringIO()
     writer = csv.DictWriter(text, [*TOLD, *MARKS], restval="", lineterminator="\r\n")
     writer.writeheader()

@@ -24,7 +24,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
     path = tmp_path / "form.csv"
     said = ragbench("form", "small", "--to", str(path))
     assert said.returncode == 0, said.stderr
-    assert "ragbench load questions form.csv --name small-checked --chunks-from small" in said.stdout
+    assert "--name small-checked --chunks-from small" in said.stdout
     rows, records = rows_of(path), Records.read(tmp_path / "data" / "small", "en")
     assert [row["question"] for row in rows] == [question.text for question in records.questions]
     assert {row[mark] for row in rows for mark in MARKS} == {""}, "nobody has said anything yet"
