@@ -357,7 +357,8 @@ class Beginning:
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples if path not in self.unasked)
             if asked:
-                self.answers.setdefault(next((own for own in self.answers if own & asked), asked), []).append(path)
+                others = (own for own, same in self.answers.items() if own & asked and _joins(*same, path))
+                self.answers.setdefault(next(others, asked), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages([self.base], LeftOut()) if self.base else None
@@ -575,10 +576,10 @@ def _try(kind: str, paths: Sequence[Path]) -> None:
         getattr(datasets.foreign_sets, kind)(*paths)
 
 
-def _joins(answers: Path, questions: Path) -> bool:
-    """Whether these are questions to answers that have none."""
+def _joins(*tables: Path) -> bool:
+    """Whether `ragbench score` reads these together."""
     with suppress(ValueError):
-        return bool(read_all([answers, questions], Forms()))
+        return bool(read_all(tables, Forms()))
     return False
 
 

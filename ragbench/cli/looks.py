@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +21,8 @@ DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
 MOST_ROWS = 20
 """Rows that tell what a table is."""
-FIGURES = re.compile("|".join((*TABLE["hints"]["no_text"], *TABLE["hints"]["asked"])), re.IGNORECASE)
-"""Names of columns that hold what was measured, or asked, and not what one rater said."""
+MEASURED, ASKED = (re.compile("|".join(TABLE["hints"][name]), re.IGNORECASE) for name in ("no_text", "asked"))
+"""Names of columns that hold figures or ids, and what one who labels is asked."""
 RATED = ("", "value", "rater")
 """Fields that a column of one rater's may be called."""
 
@@ -48,7 +48,7 @@ class Look(NamedTuple):
     def are_people(self) -> bool:
         """Whether the columns of marks beside questions are two raters', and no program's figures."""
         is_called = self.raters == raters_of(self.row)
-        is_told = not self.known.format and not any(FIGURES.search(name) for name in self.raters)
+        is_told = not self.known.format and not any(ASKED.search(name) for name in self.raters)
         return len(self.raters) > 1 and (is_called or (len(self.raters) == 2 and is_told))
 
 
@@ -69,7 +69,7 @@ def looked_at(path: Path) -> Look:
                 told[at - min(asking)] = list(known.answers(rows[at][1], rows[at][0]))
         rows = rows[min(asking, default=0) :]
     row = rows[0][1]
-    raters = named if len(named := raters_of(row)) > 1 else _raters([own for _, own in rows])
+    raters = named if len(named := raters_of(row)) > 1 else marked([own for _, own in rows])
     asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
     asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""
     passage = passage_of(row)
@@ -108,15 +108,20 @@ def _kind(
     return "passages" if passage is not None and passage.text and (passage.id or tool) else ""
 
 
-def _raters(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns of raters: two or more of marks, or of words of few classes, where each holds some that another does,
-    and no other column of marks stands there. Ids, names of models, comments and texts may."""
+    and no other column of marks stands there. Ids, names of models, comments, texts and figures may."""
     few: dict[str, set[Any]] = {}
     for name in rows[0]:
         with suppress(ValueError):  # a longer text is no mark
             own = {classed(row.get(name)) for row in rows} - {None}
-            is_few = 2 * len(own) <= len(rows) or not any(isinstance(one, str) for one in own)
-            if name and own and is_few and field_of(name) in RATED:
+            is_few = 2 * len(own) <= len(rows) or not _has_words(own)
+            if name and own and is_few and field_of(name) in RATED and not MEASURED.search(name):
                 few[name] = own
     alike = [name for name, own in few.items() if any(own & few[other] for other in few if other != name)]
-    return alike if len(alike) > 1 and len(alike) == len(few) else []
+    are_beside = all(_has_words(own) for name, own in few.items() if name not in alike)
+    return alike if len(alike) > 1 and are_beside else []
+
+
+def _has_words(classes: Iterable[Any]) -> bool:
+    return any(isinstance(one, str) for one in classes)

@@ -547,3 +547,11 @@ def test_answers_that_are_loaded_without_a_configuration_can_be_measured_at_once
     assert (known.dataset, set(known.systems)) == ("pilot", {"bm25", "pilot-logged"})
     [command] = [line.partition("Next: ")[2] for line in said.splitlines() if "Next: " in line]
     ran(f"{command} --plan")
+
+
+def test_tables_that_cannot_be_compared_are_scored_one_by_one(empty: Path) -> None:
+    for name, asked in (("a", ["When?", "Who?"]), ("b", ["Who?", "When?"])):
+        rows = [{"id": place, "question": question, "answer": "So."} for place, question in enumerate(asked)]
+        write_lines(empty / f"{name}.jsonl", rows)
+    assert ragbench("score", "a.jsonl", "b.jsonl").returncode == 3
+    assert begun(empty) == ["ragbench score a.jsonl", "ragbench score b.jsonl"]
