@@ -187,13 +187,18 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
     if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
         yield from _joined(itertools.chain(first, lines))
         return
-    if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
+    if len(first) == 1 and (table := (rows_in if spread else wrapped)(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
         rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
-            yield place if rows is None else f"{place}, item {number}", row
+            if isinstance(row, dict):
+                yield place if rows is None else f"{place}, item {number}", row
+            elif left_out is None:
+                raise DatasetError(f"{place}, item {number}: {cut(row)}: a JSON object is expected")
+            else:
+                left_out.add(f"{kind(row)} where an object is expected", place)
 
 
 def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
