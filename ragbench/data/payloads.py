@@ -102,7 +102,7 @@ def passage_of(item: Any) -> Passage | None:
         item = fields_of(item)
     if item is None:
         return None
-    if not item.keys() & {*_PLAIN.values(), "kwargs"}:
+    if not item.keys() & {*_PLAIN.values(), "kwargs"} - {"metadata"}:
         item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
     score = number(_first(item, PARTS.scores)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):

@@ -9,13 +9,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, classed, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -187,13 +187,18 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
     if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
         yield from _joined(itertools.chain(first, lines))
         return
-    if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
+    if len(first) == 1 and (table := (rows_in if spread else wrapped)(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
         rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
-            yield place if rows is None else f"{place}, item {number}", row
+            if isinstance(row, dict):
+                yield place if rows is None else f"{place}, item {number}", row
+            elif left_out is None:
+                raise DatasetError(f"{place}, item {number}: {cut(row)}: a JSON object is expected")
+            else:
+                left_out.add(f"{kind(row)} where an object is expected", place)
 
 
 def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
@@ -465,18 +470,6 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
-
-
-def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
-    that another holds."""
-    names = [name for name in rows[0] if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
-        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
-        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return names if is_few and all(others) and "system" not in map(field_of, names) else []
-    return []
 
 
 def listed(value: Any) -> Any:

@@ -27,7 +27,7 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
 
     Raises DatasetError for a system without a name."""
-    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and is_table(p) for p in given):
+    if isinstance(given, list | tuple) and all(isinstance(p, str | Path) for p in given) and any(map(is_table, given)):
         return [(system, place, path) for system, path in named_by_files(given)]
     if not isinstance(given, Mapping) or not any(map(is_table, given.values())):
         return None
