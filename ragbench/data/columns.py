@@ -258,10 +258,10 @@ class Columns:
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
         answered, and so are objects in a cell that name theirs."""
-        for own in by_their_systems(row):
-            for values in self._of_wide(own, place):
+        for part in by_their_systems(row):
+            for values in self._of_wide(part, place):
                 for said in by_their_systems(values):
-                    yield {field_of(name) or name: value for name, value in said.items()}
+                    yield said if said is values else {field_of(name) or name: own for name, own in said.items()}
 
     def _of_wide(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         values = self.of(row, place)
