@@ -102,7 +102,7 @@ def _are_systems(answers: Mapping[Any, Any], column: Any) -> bool:
         return False
     if all(map(_answers, answers.values())):
         return field_of(column) in ("", "response", "reference")
-    is_of_texts = all(isinstance(own, str | None) for own in answers.values())
+    is_of_texts = all(isinstance(own, str) or missing(own) for own in answers.values())
     is_column = field_of(column) == "response" or key(column) == "answers"
     return is_column and is_of_texts and not any(_CODE.fullmatch(str(name)) for name in answers)
 
