@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 MEMORY, ROOM = "/dev/shm", 4 * 2**30
-"""Where tests write if so many bytes are free there: on a disk a tenth of all time goes into making and removing files."""
+"""Where tests write if so many bytes are free there: on a disk a tenth of all time goes into making their files."""
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
 
