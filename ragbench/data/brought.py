@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
 
 from ragbench.core.types import Chunk
+from ragbench.data.columns import AmbiguousError
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.folder import Records
 from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Record, checked
 from ragbench.data.shelf import RECENT, Shelf
-from ragbench.data.vocabulary import AmbiguousError
 
 R = TypeVar("R", bound=Record)
 DRAWN = ("questions", "dialogues", "decisions", "history")

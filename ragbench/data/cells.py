@@ -444,6 +444,9 @@ def decimal(text: str) -> float:
     return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text)
 
 
+_TEXTS = frozenset(map(str.casefold, TABLE["parts"]["texts"]))
+_WRAPS = ("document", "node", "kwargs", *TABLE["parts"]["abouts"])
+"""Names of objects that a passage with its text may stand in."""
 _NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
 
 
@@ -451,7 +454,8 @@ def is_source(value: Any) -> bool:
     """Whether a cell names where passages are from, by files, addresses or titles, or counts them, and holds none."""
     parts = opened(value)
     return all(
-        not part.keys() & {*TABLE["parts"]["texts"]} if isinstance(part, Mapping)
+        not (_TEXTS & {str(name).casefold() for name in part} or any(isinstance(part.get(n), Mapping) for n in _WRAPS))
+        if isinstance(part, Mapping)
         else isinstance(part, int | float) or (isinstance(part, str) and _NO_PASSAGE.fullmatch(part.strip()))
         for part in (parts if isinstance(parts, list) else [parts])
     )  # fmt: skip

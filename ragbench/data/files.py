@@ -30,6 +30,7 @@ from typing import IO, Any, cast
 
 from ragbench.core import settings
 from ragbench.core.expectations import kind, shown
+from ragbench.core.names import meant
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 
@@ -170,6 +171,11 @@ _WHY = {
     "a list": 'a list where an object is expected: name its parts, {"question": …, "answer": …}',
 }
 """How what is said of a line begins, and the same in words that do not differ from line to line."""
+
+
+def first_sign(path: Path) -> str:
+    """The first sign of a text, unpacked, that is not blank; empty where there is none."""
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
@@ -322,7 +328,7 @@ def head(path: Path, most: int) -> bytes:
         if path.is_dir():
             raise DatasetError(f"{path}: this is a folder; a file is expected")
         if not path.is_file():
-            raise DatasetError(f"{path}: there is no such file")
+            raise DatasetError(f"{path}: there is no such file{meant_beside(path)}")
         with path.open("rb") as file:
             return file.read(most)
     except PermissionError:
@@ -416,6 +422,14 @@ SHOWN_NAMES = 12  # columns of a usual table
 def cut(value: Any) -> str:
     """A value as an error shows it: on one line, not longer than a few words."""
     return excerpt(shown(value), SHOWN_CHARACTERS)
+
+
+def meant_beside(path: Path) -> str:
+    """A question whether a file of the same folder was meant; empty where none has a near name."""
+    there: list[str] = []
+    with suppress(OSError, ValueError):  # no folder, or no path at all
+        there += (own.name for own in path.parent.iterdir())
+    return meant(path.name, there)
 
 
 def cut_list(names: Iterable[str]) -> str:

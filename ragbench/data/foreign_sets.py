@@ -13,13 +13,14 @@ from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
 from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
-from ragbench.data.payloads import guess_of, moment, number
+from ragbench.data.payloads import guess_of, label, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
 from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import READS, Columns
+from ragbench.data.vocabulary import READS
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -27,13 +28,9 @@ NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
 
 def name(value: Any) -> str | None:
     """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, str):
-        return value.strip() or None
-    if value is None:
-        return None
-    raise ValueError("a text or a whole number is expected")
+    if (named := label(value)) is None and not isinstance(value, str | None):
+        raise ValueError("a text or a whole number is expected")
+    return named
 
 
 def names(value: Any) -> list[str]:
@@ -234,6 +231,8 @@ class Questions:
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
         asked, answer = _question(sample.user_input, row, place), text(sample.reference)
+        if answer is None and fields.get("reference") in (*NO_ANSWER, *([each] for each in NO_ANSWER)):
+            own["answerable"] = False
         identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")
         if (self._made.get(identifier) or {"text": asked})["text"] != asked:  # ids there are made of questions
             raise _stands_there(self._made, identifier, place)
@@ -381,7 +380,7 @@ class Questions:
         asked = {"id": row.get("id"), "user_input": fields["user_input"], "cluster": page, "source": "squad"}
         if (
             about["is_impossible"]
-            or (answers and answers[0]["text"] == NO_ANSWER)
+            or (answers and answers[0]["text"] in NO_ANSWER)
             or (not answers and isinstance(opened(row["answers"]), Mapping))
         ):
             return {**asked, "answerable": False}
@@ -406,7 +405,8 @@ def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[
         else isinstance(item, list) and bool(item) and item[0] in titles
         for item in items
     ]
-    if not any(marks):
+    are_marked = any(isinstance(item, Mapping) and {*SUPPORTS} & item.keys() for item in items)
+    if not any(marks) and not are_marked:  # marked, and none supports: the answer is not there
         return None
     own, others = ([item for item, mark in zip(items, marks, strict=True) if mark is side] for side in (True, False))
     return own, others
@@ -452,6 +452,9 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     brought.left_out += forms.left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
+    unread = next((why for why in forms.left_out.told if "true or false, yes or no" in why), "")
+    if unread and len({decided.show for decided in made}) == 1:
+        raise DatasetError(f"{path.name}: one of its two decisions is a word that is not known: {unread}")
     brought.decisions = made
     brought.notes += [*known.notes(), *forms.notes]
     if without := sum(not decided.passages for decided in made):

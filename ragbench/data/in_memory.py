@@ -11,12 +11,13 @@ from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.data.brought import Brought
 from ragbench.data.cells import TABLE, fields_of, is_frame, missing, native, opened, rows_of
+from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.foreign_sets import Questions
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import ChunkRecord, Record, checked
-from ragbench.data.vocabulary import READS, Columns
+from ragbench.data.vocabulary import READS
 
 NAME = "given"
 """What a data set is called that has no name of its own."""

@@ -101,12 +101,13 @@ def passage_of(item: Any) -> Passage | None:
         item = fields_of(item)
     if item is None:
         return None
-    if not item.keys() & {*_PLAIN.values(), "kwargs"}:
+    if not item.keys() & {*_PLAIN.values(), "kwargs"} - {"metadata"}:
         item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
     score = number(_first(item, PARTS.scores)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
         inner = item.get(wrapper)
-        if (inner := inner if isinstance(inner, Mapping) else fields_of(inner)) is not None:
+        inner = inner if isinstance(inner, Mapping) else fields_of(inner)
+        if inner is not None and (_first(item, PARTS.texts) is None or _first(inner, PARTS.texts) is not None):
             item = inner
             score = number(_first(item, PARTS.scores)) if score is None else score
     about = opened(_first(item, PARTS.abouts))

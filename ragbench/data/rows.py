@@ -9,13 +9,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, classed, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -30,6 +30,7 @@ from ragbench.data.files import (
     Load,
     cut,
     empty_table,
+    first_sign,
     head,
     lines_of,
     member,
@@ -45,7 +46,8 @@ from ragbench.data.files import (
 )
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
-from ragbench.data.vocabulary import field_of, format_of, is_content
+from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
+from ragbench.data.vocabulary import field_of, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -55,21 +57,10 @@ BEGINS = {b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls", b"PAR1": ".parque
 """How files begin that are no text."""
 TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
 """Endings of files that hold rows."""
-WRAPPERS: tuple[str, ...] = TABLE["rows"]["wrappers"]
-"""Names under which an object that is no row itself holds a list of rows."""
-STREAMED = ("resourceSpans", "resource_spans")
-"""Names of a list whose elements are rows only with the name."""
-RECORD = {"id", "info", "page_content", "request_id", "trace_id", "trace", "benchmark_metadata", *STREAMED}
-RECORD |= {"qid", "query_id", "topic_id"}
-"""Names that a row has itself, whatever lists it holds."""
 CHUNK = "chat.completion.chunk"
 """What OpenAI calls a line of an answer that comes by and by."""
-DEEPEST = 4
-"""Objects within each other among which a table is looked for."""
 TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
-_ID = re.compile(r"(?<![\W_])[\W_]{0,9}\d\w{0,99}$")
-"""By what a name tells one of many: `q17`, `56be4db0acb8001400a502ec`."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
 Placed = tuple[str, dict[str, Any]]
@@ -114,7 +105,7 @@ def read_rows(
     elif ".parquet" in ends:
         rows = _parquet(path, held)
     elif ends & EXCEL:
-        rows = _excel(path, keep_empty, held)
+        rows = _excel(path, keep_empty, held, left_out)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
@@ -125,7 +116,8 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
         word = is_total(row) if isinstance(row, Mapping) else ""
-        if word and (field_of(word) in ("user_input", "id") or (word == next(iter(row)) and not field_of(word))):
+        known = field_of(word) or rarely(word)
+        if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
             yield place, row
@@ -143,7 +135,7 @@ def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
             yield place, row
             continue
         for paragraph in paragraphs:
-            about = {"title": row.get("title"), "context": paragraph.get("context")}
+            about = {"title": row.get("title"), "context": paragraph.get("context", paragraph.get("context_text"))}
             for asked in [asked for asked in paragraph["qas"] if isinstance(asked, dict)] or [dict.fromkeys(SQUAD)]:
                 yield place, {**about, **asked}
 
@@ -171,7 +163,7 @@ def _content(path: Path, endings: set[str]) -> set[str]:
         raise DatasetError(
             f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
         )
-    if endings & LINES and start.lstrip()[:1] == b"[":
+    if endings & LINES and first_sign(path) == "[":
         return {*endings, ".json"}
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone
@@ -184,7 +176,7 @@ def tabbed(path: Path) -> bool:
     first, *rows = head(path, 2**16).decode("utf-8", "replace").splitlines()[:2] or [""]
     return (
         "\t" in first
-        and all(map(str.strip, first.split("\t")))
+        and all(map(str.strip, first.rstrip("\t").split("\t")))
         and any(row.count("\t") == first.count("\t") for row in rows)
     )
 
@@ -195,13 +187,18 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
     if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
         yield from _joined(itertools.chain(first, lines))
         return
-    if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
+    if len(first) == 1 and (table := (rows_in if spread else wrapped)(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
         rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
-            yield place if rows is None else f"{place}, item {number}", row
+            if isinstance(row, dict):
+                yield place if rows is None else f"{place}, item {number}", row
+            elif left_out is None:
+                raise DatasetError(f"{place}, item {number}: {cut(row)}: a JSON object is expected")
+            else:
+                left_out.add(f"{kind(row)} where an object is expected", place)
 
 
 def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
@@ -223,7 +220,7 @@ def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool, *, apart: bool) -> Iterator[Placed]:
     """apart: lists are rows, or one that holds all of them, each on its line."""
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")[:1]
+    start = first_sign(path)
     if start == "{" and _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
     elif held and left_out is None and not apart and start == "[":
@@ -295,7 +292,7 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
         if not isinstance(name, str) or values.next() != ":":
             raise values.fault("not JSON: a name and a colon are expected")
         values.skip()
-        if values.next() != "[" or name not in (*STREAMED, *WRAPPERS) or _is_record(whole):
+        if values.next() != "[" or name not in (*STREAMED, *WRAPPERS) or is_record(whole):
             whole[name] = values.value()[1]
             continue
         elements = (value for _, value in values.list())
@@ -308,132 +305,6 @@ def _of_object(values: Values, spread: bool) -> Iterator[Any]:
     if not streamed:
         table = (rows_in if spread else wrapped)(whole)
         yield from [whole] if table is None else table
-
-
-def _is_record(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a row itself, whatever lists it holds."""
-    return any(
-        name in RECORD or (is_content(name) and name not in WRAPPERS and not _asks(own)) for name, own in value.items()
-    )
-
-
-def _asks(rows: Any) -> bool:
-    """Whether a value is a list of rows with questions."""
-    return isinstance(rows, list) and any(
-        isinstance(row, dict) and any(field_of(name) == "user_input" for name in row) for row in rows
-    )
-
-
-def wrapped(value: Any) -> list[Any] | None:
-    """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
-    if not isinstance(value, Mapping) or _is_record(value):
-        return None
-    for name in WRAPPERS:
-        inner = value.get(name, value.get(name.title()))
-        if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
-            return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
-        if isinstance(inner, dict) and (rows := wrapped(inner) or columns_to_rows(inner)) is not None:
-            return rows
-    known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
-    return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
-
-
-def _tables(value: Any, depth: int) -> Iterator[list[Any]]:
-    """Lists of rows within objects that are none themselves, whatever their names; that of the only name that there is
-    may be what a system answered."""
-    if depth < DEEPEST and isinstance(value, Mapping) and not _is_record(value):
-        for name, inner in value.items():
-            if _asks(inner) if not depth else isinstance(inner, list) and _is_of_rows(inner):
-                yield from [inner] if depth or len(value) > 1 or is_content(name) else ()
-            yield from _tables(inner, depth + 1)
-
-
-def _is_of_rows(rows: list[Any]) -> bool:
-    return all(isinstance(row, dict) for row in rows) and any(is_content(name) for row in rows for name in row)
-
-
-def rows_in(value: Any) -> list[Any] | None:
-    """The rows of a table that one object is: see `read_rows`; None for any other value."""
-    if not isinstance(value, Mapping) or not value or ((known := format_of(value)) and known.when):
-        return None
-    if (inside := wrapped(value)) is not None:
-        return inside
-    if len(tables := list(_tables(value, 0))) == 1:
-        return tables[0]
-    inner = list(value.values())
-    if all(
-        isinstance(text, str) and _ID.search(name) and not field_of(_ID.sub("", name)) for name, text in value.items()
-    ):
-        return [{"id": name, "answer": text} for name, text in value.items()]  # what a system predicts, as of SQuAD
-    if all(isinstance(text, str | list) and _is_asked(name) for name, text in value.items()):
-        return [{"question": name, "answer": text} for name, text in value.items()]
-    if isinstance(given := value.get("inputs"), dict) and "results" in value:
-        return rows_in(given)  # of Haystack's evaluation
-    if isinstance(asked := value.get("queries"), dict) and isinstance(texts := value.get("corpus"), dict):
-        passages = {name: {"id": name, "text": text} for name, text in texts.items()}
-        named = value.get("relevant_docs") or {}  # of LlamaIndex and sentence-transformers
-        right = {name: [passages[own] for own in named.get(name, ()) if own in texts] for name in asked}
-        rows = [{"id": name, "question": asked[name], "reference_contexts": own} for name, own in right.items()]
-        return [{**row, "corpus_passages": [*passages.values()]} for row in rows[:1]] + rows[1:]
-    if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
-        rows = [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
-        names = value.get("index")  # a table of MLflow has none
-        return _named(dict(zip(names, rows, strict=True))) if names and len({*names}) == len(rows) else rows
-    of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
-    if of_systems and not _is_record(value) and any(map(_is_of_rows, inner)):
-        return [{"system": name, **row} for name, rows in value.items() for row in rows]
-    if (by_row := columns_to_rows(value)) is not None:
-        return by_row
-    if all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0 and format_of(value) is None:
-        if any(map(is_content, value)):
-            table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
-            return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
-        if None not in (parts := [rows_in(own) for own in inner]):
-            asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
-            is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])  # else they are parts of a data set
-            named = zip(value, parts, strict=True)
-            return [{"system": name, **row} if is_of_systems else row for name, part in named for row in part or ()]
-        return _named(value) if all(any(map(is_content, own)) for own in inner) else None
-    return None
-
-
-def _named(rows: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows that an object holds under their names, which are their questions, or their ids where they are more than
-    numbers: of pandas, orient="columns" or "index"."""
-    if all(map(_is_asked, rows)):
-        return [{"question": name, **row} for name, row in rows.items()]
-    ids = not all(str(name).isdigit() for name in rows)
-    return [{**({"id": name} if ids else {}), **row} for name, row in rows.items()]
-
-
-def _is_asked(name: Any) -> bool:
-    """Whether a name is a question."""
-    return str(name).rstrip().endswith("?")
-
-
-def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of an object with a list for each column, `questions` and `answers` without their plural; what stands
-    beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
-    DatasetError for columns that are not as long."""
-    lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
-    fields = {name: field_of(name) for name in value}
-    cells = [cell for own in lists.values() for cell in own]
-    is_whole = len(lists) == len(value) and len({*map(len, lists.values())}) == 1
-    is_known = any(map(is_content, value)) or (len(lists) > 1 and {*map(type, cells)} in ({int}, {float}, {bool}))
-    asked = [own for name, own in value.items() if fields[name] == "user_input"]
-    is_asked = bool(asked) and all(isinstance(own, list | tuple) and {*map(type, own)} <= {str} for own in asked)
-    said = {*fields.values()}
-    is_dialogue = "messages" in said or any(isinstance(cell, Mapping) and "role" in cell for cell in cells)
-    if is_dialogue or not (is_asked or (is_whole and is_known)):
-        return None
-    size = len(next(iter(asked or lists.values())))
-    others = {name: own for name, own in value.items() if name not in lists or len(own) != size}
-    if size > 1 and (uneven := [name for name in others if name in lists and is_content(name)]):
-        raise DatasetError(f"columns of {size} × question, {len(lists[uneven[0]])} × {uneven[0]}: as many are expected")
-    singular = {"questions", *(("reference",) if "questions" in said and "response" not in said else ())}
-    names = {name: name.removesuffix("s") if fields[name] in singular else name for name in lists if name not in others}
-    rows = zip(*(lists[name] for name in names), strict=True)
-    return [{**others, **dict(zip(names.values(), row, strict=True))} for row in rows]
 
 
 def _is_of_lines(path: Path) -> bool:
@@ -461,11 +332,17 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         raise empty_table(path)
     names = [name.strip() for name in header[1]]
     _require_distinct(names, header[0])
+    is_apart = False
     for place, cells in rows:
         if not any(map(str.strip, cells)) and (len(cells) != 1 or not keep_empty):  # as spreadsheets end with
+            is_apart = True
             continue
         while len(cells) > len(names) and not cells[-1].strip():
             cells.pop()
+        if left_out is not None and is_apart and _is_note(cells, names):
+            left_out.add(NOTE, place)
+            continue
+        is_apart = False
         if len(cells) != len(names):
             if left_out is None:
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
@@ -475,6 +352,11 @@ def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> 
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
         named = zip(names, cells, strict=True)
         yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
+
+
+def _is_note(cells: Sequence[Any], names: Sequence[str]) -> bool:
+    """Whether a row behind a blank one is a note below a table, or a title within it: of one cell alone."""
+    return len(names) > 1 and sum(bool(str(cell).strip()) for cell in cells) == 1
 
 
 def _whole(reader: Any, path: Path, before: int, left_out: LeftOut | None) -> Iterator[tuple[str, list[str]]]:
@@ -516,11 +398,12 @@ def _header(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
+NOTE = "row of one cell behind a blank one, as notes below a table are"
 WORKBOOK_BYTES = 2**30
 """Of memory that reading a workbook takes: all cells between the first and the last are laid out."""
 
 
-def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
     that have the same columns: each is a system's, called as it is."""
     load = Load(path, "rows", held=held)
@@ -535,13 +418,18 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
         names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
         sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
         _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        last = 0
         for sheet, number, cells in _of_workbook(book, path, sheets, 0):
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
             row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
             if number > heads[sheet][0]:
                 place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
+                if left_out is not None and number > last + 1 and _is_note(cells, names):
+                    left_out.add(NOTE, place)
+                    continue
                 own = {} if len(sheets) < 2 or any(field_of(name) == "system" for name in names) else {"system": sheet}
                 yield place, own | {name: value for name, value in row.items() if keep_empty or value != ""}
+            last = number
 
 
 def _of_workbook(book: Apart, path: Path, sheets: Sequence[str], most: int) -> Iterator[tuple[str, int, list[Any]]]:
@@ -572,18 +460,6 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
-
-
-def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
-    that another holds."""
-    names = [name for name in rows[0] if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
-        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
-        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return names if is_few and all(others) and "system" not in map(field_of, names) else []
-    return []
 
 
 def listed(value: Any) -> Any:

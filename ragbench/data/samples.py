@@ -17,7 +17,8 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
-from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
+from ragbench.data.columns import Columns
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, meant_beside
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
@@ -28,10 +29,11 @@ from ragbench.data.payloads import (
     turns_of,
 )
 from ragbench.data.payloads import number as number_in
-from ragbench.data.rows import is_torn, read_rows, rows_in, without_totals
+from ragbench.data.rows import is_torn, read_rows, without_totals
+from ragbench.data.shapes import rows_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.systems_of_answers import Ids, by_system, by_their_systems, named_by_files
-from ragbench.data.vocabulary import LEGAL, PARTS, READS, Columns, field_of, spoken
+from ragbench.data.systems_of_answers import Ids, by_system
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,13 +42,11 @@ SAID = READS["said"]
 """Fields without any of which a row says nothing."""
 READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
-NO_ANSWER = "CANNOTANSWER"
-"""What QuAC has for an answer where the passage holds none."""
+NO_ANSWER = ("CANNOTANSWER", "No Answer Present.")
+"""What QuAC and MS MARCO have for an answer where the passages hold none."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
-OF_QUESTIONS = ("user_input", "reference", "references", "reference_contexts", "language", "cluster")
-"""Of these, what is said of a question, whoever answers it."""
 Given = Mapping[str, Any]
 """Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
@@ -60,73 +60,7 @@ def read_samples(path: Path, forms: Forms | None = None, columns: Given | None =
     forms: is told how cells were written, which columns are read by nobody, and which rows were left out; without it a
     row that cannot be read is an error. Raises DatasetError with file, line and field for what cannot be read.
     """
-    return _unique([sample for _, sample in streamed(path, forms, columns, held=True)])
-
-
-def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
-    """The samples of several tables: each is what one system answered, called as its file, where no row names one; or
-    some hold answers without questions, and the others their questions, by the same ids."""
-    if len(paths) == 1:
-        return read_samples(paths[0], forms, columns)
-    known = {path: Columns(columns, READ, strict=False) for path in paths}
-    how: dict[str, Any] = {"held": True, "ids": Ids()}
-    rows = {path: streamed(path, forms, known[path], system=system, **how) for system, path in named_by_files(paths)}
-    tables = {path: _unique([sample for _, sample in own]) for path, own in rows.items()}
-    if nowhere := set.intersection(*(set(own.lacking) for own in known.values())):
-        told = next(iter(known.values())).lacking[min(nowhere)]
-        raise DatasetError(f"{', '.join(path.name for path in paths)}: none has a column {told}")
-    for path, own in tables.items():  # the column that holds the right answers elsewhere holds a system's here
-        if field_of(known[path].read.get("reference")) == "response" and not any(map(_says, own)):
-            tables[path] = [
-                dataclasses.replace(each, response=each.reference, reference=None, references=()) for each in own
-            ]
-    unasked = [path for path, own in tables.items() if not any(each.user_input for each in own)]
-    asking = [
-        path for path, own in tables.items()
-        if all(each.user_input and (each.response is None or (unasked and each.reference)) for each in own)
-    ]  # fmt: skip
-    if unasked and not asking and (others := [path for path in tables if path not in unasked]):
-        given = shlex.quote(f"reference={known[others[0]].read.get('response', 'COLUMN')}")
-        raise DatasetError(
-            f"{unasked[0].name}: has no questions, and {others[0].name} has them with answers: if these are the right "
-            f"ones, say so, --column {given}; else give a file of the questions, too"
-        )
-    answering = [path for path in tables if path not in asking or tables[path][0].response is not None]
-    questions = [each for path in asking for each in tables[path]]
-    asked = {each.id: each for each in questions}
-    is_apart = any(each.contexts for each in questions) and any(
-        each.user_input for path in answering for each in tables[path]
-    )
-    if (is_apart and not unasked) or not answering:
-        answering, asked = list(tables), {}
-    samples, lost = [], LeftOut()
-    for path in answering:
-        named = {"id" in known[own].read for own in (path, *asking)}
-        if path in unasked and asked and (len(named) > 1 or (named == {False} and len(tables[path]) != len(questions))):
-            raise DatasetError(
-                f"{path.name}: {len(tables[path])} answers and {len(questions)} questions of {asking[0].name} that "
-                "nothing joins: ids are expected in both, or in neither, and as many rows then, in the same order"
-            )
-        beside = iter(questions) if path in unasked and named == {False} else iter(())
-        for sample in tables[path]:
-            question = next(beside, None) or asked.get(sample.id, sample)
-            if asked and question.user_input != (sample.user_input or question.user_input or ""):
-                lost.add("answer whose id no question has", f"{path.name}, {sample.id}")
-                continue
-            of_it = OF_QUESTIONS if question.response is not None else _FIELDS
-            lacking = {name: getattr(question, name) for name in of_it if getattr(sample, name) in (None, ())}
-            samples.append(dataclasses.replace(sample, **lacking, id=question.id))
-    if asked and not samples:
-        raise DatasetError(f"{answering[0].name}: none of its answers has the id of a question of {asking[0].name}")
-    if asked and forms is not None:
-        forms.left_out.join(lost)
-        joined = "in the same order" if "id" not in known[asking[0]].read else "with the same ids"
-        forms.unread.append(f"{', '.join(path.name for path in asking)}: questions of the answers {joined}")
-    return _unique(samples)
-
-
-def _says(sample: Sample) -> bool:
-    return sample.user_input is not None or sample.response is not None
+    return unique([sample for _, sample in streamed(path, forms, columns, held=True)])
 
 
 def streamed(
@@ -223,7 +157,7 @@ def _fields(
             continue
         items: list[Mapping[str, Any]] = []
         with passing_over(left_out, place):
-            items += (own for answered in known.answers(row, place) for own in by_their_systems(answered))
+            items += known.answers(row, place)
         for item in items:
             yield place, {**item, "system": system} if system and not item.get("system") else item
 
@@ -259,19 +193,20 @@ def samples_of(
     """
     ids = ids or Ids()
     if (tables := by_system(given, place)) is not None:
-        return _unique([
+        return unique([
             sample for name, where, table in tables
             for sample in samples_of(table, where, columns, forms, system=name, ids=ids)
         ])  # fmt: skip
     if isinstance(given, str | Path):
         if not os.path.isfile(given):  # noqa: PTH113 - of any length
-            is_folder = "a folder; name a table in it" if os.path.isdir(given) else "there is no such file"  # noqa: PTH112
+            is_folder = os.path.isdir(given)  # noqa: PTH112
+            why = "a folder; name a table in it" if is_folder else f"there is no such file{meant_beside(Path(given))}"
             raise DatasetError(
-                f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
+                f"{place} = {cut(str(given))}: {why}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
         read = streamed(Path(given), forms, columns, held=True, system=system, ids=ids)
-        return _unique([sample for _, sample in read])
+        return unique([sample for _, sample in read])
     table: Any = None
     if isinstance(given, Mapping):
         given = {name: native(value) for name, value in given.items()}
@@ -291,10 +226,12 @@ def samples_of(
             )
     used = placed if forms is None else without_totals(placed, forms.left_out)
     found = _read(used, place, Columns(columns, READ), forms, system=system, ids=ids)
-    return _unique([sample for _, sample in found])
+    return unique([sample for _, sample in found])
 
 
-def _unique(samples: Sequence[Sample]) -> list[Sample]:
+def unique(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples, no id of which stands twice with one system. Raises DatasetError for one that does, and for too many
+    of them."""
     seen: set[tuple[str | None, str]] = set()
     for sample in samples:
         if (sample.system, sample.id) in seen:
@@ -434,7 +371,7 @@ def _labels(item: Mapping[str, Any]) -> dict[str, float] | None:
         except ValueError:
             label = None
         if label is not None:
-            labels[str(rater)] = label
+            labels[" ".join(str(rater).split())] = label
     return labels or None
 
 
@@ -454,14 +391,17 @@ def references_in(value: Any, place: str) -> list[str]:
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
-    return [] if text in (None, NO_ANSWER) else [text]
+    return [] if text in (None, *NO_ANSWER) else [text]
 
 
 def _is_of_answers(value: Any) -> bool:
     """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
     if isinstance(value, Mapping):
         return isinstance(value.get("text"), list) or bool(value.keys() & {"answer", "output"})
-    return all(isinstance(answer, str | list) or (isinstance(answer, Mapping) and "text" in answer) for answer in value)
+    return all(
+        bool(answer.keys() & {*PARTS.answered}) if isinstance(answer, Mapping) else isinstance(answer, str | list)
+        for answer in value
+    )
 
 
 def _flag(value: Any, place: str) -> bool | None:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.cells import is_frame, opened
+from ragbench.data.cells import is_frame, missing, opened
 from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import turns_of
-from ragbench.data.rows import WRAPPERS
+from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import field_of
+from ragbench.data.vocabulary import PARTS, field_of, format_of, key, of_side, rarely
+
+_CODE = re.compile(r"\d+|[a-zA-Zа-яА-Я]|[a-z]{2}(-[A-Za-z]+)?")
+"""What names a choice or a language, and no system."""
+_BESIDE = ("system", "messages")
+"""Fields that an answer without a name of its own may stand beside."""
 
 
 def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
 
     Raises DatasetError for a system without a name."""
-    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and is_table(p) for p in given):
+    if isinstance(given, list | tuple) and all(isinstance(p, str | Path) for p in given) and any(map(is_table, given)):
         return [(system, place, path) for system, path in named_by_files(given)]
     if not isinstance(given, Mapping) or not any(map(is_table, given.values())):
         return None
@@ -34,18 +40,70 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
 
 
-def by_their_systems(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The fields of a row for each of several answers in one cell that name their systems; of any other row alone."""
-    answers = opened(item.get("response"))
-    if not isinstance(answers, list) or not all(isinstance(own, Mapping) for own in answers):
-        return [item]
-    read = ("system", "messages", "response")
-    rows: list[Mapping[str, Any]] = [
-        {**item, "response": own, **{field: own[name] for name in own if (field := field_of(name)) in read}}
-        for own in answers
+def by_their_systems(row: Mapping[Any, Any]) -> list[Mapping[Any, Any]]:
+    """A row for each system of which a row holds what it answered, in objects with its name in or before them, in a
+    list, an object or columns: `"answers": {"gpt": "8", "llama": "9"}`; of any other row that alone."""
+    fields = {name: field_of(name) for name in row}
+    if "system" in fields.values() or format_of(row):
+        return [row]
+    for name, value in row.items():
+        value = opened(value) if fields[name] in ("response", "reference") else value
+        if isinstance(value, list) and value and all(_names_its_system(own, fields[name]) for own in value):
+            rest = {other: cell for other, cell in row.items() if other != name}
+            return [{**rest, **_of_one(own)} for own in value]
+        if isinstance(value, Mapping) and _are_systems(value, name):
+            return _by_name(row, value, {name})
+    objects = {name: value for name, value in row.items() if _answers(value) and not _is_part(name)}
+    is_wide = len(objects) > 1 and "response" not in fields.values()
+    return _by_name(row, objects, {*objects}) if is_wide else [row]
+
+
+def _by_name(row: Mapping[Any, Any], answers: Mapping[Any, Any], spent: Set[Any]) -> list[Mapping[Any, Any]]:
+    """The row for each of the answers, whose names are systems, with what other objects hold under the same names."""
+    rest = {name: cell for name, cell in row.items() if name not in spent}
+    shared = [name for name, cell in rest.items() if isinstance(cell, Mapping) and cell.keys() == answers.keys()]
+    return [
+        {**rest, **{name: rest[name][system] for name in shared}, **_of_one(own), "system": system}
+        for system, own in answers.items()
     ]
-    is_told = rows and "system" not in item and all(row.get("system") is not None for row in rows)
-    return rows if is_told else [item]
+
+
+def _answers(own: Any) -> bool:
+    """Whether a value is an object with an answer and no question."""
+    said = {*map(field_of, own)} if isinstance(own, Mapping) else set()
+    return "response" in said and "user_input" not in said
+
+
+def _names_its_system(own: Any, field: str) -> bool:
+    """Whether an element of a list is what a system answered that it names; field: of the list."""
+    if not isinstance(own, Mapping) or not (_answers(own) or field == "response"):
+        return False
+    return any("system" in (field_of(name), rarely(name)) and not missing(value) for name, value in own.items())
+
+
+def _of_one(own: Any) -> dict[Any, Any]:
+    """The columns of what one system said; the whole of what is no object with an answer that is called so."""
+    if _answers(own):
+        return {**own}
+    beside = own if isinstance(own, Mapping) else {}
+    return {"response": own, **{told: beside[name] for name in beside if (told := field_of(name)) in _BESIDE}}
+
+
+def _is_part(name: Any) -> bool:
+    """Whether an object's member of this name is a part of what it says, and nobody's name."""
+    return bool(field_of(name) or rarely(name) or of_side(name) or name in PARTS.answered or name in PARTS.texts)
+
+
+def _are_systems(answers: Mapping[Any, Any], column: Any) -> bool:
+    """Whether the names of an object's members are systems: of objects with answers, or, in a column of answers, of
+    texts, and then neither letters of choices nor codes of languages."""
+    if len(answers) < 2 or any(map(_is_part, answers)):
+        return False
+    if all(map(_answers, answers.values())):
+        return field_of(column) in ("", "response", "reference")
+    is_of_texts = all(isinstance(own, str | None) for own in answers.values())
+    is_column = field_of(column) == "response" or key(column) == "answers"
+    return is_column and is_of_texts and not any(_CODE.fullmatch(str(name)) for name in answers)
 
 
 def is_table(value: Any) -> bool:
@@ -86,15 +144,16 @@ class Ids:
         if asked is None and (said := turns_of(item.get("messages"), {})):
             asked = [own.question for own in said]
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
-        question = _digest(" ".join(f"{asked} {rated}".split()).casefold())
+        to_all = _digest(" ".join(f"{asked}".split()).casefold())
+        question = to_all if rated is None else _digest(" ".join(f"{asked} {rated}".split()).casefold())
         is_own = name is not None
         if name is None:
             name = self._next() if asked is None else self._shared(question, name, item)
         known, system = (_digest(str(own)) for own in (name, item.get("system")))
         if asked is not None and item.keys() & {"response", "contexts"} and "repeat" not in item:
-            self._asked.put(known, f"{question} {system}")
+            self._asked.put(known, f"{to_all} {system}")
             before, _, other = (self._asked.get(known) or "").partition(" ")
-            if before != question and other != system:
+            if before != to_all and other != system:
                 raise DatasetError(
                     "an id that names another question before; answers are compared by it, and without ids by their "
                     "questions"

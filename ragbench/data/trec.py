@@ -16,7 +16,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, opened, printed, verdict, whole
+from ragbench.data import nested
+from ragbench.data.cells import TABLE, printed, verdict, whole
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
-from ragbench.data.payloads import number, passage_of
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
-from ragbench.data.vocabulary import JUDGED, field_of, key
+from ragbench.data.vocabulary import JUDGED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,8 @@ BLOCK = 1 << 19  # bytes of lines that are split at once: words take more memory
 LOOKED_AT = 50  # rows that tell what a file is
 _SUFFIXES = {*PACKINGS[1:], *TABLES, ".run", ".qrels", ".qrel", ".trec", ".txt", ".res"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-GRADED = JUDGED["graded"]
+ROLES: dict[str, list[str]] = TABLE["beir"]
+"""Words of the names of files and folders that say what these hold: corpus, queries, qrels."""
 NUMBERS = ("GRADE", "SCORE", "RANK", "PLACE")
 READ = ("QUERY", "DOCUMENT", *NUMBERS, "TAG")
 """Words of a line that are read, and those among them that are numbers."""
@@ -90,6 +91,8 @@ QRELS = Form("QUERY ITERATION DOCUMENT GRADE")
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", more=True)
 SHORT = tuple(map(Form, JUDGED["short"]))
 """Lines with fewer words than TREC's, known by their number and by which of them are numbers."""
+UNTOLD = "QUERY DOCUMENT RANK SCORE"
+"""The line among them whose last two words may stand the other way round: that which counts is the rank."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,13 +178,16 @@ def _run(path: Path, blocks: Iterable[_Rows]) -> Run:
         scores = -scores
     elif form.rank is None and _are_ranks(scores, own):
         scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
+    elif form.line == UNTOLD and not form.header and _are_ranks(scores, own) and not _are_ranks(ranks, own):
+        scores, ranks, line = ranks, scores, "QUERY DOCUMENT SCORE RANK"
     found = {query: Retrieved(documents[at], scores[at], ranks[at]) for query, at in zip(asked, own, strict=True)}
     return Run(_name(path), tags[0], path, found, line)
 
 
 def _are_ranks(scores: Array, queries: Sequence[slice]) -> bool:
-    """Whether scores are ranks, as MS MARCO's runs have them: 1, 2, 3 … of every query, line by line."""
-    counted = (np.array_equal(scores[own], np.arange(1, own.stop - own.start + 1)) for own in queries)
+    """Whether scores are ranks, as MS MARCO's runs have them: 1, 2, 3 … of every query, line by line, or from 0."""
+    first = scores[0] if len(scores) and scores[0] in (0, 1) else np.nan
+    counted = (np.array_equal(scores[own], np.arange(own.stop - own.start) + first) for own in queries)
     return len(queries) < len(scores) and all(counted)
 
 
@@ -241,13 +247,15 @@ def told(path: Path, *, numbered: bool = False) -> Literal["", "run", "qrels"]:
 
     numbered: one that holds no number is neither. Raises DatasetError for a fault of one whose columns are named so.
     """
-    fault, is_called = None, "run" in path.name.casefold()
-    for usual in (RUN, QRELS):
+    fault, name = None, path.name.casefold()
+    is_called = "run" in name
+    is_judged = not is_called and any(word in name for word in ROLES["qrels"])
+    for usual in (QRELS, RUN) if is_judged else (RUN, QRELS):
         first = None
         try:
             first = next(_blocks(path, usual, begins=True))
             run = _run(path, [first])
-            if "PLACE" in first.form.places and (numbered or not (first.form.header or is_called)):
+            if "PLACE" in first.form.places and (numbered or not (first.form.header or is_called or is_judged)):
                 continue
             if usual is QRELS:
                 return "qrels"
@@ -329,7 +337,7 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
 def _is_utf_8(start: bytes) -> bool:
     """Whether the whole lines that a file begins with are UTF-8."""
     try:
-        return b"\0" not in start[: start.rfind(b"\n") + 1].decode().encode()
+        return b"\0" not in start[: start.rfind(b"\n") + 1 or len(start)].decode().encode()
     except UnicodeDecodeError:
         return False
 
@@ -398,37 +406,21 @@ def _form(path: Path, line: str, usual: Form) -> Form | None:
     named, but not by what a line is to hold."""
     import pyarrow as pa
 
+    if line.startswith(("{", "[")):  # behind a comment
+        return None
     split = {separator: _split(pa.array([line], pa.large_string()), separator) for separator in ("\t", ",", ";", None)}
     by_separator = {separator: words[0].as_py() for separator, words in split.items()}
+    is_table = bool({*endings_of(path)} & {*TABLES})
     for separator, names in by_separator.items():
-        form = Form(" ".join(_words(tuple(names), usual)), header=True, separator=separator)
-        if {"QUERY", "DOCUMENT"} <= form.places.keys() and not _numbers_of(usual).isdisjoint(form.places):
-            return form
-    for separator, words in reversed(by_separator.items()):
+        form = Form(" ".join(nested.words(tuple(names), usual.number)), header=True, separator=separator)
+        if {"QUERY", "DOCUMENT"} <= form.places.keys() and not nested.NUMBERS[usual.number].isdisjoint(form.places):
+            is_of_lists = is_table and names[form.places["DOCUMENT"]].lower().endswith("s")  # in its cells
+            return None if is_of_lists else form
+    for separator, words in by_separator.items():
         for form in (usual, *SHORT):
             if form.number == usual.number and _fits(words, form, is_usual=form is usual):
                 return replace(form, separator=separator)
-    return None if {*endings_of(path)} & {*TABLES} else usual
-
-
-def _numbers_of(usual: Form) -> set[str]:
-    return {"GRADE"} if usual is QRELS else {"SCORE", "RANK"}
-
-
-@lru_cache(maxsize=1024)
-def _words(names: tuple[str, ...], usual: Form) -> tuple[str, ...]:
-    """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
-    docid and docno of PyTerrier, it is the likelier one."""
-    words, listed = ["—"] * len(names), "reference_context_ids" if usual is QRELS else "context_ids"
-    keys = [*map(key, names)]
-    for role in ("query", "iteration", "document", usual.number.lower(), "rank", "tag"):
-        known = [*map(key, JUDGED[role])]
-        called = [name if name in known else name.removesuffix("s") for name in keys]
-        own = [(known.index(name), place) for place, name in enumerate(called) if words[place] == "—" and name in known]
-        lists = [place for place, name in enumerate(names) if role == "document" and field_of(name) == listed]
-        for place in [min(own)[1]] if own else lists[:1]:
-            words[place] = role.upper()
-    return tuple(words)
+    return None if is_table else usual
 
 
 def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
@@ -439,7 +431,10 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     is_placed = "Q0" in form.places
     is_number = NUMBER.fullmatch(words[form.places[form.number]]) is not None
     is_ranked = is_placed or form.rank is None or words[form.rank].isdecimal()
-    is_usual = is_usual or form.words == 3 or is_placed == (words[1].casefold() in ("q0", "0"))
+    second = words[1].casefold() if len(words) > 1 else ""
+    of_documents = "Q0" if form.words == 4 else "Q0 0"  # of four words the second may be a document called 0
+    is_told = second.upper() in of_documents.split() if is_placed else second not in ("q0", "0")
+    is_usual = is_usual or form.words == 3 or is_told
     return is_number and is_ranked and is_usual
 
 
@@ -452,7 +447,7 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
     flat = (
         row
         for place, value in itertools.chain(begun, given)
-        for row in _flat(value, usual, place.removeprefix(f"{path.name}, "), "" if len(begun) == 1 else None)
+        for row in nested.lines(value, usual.number, place.removeprefix(f"{path.name}, "), alone=len(begun) == 1)
     )
     if not (rows := list(itertools.islice(flat, most))):
         value = usual.number.lower()
@@ -466,88 +461,12 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
         is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
         return str(value) if is_legal and not is_torn(str(value)) else None
 
-    is_named = {"QUERY", "DOCUMENT"} <= {*_words(tuple(begun[0][1]), usual)}
+    is_named = {"QUERY", "DOCUMENT"} <= {*nested.words(tuple(begun[0][1]), usual.number)}
     header = is_named or all(isinstance(own, list) for own in begun[0][1].values())
     form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header)
     values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
     longer = np.zeros(len(rows), bool)
     yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
-
-
-def _flat(value: Any, usual: Form, place: str, query: Any, rank: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows, by the words of a form, that a value stands for: one, or many, as it holds lists, or names documents
-    below the names of queries. Without numbers what comes first is best, and all that is judged is relevant.
-
-    query: whose documents the value is or holds; empty: its members may have the names of queries; None: it is one of
-    many rows. rank: its place in the list of the documents of a query, from 1; 0: in none.
-    """
-    if isinstance(value, list):
-        for rank, own in enumerate(value, 1):
-            own = dict(zip(("document", usual.number.lower()), own, strict=False)) if isinstance(own, list) else own
-            yield from _flat(own if isinstance(own, Mapping) else {"document": own}, usual, place, query, rank)
-        return
-    named = zip(_words(tuple(map(str, value)), usual), value.values(), strict=True)
-    row = {word: opened(own) for word, own in named if word in READ}
-    documents = row.get("DOCUMENT")
-    lists = [own for name, own in value.items() if _is_of_objects(own) or (name in GRADED and isinstance(own, dict))]
-    if isinstance(documents, Mapping):
-        if all(isinstance(own, Mapping) for own in row.values()):  # by columns, as pandas writes them
-            yield from _flat({word.lower(): [*own.values()] for word, own in row.items()}, usual, place, query)
-        return
-    is_list, asked = isinstance(documents, list) and documents not in lists, row.get("QUERY")
-    is_below = query not in (None, "")
-    if (lists or is_list) and (rank or not is_below) and "id" in value:
-        asked = value["id"]
-    elif isinstance(asked, Mapping):
-        asked = dict(zip(_words(tuple(asked), usual), asked.values(), strict=True)).get("QUERY")
-    row["QUERY"] = asked = query if asked is None else asked
-    usually = {"PLACE": rank, "GRADE": 1} if usual is QRELS else {"PLACE": rank}
-    numbers = usually if _numbers_of(usual).isdisjoint(row) else {}
-    if asked in (None, ""):
-        yield from _below(value, usual, place, query, rank)
-    elif is_list:
-        for rank, _ in enumerate(row["DOCUMENT"], 1):
-            one = {word.lower(): own[rank - 1] if isinstance(own, list) else own for word, own in row.items()}
-            yield from _flat(one, usual, place, one["query"], rank)
-    elif len(lists) == 1:
-        yield from _flat(lists[0], usual, place, asked)
-    elif documents is not None and (is_below or not numbers):
-        yield place, {**row, **numbers}
-    elif is_below and (passage := passage_of(value)) is not None and passage.id:
-        scored = {} if usual is QRELS or passage.score is None else {"SCORE": passage.score}
-        yield place, {**row, "DOCUMENT": passage.id, **(scored or numbers)}
-    elif is_below and _is_of_numbers([*value.values()]):
-        yield from ((place, {"QUERY": asked, "DOCUMENT": name, usual.number: own}) for name, own in value.items())
-    else:
-        yield from _below(value, usual, place, query, rank)
-
-
-def _below(
-    value: Mapping[str, Any], usual: Form, place: str, query: Any, rank: int
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of the members of an object: of all under the names of their queries, where they are of one kind, else
-    of the one that has most."""
-    kinds = {type(own) for own in value.values()}
-    if query is None or not value:
-        return
-    is_deep = any(isinstance(own, Mapping) and not _is_of_numbers([*own.values()]) for own in value.values())
-    if len(kinds) == 1 and kinds <= {dict, list} and (len(value) > 1 or query == "" or not is_deep):
-        for name, own in value.items():
-            yield from _flat(own, usual, f"query {name}".encode("utf-8", "backslashreplace").decode(), name)
-    else:
-        inner = (own for own in value.values() if isinstance(own, Mapping) or _is_of_objects(own))
-        yield from max(([*_flat(own, usual, place, query, rank)] for own in inner), key=len, default=[])
-
-
-def _is_of_numbers(values: list[Any]) -> bool:
-    """Whether values stand beside documents; a fault among them, as None is, changes nothing."""
-    is_plain = not any(isinstance(own, Mapping | list) for own in values)
-    is_first = not isinstance(values[0], str) or number(values[0]) is not None if values else False
-    return is_plain and (is_first or any(number(own) is not None for own in values if not isinstance(own, str)))
-
-
-def _is_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(member, Mapping) for member in value)
 
 
 def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.LargeStringArray, Array, Array]:
@@ -568,8 +487,12 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     ]
     if form.rank is not None:
         ranks = _numbers(rows.values["RANK"], named=form.header)
-        said = f"more than {form.words} columns, and {{}} is not a rank; is there a blank in a name?"
-        faults.append(("RANK", ~(np.isnan(ranks) & rows.longer), f"{said} expected {form.line}"))
+        is_moved = np.isnan(ranks)
+        if is_moved.any():
+            tags = _numbers(rows.values["TAG"], named=False) if "TAG" in rows.values else np.nan
+            is_moved &= rows.longer | ~np.isnan(tags)
+        said = f"more than {form.words} columns, or a number behind the score, and {{}} is not a rank"
+        faults.append(("RANK", ~is_moved, f"{said}; is there a blank in a name? expected {form.line}"))
         ranks = np.where(np.isnan(ranks), np.inf, ranks)
     for word, right, said in faults:
         if not right.all():

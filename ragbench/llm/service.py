@@ -8,7 +8,7 @@ import json
 import re
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from ragbench.core.settings import EmbedderSettings, JudgeSettings, RerankerSettings
 from ragbench.core.settings.secrets import masker_of
 from ragbench.core.types.reason import Reason, joined, reason_of, short
+from ragbench.data.vocabulary import PARTS
 from ragbench.llm import planning, transport
 from ragbench.llm.budget import Budget, Tally
 from ragbench.llm.endpoint import Endpoint
@@ -28,9 +29,12 @@ from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Decoding, Request
 from ragbench.llm.transport import MAX_BYTES, Transport, load, own_client, patiently
 
-PROMPT, VERSION = "service", 1
+PROMPT, VERSION = "service", 2
 """Of every request: VERSION is raised when what is kept of a reply changes."""
-END = "[DONE]"
+END = re.compile(r"[\[<]\W?(done|end|eos|eof|stop|finish(ed)?)\W?[\]>]", re.IGNORECASE)
+"""The mark behind the last event."""
+OF_TEXT = frozenset({"", "message", "data", *PARTS.answered, *PARTS.pieces})
+"""What events are called that hold a piece of an answer."""
 _HEADERS = Reason("look at `headers`, and at the variables that they name")
 MENDED = {
     401: _HEADERS,
@@ -130,8 +134,12 @@ class _First:
         """Take a part of the response as it arrives."""
         if self._speaks is None or self.milliseconds is not None:
             return
-        whole, end, self._rest = (self._rest + part.decode("utf-8", "replace")).rpartition("\n")
-        if any(map(self._speaks, events(whole + end))):
+        text = self._rest + part.decode("utf-8", "replace")
+        end = text.rindex("\n") + 1 if "\n" in text else 0
+        if (begun := text.rfind("event:", 0, end)) >= 0 and "\n" not in text[begun : end - 1]:
+            end = begun  # the name of an event that is still to come
+        self._rest = text[end:]
+        if any(map(self._speaks, events(text[:end]))):
             self.milliseconds = round((time.monotonic() - self._began) * 1000, 3)
 
 
@@ -140,24 +148,42 @@ _ALONE = re.compile(r'(?:([0-9a-f]):)?([{["].*)')
 
 def events(text: str) -> Iterator[Any]:
     """What server-sent events hold, and lines of JSON, alone or behind their kind (`0:"…"` is {"0": "…"}): JSON values,
-    or texts where an event is no JSON. The end's mark is no event."""
+    or texts where an event is no JSON. An event that is called so has its name as its `event`, unless it tells a kind
+    itself; what of one called otherwise than an answer's piece is no object is its `data`. The end's mark is no event.
+    """
     data: list[str] = []
+    name = ""
     for line in (*text.split("\n"), ""):
         line = line.removesuffix("\r")
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
+        elif line.startswith("event:"):
+            name = line[6:].strip()
         elif (alone := _ALONE.fullmatch(line)) is not None:
             with suppress(ValueError, RecursionError):
                 value = json.loads(alone[2])
                 yield {alone[1]: value} if alone[1] else value
-        elif not line and data:
+        elif not line:
             joined = "\n".join(data)
-            data = []
-            if joined != END:
-                try:
-                    yield json.loads(joined)
-                except (ValueError, RecursionError):
-                    yield joined
+            if data and END.fullmatch(joined) is None:
+                yield from (_named(value, name) for value in _values(joined, data))
+            data, name = [], ""
+
+
+def _values(joined: str, lines: Sequence[str]) -> list[Any]:
+    """The JSON of an event, or of each of its lines, where nothing parts events; else its text."""
+    for parts in ([joined], lines):
+        with suppress(ValueError, RecursionError):
+            values = [json.loads(part) for part in parts]
+            if len(values) == 1 or all(isinstance(value, Mapping) for value in values):
+                return values
+    return [joined]
+
+
+def _named(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return value if not name or value.keys() & {"event", "type"} else {"event": name, **value}
+    return value if name in OF_TEXT else {"event": name, "data": value}
 
 
 Post = Callable[[Transport, float], Awaitable[bytes]]

@@ -18,6 +18,7 @@ import sys
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import count
@@ -34,6 +35,7 @@ from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types.reason import Reason, clause, joined, short
 from ragbench.data import remotes
+from ragbench.data.encodings import UnknownEncodingError, encoding_of
 from ragbench.llm.errors import Fault, Response, late
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -75,6 +77,19 @@ MENDED = {
 """What helps where every call to a model is refused; with 401 it is where the key is looked for."""
 _random = secrets.SystemRandom()
 Result = TypeVar("Result")
+
+
+def _in_utf_8(content: bytes, content_type: str) -> bytes:
+    """A text as it is in UTF-8, whatever else it is in by its marks, its header or its letters; as it is where none of
+    these tells."""
+    with suppress(UnicodeDecodeError):
+        if b"\0" not in content[:4]:
+            return content.decode().removeprefix("\ufeff").encode()
+    named = re.search(r"charset=[\"']?([\w.-]+)", content_type)
+    with suppress(UnicodeError, LookupError, UnknownEncodingError):
+        encoding = encoding_of([content], lambda: named[1] if named else None)
+        return content.decode(encoding).removeprefix("\ufeff").encode()
+    return content
 
 
 class Transport:
@@ -155,7 +170,7 @@ class Transport:
     def _good(self, response: Response) -> bytes:
         if response.status // 100 != 2:
             raise self.refusal(response.status, response.headers, response.content)
-        return response.content
+        return _in_utf_8(response.content, response.headers.get("Content-Type", ""))
 
     async def whole(
         self,

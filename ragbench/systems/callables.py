@@ -47,6 +47,7 @@ from ragbench.systems.frameworks import (
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Task
 from ragbench.systems.passages import How, ItemReader, Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
+from ragbench.systems.service_replies import has_failed
 
 SHOWN_CHARACTERS = 300  # a line of an error with what was raised from it
 OF_A_SYSTEM = "(question, k)"
@@ -83,6 +84,8 @@ def limited(
     function: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function
 ) -> Callable[..., Any]:
     """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
+    if inspect.isclass(function):
+        raise ValueError(f"that is a class: name an object of it, {function.__name__.lower()} = {function.__name__}(…)")
     function = adapt(function)
     if not callable(function):
         methods = f", nor has its {type(function).__qualname__} a method {', '.join((*OWN, *ALONE))}"
@@ -172,8 +175,8 @@ def asked(given: Any, adapt: Callable[[Any], Any] = adapted) -> Any:
     """What `adapt` makes of an object, or a function of two values that asks it by the first, where it takes no
     more, and of three, where it takes contexts, too."""
     function = adapt(given)
-    if adapt is adapted and callable(function) and (name := contexts_of(function)):
-        return told_apart(function, name)
+    if adapt is adapted:
+        return told_apart(function, contexts_of(function)) if callable(function) else function
     if not callable(function) or _takes(function, 2) or not _takes(function, 1):
         return function
     return lambda question, _: function(question)
@@ -303,12 +306,20 @@ class FunctionSystem:
         answer; an id by itself is no answer."""
         if isinstance(reply, str) and self._passages.named([reply]):
             return reply
-        if isinstance(reply, Streamed) and self._passages.chunks and isinstance(answer := written(reply), str):
-            trial = ItemReader(self._passages)
-            trial.hits(texts_of(reply), len(reply), question.relevant)
-            if trial.known.keys() == {How.UNKNOWN}:
+        if isinstance(reply, Streamed) and isinstance(answer := written(reply), str):
+            pieces = texts_of(reply)
+            is_text = all(isinstance(part, str) for part in reply)
+            is_said = not is_text or any(piece != piece.strip() for piece in pieces)
+            if self._passages.chunks:
+                trial = ItemReader(self._passages)
+                trial.hits(pieces, len(reply), question.relevant)
+                is_said = trial.known.keys() == {How.UNKNOWN}
+            if is_said:
                 return {"answer": answer}
-        return understood(reply)
+        read = understood(reply)
+        if isinstance(reply, Mapping) and has_failed(reply, isinstance(read, Mapping) and read.get("answer")):
+            raise RetrievalError(f"it says that it failed: {excerpt(str(reply), SHOWN_CHARACTERS)}")
+        return read
 
 
 Result = TypeVar("Result")

@@ -7,6 +7,7 @@ passages they retrieve is their own, where they take no k.
 from __future__ import annotations
 
 import inspect
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -17,19 +18,20 @@ from typing import Any
 from ragbench.core.types import Chunk, Hit
 from ragbench.data import in_memory
 from ragbench.data.cells import is_frame, native
-from ragbench.data.payloads import Passage, passage_of, passages_of
+from ragbench.data.payloads import SPEAKERS, Passage, passage_of, passages_of, quoted, role_of
 from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
+from ragbench.systems.service_replies import joined, readable
 
 QUESTIONS = ("question", "query", "input", "text")
 """What inputs are called that take the question."""
-ANSWERS = ("answer", "result", "output", "output_text", "response", "text")
+ANSWERS = ("answer", "result", "output", "output_text", "response", "text", "data")
 PASSAGES = ("context", "contexts", "documents", "source_documents")
 """What fields of an object are called that hold the answer, and what it was written from."""
 IDS = ("chunk_id", "id")
 """Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
 OWN = ("retrieve", "search", "similarity_search")
 """Methods of an object of the user's own that cannot be called itself: of the question, and of k where they take it."""
-ALONE = ("query", "invoke", "get_relevant_documents", "ask", "answer", "chat")
+ALONE = ("query", "invoke", "get_relevant_documents", "ask", "answer", "chat", "run", "predict", "generate", "complete")
 """Further such methods, of the question alone: what else they take is no k."""
 ONE_VALUE = ("invoke", "ainvoke", "retrieve", "aretrieve", "query", "aquery", "chat", "achat")
 """Methods of a framework's objects that are asked by the question alone."""
@@ -65,7 +67,8 @@ def adapted(given: Any) -> Any:
         return lambda question, k: given.run(query=question, **({"top_k": k} if "top_k" in taken else {}))
     if callable(given) or given is None:
         return given
-    for name in (*OWN, *ALONE):
+    public = [name for name in dir(type(given)) if not name.startswith("_") and callable(getattr(given, name, None))]
+    for name in (*OWN, *ALONE, *(public if len(public) == 1 else ())):
         if callable(method := getattr(given, name, None) or getattr(given, f"a{name}", None)):
             return method if name in OWN else _alone(method)
     return given
@@ -81,8 +84,12 @@ def understood(reply: Any) -> Any:
     else as it is."""
     if is_frame(reply):
         return [row for _, _, row in in_memory.rows(reply, "the data frame")]
-    if isinstance(reply, tuple) and not hasattr(reply, "_fields"):
-        reply = _of_tuple(reply)
+    if isinstance(reply, Streamed) and (streamed := _of_stream(reply)) is not None:
+        return streamed
+    if isinstance(reply, str) and isinstance(held := quoted(reply), Mapping) and "answer" in _by_our_names(held):
+        reply = held
+    if isinstance(reply, list | tuple) and not hasattr(reply, "_fields"):
+        reply = _of_parts(reply)
     if isinstance(reply, list | tuple) and not hasattr(reply, "_fields"):
         return _passages(reply)
     reply = _of_object(reply)
@@ -91,6 +98,10 @@ def understood(reply: Any) -> Any:
     named = _by_our_names(reply)
     if "answer" not in named and isinstance(said := reply.get("messages"), list) and said:  # of a graph
         named = {**named, "answer": said[-1]}
+    if not _is_scored(reply) and not ("answer" in named and isinstance(named.get("retrieved"), list | tuple)):
+        within = _within(reply)
+        ours = named.keys() & {"answer", "retrieved"} if "answer" in within else named.keys()
+        named = {**within, **{name: named[name] for name in ours}}
     answer, listed = named.get("answer"), named.get("retrieved")
     if isinstance(listed, list) and listed and isinstance(listed[0], list):  # for a batch of one question
         listed = listed[0]
@@ -106,18 +117,92 @@ def understood(reply: Any) -> Any:
     return {**named, **told, **({"retrieved": _passages(listed)} if isinstance(listed, list | tuple) else {})}
 
 
-def _of_tuple(reply: tuple[Any, ...]) -> Any:
-    """Of one text and one list the answer and what it was written from, in whatever order and whatever else there is;
-    of two lists of one length the items with their scores, as a list of one query or two have them; else as it is."""
+def _within(reply: Mapping[Any, Any]) -> dict[str, Any]:
+    """An answer and passages wherever they stand in an object, as they are found in a service's reply."""
+    import jmespath
+
+    plain = _plain(reply)
+    found = readable([plain], is_named=True)
+    places = {"answer": found.get("answer"), "retrieved": found.get("items")}
+    return {name: jmespath.search(place, plain) for name, place in places.items() if place}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has of a value: objects as what they hold, passages and messages among them."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(own) for name, own in value.items()}
+    if _speaker(value):
+        return {"role": _speaker(value), "content": _text(value)}
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return [_plain(own) for own in value]
+    if isinstance(value, str | Real) or value is None:
+        return value
+    made = passage(value)
+    made = _of_object(value) if made is value else made
+    return _plain(made) if isinstance(made, Mapping) else None
+
+
+def _of_stream(parts: Streamed) -> dict[str, Any] | None:
+    """The answer that the parts of a stream are together, and what it was written from, where one of them is a piece of
+    an answer and no text alone: a model's, or of an object with it; None of any other stream."""
+    said: list[str] = []
+    listed = None
+    is_said = False
+    for part in parts:
+        read = part if isinstance(part, str) else understood(part)
+        if isinstance(read, Mapping) and "answer" in read:
+            is_said |= not isinstance(part, str)
+            said += [read["answer"]] if isinstance(read["answer"], str) else []
+            listed = read.get("retrieved", listed)
+        elif isinstance(read, str):
+            said.append(read)
+        elif isinstance(read, list) and isinstance(part, Mapping | list):
+            is_said, listed = True, read
+    return {"answer": joined(said), **({} if listed is None else {"retrieved": listed})} if is_said and said else None
+
+
+def _of_parts(reply: list[Any] | tuple[Any, ...]) -> Any:
+    """Of one text and anything else the answer and what it was written from, in whatever order; of two lists of one
+    length the items with their scores, as a list of one query or two have them; of messages the last of a model as the
+    answer; else as it is."""
+    if reply and all(map(_speaker, reply)):
+        said = [part for part in reply if _speaker(part) == "assistant" and _text(part)]
+        return {"answer": _text(said[-1]) if said else None}
     parts = [part[0] if len(part) == 1 and isinstance(part, list) and isinstance(part[0], list) else part
              for part in map(native, reply) if isinstance(part, str | list)]  # fmt: skip
-    if len(parts) == 2 and (texts := [part for part in parts if isinstance(part, str)]) and len(texts) == 1:
-        return {"answer": texts[0], "retrieved": next(part for part in parts if part is not texts[0])}
-    if len(parts) == len(reply) == 2 and len({*map(len, parts)}) == 1 and not texts:
+    texts, lists = [part for part in parts if isinstance(part, str)], [part for part in parts if isinstance(part, list)]
+    others = [part for part in reply if isinstance(part, Mapping)]
+    is_pair = isinstance(reply, tuple) or (len(lists) == 1 and len(reply) == 2)
+    if len(texts) == len(reply) == 2 and isinstance(reply, tuple) and " " in texts[0].strip():
+        raise ValueError(
+            "it returned two texts, which may be an answer and a passage, or two passages: return the answer and a "
+            "list, or a list"
+        )
+    if len(texts) == 1 < len(reply) and is_pair and (lists or others or " " in texts[0].strip()):
+        told = [own for own in lists if not _are_numbers(own)]
+        if lists and len(told) == 2 and len(told[0]) == len(told[1]):
+            told = [[{"id": name, "text": text} for name, text in zip(*sorted(told, key=_length), strict=True)]]
+        return {"answer": texts[0], **({"retrieved": told[0]} if told else others[0] if others else {})}
+    if len(parts) == len(reply) == 2 and len({*map(len, parts)}) == 1 and not texts and isinstance(reply, tuple):
         scored = [part for part in parts if part and all(isinstance(score, float) for score in part)]
         if len(scored) == 1:
             return [*zip(next(part for part in parts if part is not scored[0]), scored[0], strict=True)]
     return reply
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(value, Real) for value in values)
+
+
+def _length(values: Sequence[Any]) -> int:
+    return sum(len(value) if isinstance(value, str) else 1 for value in values)
+
+
+def _speaker(part: Any) -> str:
+    """Who says a message, a user, an assistant or a tool; empty for what is none."""
+    role = role_of({"role": _member(part, "role", "type")})
+    is_text = _member(part, "content") is not None
+    return role if is_text and isinstance(role, str) and role in SPEAKERS else ""
 
 
 def written(reply: Any) -> Any:
@@ -125,7 +210,7 @@ def written(reply: Any) -> Any:
     is."""
     if isinstance(reply, Streamed):
         texts = texts_of(reply)
-        return "".join(texts) if all(isinstance(text, str) for text in texts) else reply
+        return joined(texts) if all(isinstance(text, str) for text in texts) else reply
     read = understood(reply)
     return read.get("answer") if isinstance(read, Mapping) else reply
 
@@ -166,9 +251,11 @@ def _is_scored(reply: Mapping[Any, Any]) -> bool:
 def _by_our_names(reply: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """An answer and passages that go by names which tables of answers have for them; of scores by id, all as it is."""
     names = {key(str(name)): name for name, value in reply.items() if not isinstance(value, Real)}
-    texts = {alias: name for alias, name in names.items() if not isinstance(reply[name], list | tuple)}
-    passages = (*FIELDS["contexts"], *FIELDS["context_ids"], *PARTS.beside)
-    ours = {"answer": (FIELDS["response"], texts), "retrieved": (passages, names)}
+    texts = {alias: name for alias, name in names.items() if isinstance(_text(reply[name]), str)}
+    lists = {alias: name for alias, name in names.items() if not isinstance(reply[name], Mapping)
+             and not (isinstance(reply[name], str) and alias in PARTS.answered)}  # fmt: skip
+    passages = (*FIELDS["contexts"], *FIELDS["context_ids"], *PARTS.beside, *PARTS.lists)
+    ours = {"answer": (FIELDS["response"], texts), "retrieved": (passages, lists)}
     theirs = {
         there[alias]: name
         for name, (aliases, there) in ours.items()
@@ -188,19 +275,39 @@ def contexts_of(function: Any) -> str:
 
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NAMED = (_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY)
+_COUNTS = re.compile(
+    r"_{0,2}|[kn]|\w?\w?|(\w+_)?top_?[kn]?|\w+_k|k_\w+|limit|count|size|depth|rows|number|amount|num|сколько|количество"
+    r"|((n|num|max|top|k|number_of)_)?(results?|docs?|documents?|passages?|chunks?|hits?|nodes?|contexts?|sources?|items)"
+)
+"""What a parameter is called that takes how many passages are wanted."""
 
 
-def told_apart(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function of (question, k, contexts) that hands each to the parameter that is for it. name: see `contexts_of`.
+def told_apart(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """A function of (question, k), and of contexts, that hands each to the parameter that is for it. name: see
+    `contexts_of`; empty: it takes none.
 
-    k is handed to a function that needs a second value, or has a whole number for it. Where there are no contexts the
-    parameter keeps its default; a call raises ValueError where it has none.
+    k is handed to a parameter that is called so, and to none that only stands second: a temperature, a language or a
+    user is left as it is by default. Where there are no contexts the parameter keeps its default; a call raises
+    ValueError where it has none. Raises ValueError for a function that needs anything else.
     """
-    signature = inspect.signature(function)
-    free = [parameter for parameter in signature.parameters.values()
-            if parameter.name != name and parameter.kind in (_POSITIONAL, parameter.POSITIONAL_ONLY)]  # fmt: skip
-    counting = [each.name for each in free[1:2] if each.default is each.empty or isinstance(each.default, int)]
-    is_needed = signature.parameters[name].default is inspect.Parameter.empty
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return function
+    given = {own.name: own for own in signature.parameters.values() if own.kind in _NAMED and own.name != name}
+    if not given:
+        return function
+    asked = next((own for own in given if own in QUESTIONS or field_of(own) == "user_input"), next(iter(given)))
+    needed = {own: each for own, each in given.items() if each.default is each.empty and own != asked}
+    counting = next((own for own, each in given.items() if own != asked and _takes_number(each)), None)
+    empty: dict[str, Any] = {own: [] for own in needed if "history" in own or own == "messages"}
+    if strange := [own for own in needed if own != counting and own not in empty]:
+        raise ValueError(
+            f"it needs {', '.join(strange)} beside {asked}, and nothing is known of that: give it a default, or write "
+            "a function of (question, k) that calls it"
+        )
+    is_needed = bool(name) and signature.parameters[name].default is inspect.Parameter.empty
 
     def called(question: str, k: int, contexts: Sequence[str] | None = None) -> Any:
         if contexts is None and is_needed:
@@ -208,13 +315,20 @@ def told_apart(function: Callable[..., Any], name: str) -> Callable[..., Any]:
                 f"it answers from {name} that it is given: give that parameter the default None, and search there, or "
                 "make it a writer: [generators.NAME]"
             )
-        values: dict[str, Any] = {free[0].name: question, **dict.fromkeys(counting, k)}
+        values: dict[str, Any] = {asked: question, **empty, **({counting: k} if counting else {})}
         values |= {} if contexts is None else {name: list(contexts)}
         bound = inspect.BoundArguments(signature, OrderedDict((key, values[key]) for key in signature.parameters
                                                               if key in values))  # fmt: skip
         return function(*bound.args, **bound.kwargs)
 
-    return called if free else function
+    return called if name else lambda question, k: called(question, k)
+
+
+def _takes_number(parameter: inspect.Parameter) -> bool:
+    kind, value = parameter.annotation, parameter.default
+    is_number = kind is parameter.empty or "int" in str(kind) or kind is Any
+    is_free = value is parameter.empty or value is None or (isinstance(value, int) and not isinstance(value, bool))
+    return is_number and is_free and _COUNTS.fullmatch(parameter.name.casefold()) is not None
 
 
 def _alone(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -309,9 +423,8 @@ def _passages(items: Iterable[Any]) -> list[Any]:
 
 def passage(item: Any) -> Any:
     """A document or a node, alone or with its score, as `ItemReader` takes it; what is none of these, as it is."""
-    if isinstance(item, tuple) and len(item) == 2:
-        made = passage(item[0])
-        return {**made, "score": item[1]} if isinstance(made, dict) else item
+    if isinstance(item, tuple) and not hasattr(item, "_fields") and len(item) > 1:
+        return _of_row(item)
     if isinstance(item, Hit | Chunk):
         return item
     node = getattr(item, "node", item)
@@ -331,6 +444,26 @@ def passage(item: Any) -> Any:
         "title": about.get("title"),
     }
     return {name: value for name, value in made.items() if value is not None}
+
+
+def _of_row(row: tuple[Any, ...]) -> Any:
+    """A passage that is a row of its id, its text and its score, in whatever order, or a document with its score."""
+    scores = [value for value in row if isinstance(value, float)]
+    others = [value for value in row if not isinstance(value, float)]
+    if len(row) == 2 and not isinstance(row[0], float):
+        made = passage(row[0])
+        return {**made, "score": row[1]} if isinstance(made, dict) else row
+    if len(scores) > 1 or not others or not all(isinstance(value, str | int) for value in others):
+        return row
+    score = {"score": scores[0]} if scores else {}
+    if len(others) == 1:
+        return (others[0], scores[0])
+    text = max(others, key=lambda value: len(value) if isinstance(value, str) else 0)
+    return (
+        {"id": others[0] if others[0] is not text else others[1], "text": text, **score}
+        if isinstance(text, str)
+        else row
+    )
 
 
 def _told(known: Passage) -> dict[str, Any]:

@@ -15,10 +15,10 @@ import pytest
 import ragbench as rb
 from ragbench.data import foreign_sets
 from ragbench.data.cells import Forms
+from ragbench.data.columns import AmbiguousError
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
 from ragbench.data.samples import read_samples, samples_of
-from ragbench.data.vocabulary import AmbiguousError
 from tests.small_project import write_lines
 
 ASKED = {"question": "When?", "answer": "At 8."}

@@ -15,7 +15,8 @@ import pytest
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import DatasetError
 from ragbench.data.cells import Forms
-from ragbench.data.samples import read_all, read_samples, samples_of
+from ragbench.data.joined_tables import read_all
+from ragbench.data.samples import read_samples, samples_of
 
 PRESENT = {
     "user_input": "Вопрос?",

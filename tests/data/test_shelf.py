@@ -29,7 +29,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "dialogues": lambda path: (data.foreign_sets.dialogues(path), None),
 }
 if "traces" in annexes.offered("load"):
-    READERS["traces"] = lambda path: import_module("ragbench.extras.traces.files_of_traces").read([path])
+    READERS["traces"] = lambda path: import_module("ragbench.extras.traces.assembly").read([path])
 KNOWN = [name for name in FORMS if name.partition(".")[0] in READERS]
 ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
 PEAKS = """

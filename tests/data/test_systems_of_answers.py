@@ -10,7 +10,8 @@ import pytest
 from ragbench.data import answer_tables
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.samples import read_all, read_samples, samples_of, streamed
+from ragbench.data.joined_tables import read_all
+from ragbench.data.samples import read_samples, samples_of, streamed
 from tests.small_project import write_lines
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from ragbench.core import settings
 from ragbench.data import DatasetError, foreign_sets
 from ragbench.data.cells import Forms
-from ragbench.data.samples import read_all, read_samples, samples_of
-from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, AmbiguousError, Columns, field_of, key
-from tests.small_project import write_lines
+from ragbench.data.columns import AmbiguousError, Columns
+from ragbench.data.joined_tables import read_all
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, field_of, key
+from tests.small_project import write_lines, written
 
 NAMED = {
     "user_input": (
@@ -270,6 +273,68 @@ def test_what_a_search_found_labels_nothing_and_marks_label_alone(
     assert {*texts.values()} == all_texts
     assert {texts[name] for name in brought.questions[0].relevant} == relevant
     assert brought.questions[0].reference == "a"
+
+
+NATURAL = {"question": "q", "short_answers": ["a"], "long_answer": "b c", "yes_no_answer": "NONE"}
+SUPPORTED = {"id": "1", **MARKED, "answer": "a", "answer_aliases": ["b"]}
+PUBLISHED = {
+    "Natural Questions": (NATURAL, ("a",), {"b c"}),
+    "Natural Questions, yes or no": ({**NATURAL, "short_answers": [], "yes_no_answer": "YES"}, ("YES",), {"b c"}),
+    "a short and a long answer": ({"question": "q", "short_answer": "a", "long_answer": "b c"}, ("a",), set()),
+    "PubMedQA": ({"pubid": 1, "question": "q", "context": {"contexts": ["b", "c"], "labels": ["x", "y"]},
+                  "long_answer": "a", "final_decision": "yes"}, ("a",), {"b", "c"}),
+    "FreshQA": ({"question": "q", "effective_year": "2022", "answer_0": "a", "answer_1": "b", "source": "s"},
+                ("a", "b"), set()),
+    "NarrativeQA": ({"document_id": "d", "question": "q", "answer1": "a", "answer2": "b"}, ("a", "b"), set()),
+    "SQuAD, flat": ({"question": "q", "context": "b c", "answer_text": "c", "answer_start": 2}, ("c",), {"b c"}),
+    "BoolQ": ({"question": "is it so", "title": "t", "answer": True, "passage": "b"}, ("yes",), {"b"}),
+    "TopiOCQA": ({"Conversation_no": 1, "Turn_no": 1, "Question": "q", "Answer": "a", "Rationale": "b", "Context": []},
+                 ("a",), {"b"}),
+    "of a language model": ({"context": "b", "question": "q", "answer": "a", "source_doc": "hub/a.md"}, ("a",), {"b"}),
+    "a passage and its file": ({"question": "q", "ground_truth": "a", "source_chunk": "b c", "source_doc": "a.md"},
+                               ("a",), {"b c"}),
+    "MuSiQue": (SUPPORTED, ("a", "b"), {"b c"}),
+    "ASQA": ({"ambiguous_question": "q", "qa_pairs": [], "wikipages": [],
+              "annotations": [{"knowledge": [], "long_answer": "a"}]}, ("a",), set()),
+    "LegalBench-RAG": ({"query": "q", "snippets": [{"file_path": "a.txt", "span": [0, 3], "answer": "b c"}]},
+                       (), {"b c"}),
+    "tests of promptfoo": ({"vars": {"question": "q"}, "assert": [{"type": "contains", "value": "a"}]}, (), set()),
+}  # fmt: skip
+LAYOUTS = {
+    "rows": lambda row: ("q.json", json.dumps([row, row])),
+    "columns": lambda row: ("q.json", json.dumps({name: [value] * 2 for name, value in row.items()})),
+    "pandas": lambda row: ("q.json", json.dumps({name: {"0": own, "1": own} for name, own in row.items()})),
+    "cells": lambda row: ("q.csv", pd.DataFrame([
+        {name: json.dumps(own) if isinstance(own, list | dict) else own for name, own in row.items()}
+    ]).to_csv(index=False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_sets_have_their_references_and_labels(tmp_path: Path, name: str, layout: str) -> None:
+    row, references, relevant = PUBLISHED[name]
+    if layout in ("columns", "pandas") and name == "tests of promptfoo":
+        pytest.skip("nothing in its columns tells them")
+    file, text = LAYOUTS[layout](row)
+    brought = foreign_sets.questions(written(tmp_path / file, text))
+    texts = {chunk.id: chunk.text for chunk in brought.chunks}
+    [question] = brought.questions
+    assert (question.references or ((question.reference,) if question.reference else ())) == references
+    assert {texts[name] for name in question.relevant if name in texts} == relevant
+
+
+def test_what_the_passages_do_not_answer_has_no_answer_and_no_labels(tmp_path: Path) -> None:
+    none = {**ASKED_OF_WEB, "answers": ["No Answer Present."], "passages": {"is_selected": [0], "passage_text": ["d"]}}
+    write_lines(tmp_path / "q.jsonl", [none])
+    [question] = foreign_sets.questions(tmp_path / "q.jsonl").questions
+    assert (question.reference, question.answerable, question.relevant) == (None, False, {})
+
+
+def test_papers_of_Qasper_are_no_questions(tmp_path: Path) -> None:
+    write_lines(tmp_path / "q.jsonl", [{"id": "1", "title": "t", "abstract": "a", "full_text": {}, "qas": {}}])
+    with pytest.raises(DatasetError, match="its rows are papers: write a row a question"):
+        foreign_sets.questions(tmp_path / "q.jsonl")
 
 
 def test_a_column_that_is_not_read_is_named_once_with_a_guess(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from ragbench.llm.transport import MOST_WAIT_SECONDS, retry_after
 from ragbench.store import Store
 from ragbench.store.reply_journal import DatabaseJournal
 from ragbench.systems.parts.reranking import UnreadableError
-from ragbench.systems.remote import Expressions
 from ragbench.systems.retrieval import RetrievalError
+from ragbench.systems.service_replies import Expressions
 from tests.llm.chat_server import ChatServer
 from tests.llm.llm_client import open_client
 from tests.llm.llm_shapes import request

@@ -17,7 +17,7 @@ from ragbench.data.remotes import RemoteError, refusing
 from ragbench.embed import model
 from ragbench.llm import endpoint
 from ragbench.metrics import vectors
-from ragbench.systems import callables, passages, remote
+from ragbench.systems import callables, passages, service_replies
 from ragbench.tiers.basics import verdict_tables
 from tests.laws import sources
 
@@ -65,7 +65,7 @@ CHANNELS: dict[str, Callable[[str], str]] = {
     "several errors at once": lambda said: callables.told(ExceptionGroup("", [RuntimeError(said)])),
     "a function that judges": lambda said: endpoint._told(RuntimeError(said)),
     "a listener": _listener,
-    "a reply that is not JSON": remote._beginning,
+    "a reply that is not JSON": service_replies._beginning,
     "an item that is none": passages._shown,
     "storage": _storage,
     "an embedder": _vectors,

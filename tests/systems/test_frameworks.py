@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench.systems import RetrievalError
 from ragbench.systems.callables import FunctionSystem, asked
-from ragbench.systems.frameworks import adapted, adapted_writer, understood
+from ragbench.systems.frameworks import Streamed, adapted, adapted_writer, understood
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 
@@ -215,6 +216,24 @@ def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> N
         ({"hits": {"hits": [{"_id": "a", "_score": 2.0}]}}, [{"id": "a", "score": 2.0}]),
         ({"ids": [["a"]], "documents": [["one"]]}, ["one"]),
         ([Found("a", 0.5)], [{"id": "a", "score": 0.5}]),
+        ([("a", "one passage", 0.5), (0.25, "b")], [{"id": "a", "text": "one passage", "score": 0.5}, ("b", 0.25)]),
+        *((reply, {"answer": "At 8:00.", "retrieved": [{"id": "a", "text": "one passage"}]}) for reply in (
+            {"output": {"answer": "At 8:00.", "documents": [{"id": "a", "text": "one passage"}]}},
+            {"status": "ok", "data": {"text": "At 8:00.", "hits": [{"id": "a", "text": "one passage"}]}},
+            {"llm": {"replies": ["At 8:00."]}, "retriever": {"documents": [document("one passage", id="a")]}},
+            ("At 8:00.", ["a"], ["one passage"]),
+            ("At 8:00.", {"sources": [{"id": "a", "text": "one passage"}]}),
+            '{"answer": "At 8:00.", "contexts": [{"id": "a", "text": "one passage"}]}',
+        )),
+        *(({name: "At 8:00.", "passages": ["one"]}, {"answer": "At 8:00.", "retrieved": ["one"]})
+          for name in ("text", "content", "message", "summary")),
+        ({"replies": ["At 8:00."]}, {"answer": "At 8:00."}),
+        (["At 8:00.", ["one"]], {"answer": "At 8:00.", "retrieved": ["one"]}),
+        (("It opens at 8:00.", 1.5), {"answer": "It opens at 8:00."}),
+        ([{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8:00."}], {"answer": "At 8:00."}),
+        (Streamed([{"context": ["one"]}, {"answer": "At "}, {"answer": "8:00."}]),
+         {"answer": "At 8:00.", "retrieved": ["one"]}),
+        (Streamed(["At ", "8:00.", {"sources": ["one"]}]), {"answer": "At 8:00.", "retrieved": ["one"]}),
     ],
 )  # fmt: skip
 def test_a_function_may_return_what_a_framework_does(reply: Any, expected: Any) -> None:
@@ -260,8 +279,78 @@ def test_a_method_that_is_awaited_alone_is_asked_and_what_else_is_told_means_not
     assert (ids(found), found.answers[QUESTIONS[0].id][0].answer) == ([[CHUNKS[1].id]], "At 8:00.")
 
 
+def test_pieces_of_an_answer_are_no_passages_where_there_is_no_base() -> None:
+    def found(parts: list[Any]) -> Any:
+        made = FunctionSystem("x", "m:f", dataset_of((), QUESTIONS), 5, lambda question: iter(parts))
+        return made.retrieve(QUESTIONS[:1], 9)
+
+    for parts in (
+        ["It ", "opens ", "at 8:00."],
+        ["It", " opens", " at 8:00."],
+        ["It ", "It opens ", "It opens at 8:00."],
+    ):
+        assert found(parts).answers[QUESTIONS[0].id][0].answer == "It opens at 8:00."
+        assert ids(found(parts)) == [[]]
+    assert ids(found(["c1", "c2"])) == [["c1", "c2"]]
+
+
+def test_what_it_says_of_a_fault_is_no_answer() -> None:
+    made = FunctionSystem(
+        "x", "m:f", dataset_of(CHUNKS, QUESTIONS), 5, lambda question: {"answer": "", "error": "late"}
+    )
+    with pytest.raises(RetrievalError, match=r"it says that it failed: .*late"):
+        made.retrieve(QUESTIONS[:1], 2)
+
+
+def test_two_texts_are_refused() -> None:
+    with pytest.raises(ValueError, match="it returned two texts, which may be an answer and a passage"):
+        understood(("It opens at 8:00.", "one\n\ntwo"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda question, temperature=0.0: [question, temperature],
+        lambda question, language="en": [question, language],
+        lambda question, user_id=None, verbose=False: [question, user_id, verbose],
+        lambda question, max_tokens=512, seed=0: [question, max_tokens, seed],
+        lambda message, history: [message, history],
+        lambda session="x", query="": [query, session],
+    ],
+)
+def test_how_many_are_wanted_is_told_to_no_parameter_that_is_not_called_so(function: Any) -> None:
+    said = asked(function)("What?", 10)
+    assert said[0] == "What?"
+    assert 10 not in said[1:]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda question, k: k, lambda q, top_k=5: top_k, lambda query, n_results=3: n_results, lambda q, _: _,
+        lambda q, verbose=False, max_docs=3: max_docs, lambda *, question, k=3: k, lambda q, limit=None: limit,
+    ],
+)  # fmt: skip
+def test_how_many_are_wanted_is_told_to_the_parameter_for_it(function: Any) -> None:
+    assert asked(function)("What?", 10) == 10
+
+
+def test_a_parameter_of_which_nothing_is_known_and_a_class_are_refused() -> None:
+    with pytest.raises(ValueError, match="it needs session_id beside question, and nothing is known of that"):
+        asked(lambda question, session_id: None)
+    with pytest.raises(RetrievalError, match="that is a class: name an object of it, found = Found"):
+        FunctionSystem("x", "m:f", dataset_of(CHUNKS, QUESTIONS), 5, Found)
+
+
+def test_an_object_with_one_method_is_asked_by_it() -> None:
+    for name in ("get_answer", "run", "predict"):
+        made = type("Engine", (), {name: lambda self, question: {"answer": "At 8:00.", "passages": []}})()
+        found = FunctionSystem("x", "m:f", dataset_of(CHUNKS, QUESTIONS), 5, made).retrieve(QUESTIONS[:1], 2)
+        assert found.answers[QUESTIONS[0].id][0].answer == "At 8:00."
+
+
 def test_anything_else_stays_what_it_is() -> None:
-    for thing in (len, of("my_langchain", run=len), of("haystack", run=len), SimpleNamespace(other=len), runnable):
+    for thing in (len, of("my_langchain", _run=len), of("haystack", _run=len), SimpleNamespace(other=len), runnable):
         assert adapted(thing) is thing
 
 

@@ -187,7 +187,7 @@ class TestWhatIsRead:
     @pytest.mark.parametrize(
         ("reply", "said"),
         [
-            ({"error": "x"}, r"ids = 'hits\[\].id': a list is expected; got nothing; the reply begins {\"error\": \"x"),
+            ({"x": "y"}, r"ids = 'hits\[\].id': a list is expected; got nothing; the reply begins {\"x\": \"y"),
             ({**GOOD, "data": {"answer": ["a"]}}, "a text is expected; got a list"),
             ({**GOOD, "hits": "none"}, "a list is expected; got nothing"),
             ({**GOOD, "hits": [HITS[0], {"id": "c1", "score": 1}]}, "one length are expected; got ids 2, passages 1"),
@@ -197,7 +197,7 @@ class TestWhatIsRead:
             (b"<html>down for maintenance</html>", "not JSON; it begins <html>down for maintenance"),
             (b'{"data": {"answer": NaN}}', "not JSON"),
             (b"[" * 100_000, "not JSON; it begins \\[\\[\\["),
-            (b"", "not JSON; it begins"),
+            (b"", "the reply is empty; JSON is expected"),
         ],
     )
     @pytest.mark.fault("garbage", tried="replies of a service that are not what its expressions say", count=11)
@@ -262,9 +262,6 @@ class TestWhatIsNotRead:
         place = re.escape('answer = "choices[0].message.content" reads one; the reply begins')
         with serving(reply) as server, pytest.raises(RetrievalError, match=place):
             remote(server, answer="answer").retrieve(QUESTIONS, 1)
-        for reply in ({"error": "x"}, {"error": {"message": "No index."}}):
-            with serving(reply) as server, pytest.raises(RetrievalError, match="got nothing; the reply begins"):
-                remote(server, answer="answer").retrieve(QUESTIONS, 1)
 
     def test_of_messages_the_last_one_is_the_answer(self) -> None:
         said = [{"type": "human", "content": "What?"}, {"type": "ai", "content": "In August."}]
@@ -466,7 +463,7 @@ class TestTheJournal:
     def test_a_reply_that_cannot_be_used_is_not_kept(self) -> None:
         journal, replies = MemoryJournal(), [{"error": "warming up"}, GOOD]
         with serving(lambda asked: replies.pop(0)) as server:
-            with pytest.raises(RetrievalError, match="got nothing"):
+            with pytest.raises(RetrievalError, match=r"it failed: .*warming up"):
                 remote(server, journal=journal).retrieve(QUESTIONS[:1], 2)
             assert ids(remote(server, journal=journal).retrieve(QUESTIONS[:1], 2)) == [["c2", "c1"]]
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.core.names import meant
 from ragbench.data.cells import decimal, missing, plain, verdict
+from ragbench.data.columns import Columns as Fields
 from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
 from ragbench.data.rows import TABLES, read_rows
-from ragbench.data.vocabulary import Columns as Fields
 from ragbench.data.vocabulary import field_of, format_of, is_content, raters_of
 
 if TYPE_CHECKING:

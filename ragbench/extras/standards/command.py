@@ -41,7 +41,7 @@ def make(
     """
     from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
-    from ragbench.data.samples import read_all
+    from ragbench.data.joined_tables import read_all
     from ragbench.extras.standards import nugget_lists
     from ragbench.extras.standards.nuggets import nugget_score
     from ragbench.judge import asks_nobody

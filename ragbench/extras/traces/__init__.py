@@ -2,5 +2,5 @@
 
 OFFERS = {
     "load": {"traces": "ragbench.extras.traces.command"},
-    "readers": {"traces": "ragbench.extras.traces.files_of_traces:tool"},
+    "readers": {"traces": "ragbench.extras.traces.assembly"},
 }

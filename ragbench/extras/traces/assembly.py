@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -20,10 +21,12 @@ from ragbench.core import names
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.answer_tables import LOGGED
 from ragbench.data.brought import Brought, Chunks, Known, named_by
-from ragbench.data.files import DatasetError, LeftOut, normalise
+from ragbench.data.files import DatasetError, LeftOut, cut_list, normalise
 from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn, fault
+from ragbench.data.rows import read_rows
 from ragbench.data.shelf import Shelf
+from ragbench.extras.traces.formats import FORMATS, format_of, parts
 from ragbench.extras.traces.spans import Rating, Span, Whole, whole
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
@@ -338,3 +341,52 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def read(
+    paths: Sequence[Path], *, base: Mapping[str, ChunkRecord] | None = None, ratings: Sequence[str] = ()
+) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
+    """The data set in files of traces, and what their system is logged to have retrieved and answered.
+
+    Each file has one format, found out by its first record. Files are read together: spans, scores and documents may be
+    in files of their own. base: the chunks of a whole knowledge base by id. ratings: names of the scores that users
+    gave; else those whose name says so. Files are streamed, and their traces wait on the disk until all of their parts
+    are there: memory does not grow with them, but for the longest trace and dialogue.
+    Raises DatasetError for a file that is of no format, for broken JSON, and where nothing is found.
+    """
+    left_out, told = LeftOut(), []
+    assembly = Assembly(base or {}, ratings, left_out)
+    for number, path in enumerate(paths):
+        known, records = "", 0
+        for row, (place, record) in enumerate(read_rows(path, held=False, left_out=left_out), 1):
+            here = format_of(record)
+            known = known or here
+            if not known:
+                raise DatasetError(
+                    f"{place}: of no format that is known; it has {cut_list(record)}. Known are "
+                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers {path.name} --name NAME`"
+                )
+            if here != known:
+                left_out.add(f"record without the marks of {known}", place)
+                continue
+            records += 1
+            try:
+                for part in parts(known, record, f"{path.name.split('.')[0]}-{row}" if number else f"{row}"):
+                    assembly.take(part, place)
+            except DatasetError as error:
+                left_out.add(str(error), place)
+        if not known:
+            raise DatasetError(f"{path.name}: holds no record that can be read; {dict(left_out.told)}")
+        told.append(f"{path.name} was read as {known}: {records:,} records")
+    brought = assembly.brought(told)
+    return brought, {"logged": assembly.lines} if assembly.lines else {}
+
+
+def tool(path: Path) -> str:
+    """What wrote an export of traces, by its first record; empty for any other file."""
+    try:
+        first = next(read_rows(path, held=False, left_out=LeftOut()), None)
+    except DatasetError:
+        return ""
+    known = format_of(first[1]) if first else ""
+    return known if known in FORMATS else ""

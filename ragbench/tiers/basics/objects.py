@@ -23,8 +23,9 @@ from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, DatasetError, cells, in_memory, load_folder
 from ragbench.data.cells import is_frame, rows_of
-from ragbench.data.rows import read_rows, rows_in
+from ragbench.data.rows import read_rows
 from ragbench.data.samples import samples_of
+from ragbench.data.shapes import rows_in
 from ragbench.data.systems_of_answers import Ids
 from ragbench.data.vocabulary import FIELDS, is_content, key
 from ragbench.embed.own_embedders import PASSAGES, PLAIN, ObjectEmbedder

@@ -20,10 +20,10 @@ from ragbench.core.settings import urls
 from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.data import DatasetError, places
 from ragbench.data.cells import plain
+from ragbench.data.columns import Columns
 from ragbench.data.records import checked
 from ragbench.data.rows import read_rows
 from ragbench.data.samples import streamed
-from ragbench.data.vocabulary import Columns
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics import findings
 from ragbench.tiers.basics.choices import BenchError

@@ -54,6 +54,21 @@ SHORT = {
     "replies of Elasticsearch": '{"q1": {"took": 1, "hits": {"total": {"value": 2}, "hits":'
     ' [{"_id": "b", "_score": 3}, {"_id": "a", "_score": 2}]}}}',
     "JSON Lines": '{"qid": "q1", "docid": "a", "score": 2}\n{"qid": "q1", "docid": "b", "score": 3}\n',
+    "no rank, no tag": "q1 Q0 a 2.0\nq1 Q0 b 3.0\n",
+    "ranks from 0": "q1\tb\t0\nq1\ta\t1\n",
+    "whole scores before their ranks": "q1 b 30 1\nq1 a 20 2\n",
+    "a dictionary a row": '[{"query_id": "q1", "documents": {"a": 2, "b": 3}}]',
+    "pairs in a row": '{"query_id": "q1", "query": "b?", "results": [["b", 3], ["a", 2]]}',
+    "its name before its words": '{"_id": "q1", "query": "b?", "documents": ["b", "a"]}',
+    "its name above its words": '{"q1": {"query": "b?", "documents": ["b", "a"]}}',
+    "an envelope of one query": '{"data": {"q1": {"documents": ["b", "a"]}}}',
+    "an envelope beside others": '{"name": "n", "metadata": {"k": 10}, "results": {"q1": [{"id": "b"}, {"id": "a"}]}}',
+    "hits": '{"q1": {"hits": ["b", "a"]}}',
+    "replies of Elasticsearch, a row each": '{"query_id": "q1", "hits": {"hits": [{"_id": "b"}, {"_id": "a"}]}}',
+    "ids that are numbers, in a ranking": '{"query_id": "q1", "ranking": ["b", "a"]}',
+    "pandas, split": '{"columns": ["qid", "docno", "score"], "index": [0, 1], "data": [["q1", "a", 2],'
+    ' ["q1", "b", 3]]}',
+    "pandas, index": '{"0": {"qid": "q1", "docno": "a", "score": 2}, "1": {"qid": "q1", "docno": "b", "score": 3}}',
 }  # fmt: skip
 
 
@@ -93,6 +108,9 @@ JUDGED = {
     ' {"query_text": "q2", "ratings": {"c": 2.0}}]}',
     "ratings": '{"ratings": [{"qid": "q1", "did": "a", "rating": 1}, {"qid": "q1", "did": "b", "rating": 0},'
     ' {"qid": "q2", "did": "c", "rating": 2}]}',
+    "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
+    "lists of what is relevant and how much": '{"q1": {"relevant": ["a", "b"], "scores": [1, 0]},'
+    ' "q2": {"relevant": ["c"], "scores": [2]}}',
 }
 
 
@@ -142,6 +160,57 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
         trec.read_qrels(path)
     if name == "prels":
         assert trec.told(path) == ""  # its columns are those of a run whose tag is a number
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "said"),
+    [
+        (trec.read_qrels, '{"Вопрос": ["q1", "q1"], "Статья": ["a", "b"], "Релевантность": [1, 0]}',
+         "the columns Вопрос"),
+        (trec.read_qrels, '{"query": {"0": "q1", "1": "q1"}, "file": {"0": "a", "1": "b"}, "rel": {"0": 1, "1": 0}}',
+         "the columns query, file, rel"),
+        (trec.read_qrels, '{"0": {"question": "q1", "document": "a", "rel": 1}, "1": {"question": "q2", "document":'
+         ' "a", "rel": 0}}', "the columns 0, 1"),
+        (trec.read_qrels, '{"q1": [{"doc_id": "a", "annotated": 1}, {"doc_id": "b", "annotated": 0}]}',
+         "query q1: is annotated = 0 the grade"),
+        (trec.read_qrels, '{"q1": {"answers": ["a", "b"], "scores": [1, 0]}, "q2": {"answers": ["a"], "scores": [1]}}',
+         "the columns q1, q2"),
+        (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
+        (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
+        (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"q1: is weights = \[2, 3\] the sc"),
+        (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
+        (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
+    ],
+)  # fmt: skip
+def test_what_could_be_read_as_another_thing_is_refused(
+    tmp_path: Path, reader: Callable[[Path], Any], text: str, said: str
+) -> None:
+    with pytest.raises(DatasetError, match=said):
+        reader(written(tmp_path, "mine.json" if text[0] in "#{[" else "mine.txt", text))
+
+
+def test_tabs_part_names_that_have_blanks(tmp_path: Path) -> None:
+    judged = trec.read_qrels(written(tmp_path, "q.tsv", "q1\tPage 9\t1\nq1\tPage 10\t0\n"))
+    assert judged == {"q1": {"Page 9": 1.0, "Page 10": 0.0}}
+    run = trec.read_run(written(tmp_path, "r.txt", "q1\tQ0\tTop 10\t1\t20.5\tt\nq1\tQ0\tTop 9\t2\t19.5\tt\n"))
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["Top 10", "Top 9"]
+
+
+def test_pairs_are_judgements_where_nothing_else_is_there(tmp_path: Path) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.csv", "query_id,doc_id\nq1,a\n")) == {"q1": {"a": 1.0}}
+    with pytest.raises(DatasetError, match="the columns query_id, doc_id, mine"):
+        trec.read_qrels(written(tmp_path, "m.csv", "query_id,doc_id,mine\nq1,a,0\n"))
+
+
+@pytest.mark.parametrize("name", ["qrels.json", "judgments.jsonl", "relevance.json"])
+def test_the_name_tells_what_a_file_is_where_its_numbers_do_not(tmp_path: Path, name: str) -> None:
+    assert trec.told(written(tmp_path, name, '{"q1": {"a": 0.5, "b": 1}}')) == "qrels"
+    assert trec.told(written(tmp_path, name, '{"q1": ["a", "b"], "q2": ["c"]}')) == "qrels"
+
+
+def test_a_text_without_an_end_of_line_in_another_encoding(tmp_path: Path) -> None:
+    text = "query_id,doc_id,rel\rq1,a,1".encode("utf-16")
+    assert trec.read_qrels(written(tmp_path, "q.csv", text)) == {"q1": {"a": 1.0}}
 
 
 def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
@@ -244,9 +313,18 @@ def test_numbers_are_names_too(tmp_path: Path, query: str) -> None:
     assert [row.documents.to_pylist() for row in run.queries.values()] == [["0", "7"]]
 
 
-def test_lists_may_stand_in_cells(tmp_path: Path) -> None:
-    table = written(tmp_path, "r.csv", "query_id,retrieved_ids\nq1,\"['b', 'a']\"\n")
-    assert trec.read_run(table).queries["q1"].documents.to_pylist() == ["b", "a"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query_id,retrieved_ids\nq1,\"['b', 'a']\"\n",
+        'query_id,documents,scores\nq1,"[""a"", ""b""]","[2, 3]"\n',
+        "query_id,doc_ids\nq1,b;a\n",
+        'query_id,doc_ids\nq1,"b, a"\n',
+    ],
+)
+def test_lists_may_stand_in_cells(tmp_path: Path, text: str) -> None:
+    run = trec.read_run(written(tmp_path, "r.csv", text))
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
 
 
 def test_judgements_in_another_encoding(tmp_path: Path) -> None:

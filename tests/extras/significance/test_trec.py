@@ -103,7 +103,7 @@ def test_words_behind_the_tag_are_ignored(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="line 1: 5 columns instead of 4"):
         trec.read_qrels(written(tmp_path, "q", "q1 0 a 1 more"))
     # the document's name is in two columns: what stands where the score should be is the rank
-    with pytest.raises(DatasetError, match=r"line 1: more than 6 columns, and 'two\.html' is not a rank"):
+    with pytest.raises(DatasetError, match=r"line 1: more than 6 columns, .* and 'two\.html' is not a rank"):
         trec.read_run(written(tmp_path, "blank", "q1 Q0 page two.html 1 2.5 t"))
 
 

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragbench.data import DatasetError
+from ragbench.data import DatasetError, shapes
 from ragbench.data import rows as tables
 from ragbench.data.files import LeftOut, normalise
 from ragbench.data.rows import read_rows
 from ragbench.data.vocabulary import is_content
-from ragbench.extras.traces import files_of_traces
+from ragbench.extras.traces import assembly
 
 NAMES = (
     st.text(max_size=4)
     .map(normalise)
     .filter(
         lambda name: (
-            name not in tables.WRAPPERS and not is_content(name) and not tables._ID.search(name)
+            name not in tables.WRAPPERS and not is_content(name) and not shapes._ID.search(name)
         )  # a prediction's
     )
 )
@@ -119,7 +119,7 @@ GOOD = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["Ov
 def test_what_is_hostile_is_left_out_and_the_rest_loads(tmp_path: Path, line: str, reason: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join([json.dumps(GOOD), line, json.dumps({**GOOD, "id": "last"})]), encoding="utf-8")
-    found, logged = files_of_traces.read([path])
+    found, logged = assembly.read([path])
     assert [question.id for question in found.questions] == ["good", "last"]
     assert len(logged["logged"]) == 2
     [(told, count)] = found.left_out.items()
@@ -131,7 +131,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     long = json.dumps({**GOOD, "more": "x" * (2**24 + 10)})
     path.write_text("\n".join([json.dumps(GOOD), long, json.dumps({**GOOD, "id": "last"})]), encoding="utf-8")
-    found, _ = files_of_traces.read([path])
+    found, _ = assembly.read([path])
     assert len(found.questions) == 2
     assert dict(found.left_out) == {"line that is too long (first: x.jsonl, line 2)": 1}
 
@@ -162,7 +162,7 @@ def test_values_of_any_kind_in_any_place_end_in_a_count_or_a_clear_error(
     broken = {name: spoilt(value) for name, value in record.items()}
     path.write_text("\n".join(json.dumps(one) for one in (record, broken, record)), encoding="utf-8")
     try:
-        found, _ = files_of_traces.read([path])
+        found, _ = assembly.read([path])
     except DatasetError as error:
         said = str(error)
     else:
@@ -177,7 +177,7 @@ def test_nan_is_nothing_and_ids_that_no_record_may_have_are_named_anew(tmp_path:
             "attributes.input.value": "q", "attributes.retrieval.documents": [
                 {"document.id": "x" * 400, "document.content": "one\0", "document.score": float("nan")}]}  # fmt: skip
     path.write_text(json.dumps(span), encoding="utf-8")
-    found, logged = files_of_traces.read([path])
+    found, logged = assembly.read([path])
     assert re.fullmatch("id-[0-9a-f]{12}", found.questions[0].id)
     assert [(chunk.text, len(chunk.id)) for chunk in found.chunks] == [("one", 15)]
     assert logged["logged"][0]["retrieved"] == [found.chunks[0].id]
@@ -188,7 +188,7 @@ def test_a_second_text_under_an_id_is_a_passage_of_its_own(tmp_path: Path) -> No
     rows = [{"user_input": f"q{n}", "retrieved_contexts": [text], "retrieved_context_ids": ["p"]}
             for n, text in enumerate(("old", "new", "old"))]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found, logged = files_of_traces.read([path])
+    found, logged = assembly.read([path])
     assert sorted(chunk.text for chunk in found.chunks) == ["new", "old"]
     first, second, third = (line["retrieved"] for line in logged["logged"])
     assert first == third == ["p"] != second
@@ -198,7 +198,7 @@ def test_an_unknown_file_is_told_what_was_looked_for_and_found(tmp_path: Path) -
     path = tmp_path / "x.jsonl"
     path.write_text('{"what": 1, "else": 2}', encoding="utf-8")
     with pytest.raises(DatasetError) as error:
-        files_of_traces.read([path])
+        assembly.read([path])
     said = str(error.value)
     assert said.startswith("x.jsonl, line 1: of no format that is known; it has what, else. Known are OpenTelemetry, ")
     assert "Langfuse, " in said

@@ -10,7 +10,7 @@ import pytest
 
 from ragbench.data import Brought, ChunkRecord, DatasetError
 from ragbench.data.payloads import Passage
-from ragbench.extras.traces import files_of_traces, formats
+from ragbench.extras.traces import assembly, formats
 from ragbench.extras.traces.formats import FORMATS, format_of, parts
 from ragbench.extras.traces.spans import Span, whole
 from tests.data.test_passages_without_ids import RIVER, STONE
@@ -31,7 +31,7 @@ TOKENS = {"input_tokens": 120, "output_tokens": 12}
 
 
 def read(*names: str, **more: Any) -> tuple[Brought, list[dict[str, Any]]]:
-    found, logged = files_of_traces.read([FILES / name for name in names], **more)
+    found, logged = assembly.read([FILES / name for name in names], **more)
     return found, logged.get("logged", [])
 
 
@@ -187,7 +187,7 @@ def test_traces_without_passages_load_and_what_can_be_measured_is(tmp_path: Path
     row = {"timestamp": "2026-01-01T00:00:00Z", "id": "t", "sessionId": "s", "input": '{"question": "When?"}',
            "output": '{"answer": "8:00"}'}  # fmt: skip
     (tmp_path / "l.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    found, logged = files_of_traces.read([tmp_path / "l.jsonl"])
+    found, logged = assembly.read([tmp_path / "l.jsonl"])
     assert [one.text for one in found.questions] == ["When?"]
     assert [line["answer"] for line in logged["logged"]] == ["8:00"]
     assert found.runs[0] == "rag_metrics -s {dataset}-logged"
@@ -223,7 +223,7 @@ def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -
 
     path = tmp_path / "runs.json"
     path.write_text(json.dumps({"runs": [nested(run) for run in below["None"]]}), encoding="utf-8")
-    assert files_of_traces.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
+    assert assembly.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
 
 
 def step(name: str, kind: Any, start: float, end: float, parent: str | None = None, **more: Any) -> Span:
@@ -269,7 +269,7 @@ def test_a_first_step_alone_tells_what_its_models_took(tmp_path: Path) -> None:
     run = {"id": "r", "trace_id": "r", "run_type": "chain", "inputs": {"question": "q?"}, "outputs": {"answer": "42"},
            "prompt_tokens": 7, "completion_tokens": 3, "total_cost": 0.5, "session_id": "the-project"}  # fmt: skip
     (tmp_path / "runs.jsonl").write_text(json.dumps(run), encoding="utf-8")
-    found, logged = files_of_traces.read([tmp_path / "runs.jsonl"])
+    found, logged = assembly.read([tmp_path / "runs.jsonl"])
     assert line(list(logged["logged"])) == {"answer": "42", "input_tokens": 7, "output_tokens": 3, "cost": 0.5}
     assert found.questions[0].cluster is None
 
@@ -280,7 +280,7 @@ def test_an_answer_that_is_a_number_and_a_retriever_that_found_nothing_are_both(
         {"id": "r", "traceId": "t", "startTime": "2026-01-01T00:00:00Z", "type": "RETRIEVER", "output": []},
     ]
     (tmp_path / "l.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    [only] = files_of_traces.read([tmp_path / "l.jsonl"])[1]["logged"]
+    [only] = assembly.read([tmp_path / "l.jsonl"])[1]["logged"]
     assert (only["answer"], only["retrieved"]) == ("42", [])
 
 
@@ -311,7 +311,7 @@ def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:
     for name, rows in exports.items():
         path = tmp_path / f"{name}.jsonl"
         path.write_text("\n".join(map(json.dumps, rows)))
-        found, logged = files_of_traces.read([path])
+        found, logged = assembly.read([path])
         assert [question.text for question in found.questions] == ["When open?"], name
         line = next(iter(logged["logged"]))
         assert (line["answer"], line.get("latency_ms")) == (

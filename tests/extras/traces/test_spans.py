@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.data.samples import read_samples
-from ragbench.extras.traces import files_of_traces
+from ragbench.extras.traces import assembly
 from ragbench.extras.traces.spans import Span, announced, made, run
 
 ASKED, ANSWER, ARGUMENTS = "Weather in Paris?", "It is sunny.", '{"city": "Paris"}'
@@ -113,7 +113,7 @@ def langsmith() -> list[dict[str, Any]]:
 def test_a_vendors_own_records_are_one_run(records: Any, tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records()), encoding="utf-8")
-    [line] = files_of_traces.read([path])[1]["logged"]
+    [line] = assembly.read([path])[1]["logged"]
     assert line["trajectory"] == RUN
     assert line["cost"] == pytest.approx(0.003)
     log = tmp_path / "answers.logged.jsonl"

@@ -1,0 +1,199 @@
+"""Judgements and runs as objects hold them: which words of a line the columns of a table are, and the lines of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from ragbench.data.cells import opened
+from ragbench.data.files import DatasetError, cut
+from ragbench.data.payloads import number as number_of
+from ragbench.data.payloads import passage_of
+from ragbench.data.shapes import WRAPPERS, rows_in
+from ragbench.data.vocabulary import JUDGED, PARTS, field_of, key
+
+Line = tuple[str, dict[str, Any]]
+"""A place, and words of a line with their values."""
+NUMBERS = {"GRADE": {"GRADE"}, "SCORE": {"SCORE", "RANK"}}
+"""What is looked for: words any of which says how good a document is."""
+LISTS = {"GRADE": {*map(key, JUDGED["right"])}, "SCORE": {*map(key, (*JUDGED["found"], *PARTS.lists))}}
+"""Names of lists of the documents of a query, by what is looked for."""
+GRADED = {*map(key, JUDGED["graded"])}
+"""Names of objects, or lists of them, of documents with their grades."""
+ENVELOPES = {*map(key, WRAPPERS), *GRADED, *LISTS["GRADE"], *LISTS["SCORE"], "run"}
+"""Names of objects that hold the queries."""
+
+
+@lru_cache(maxsize=1024)
+def words(names: tuple[str, ...], number: str) -> tuple[str, ...]:
+    """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
+    docid and docno of PyTerrier, it is the likelier one. number: GRADE or SCORE, what is looked for."""
+    told, listed = ["—"] * len(names), "reference_context_ids" if number == "GRADE" else "context_ids"
+    keys = [*map(key, names)]
+    for role in ("query", "iteration", "document", number.lower(), "rank", "tag"):
+        known = [*map(key, JUDGED[role])]
+        called = [name if name in known else name.removesuffix("s") for name in keys]
+        own = [(known.index(name), place) for place, name in enumerate(called) if told[place] == "—" and name in known]
+        lists = [place for place, name in enumerate(names) if role == "document" and field_of(name) == listed]
+        for place in [min(own)[1]] if own else lists[:1]:
+            told[place] = role.upper()
+    return tuple(told)
+
+
+def lines(row: Mapping[str, Any], number: str, place: str, *, alone: bool) -> Iterator[Line]:
+    """The lines that a row of a file stands for: one, or many, as it holds lists, or names documents below the names of
+    queries. Without numbers what comes first is best, and all that is judged is relevant.
+
+    number: GRADE or SCORE, what is looked for. alone: there is no other row. Raises DatasetError where what could be
+    that number is called so that nobody knows it.
+    """
+    name, own = next(iter(row.items()), ("", None))
+    is_named = len(row) == 1 and isinstance(own, Mapping | list) and not field_of(name) and key(name) not in ENVELOPES
+    yield from _flat(row, number, place, "" if alone or is_named else None)
+
+
+def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Iterator[Line]:
+    """The lines that a value stands for.
+
+    query: whose documents the value is or holds; empty: its members may have the names of queries; None: it is one of
+    many rows. rank: its place in the list of the documents of a query, from 1; 0: in none.
+    """
+    if isinstance(value, list):
+        for rank, own in enumerate(value, 1):
+            own = dict(zip(("document", number.lower()), own, strict=False)) if isinstance(own, list) else own
+            yield from _flat(own if isinstance(own, Mapping) else {"document": own}, number, place, query, rank)
+        return
+    told = words(tuple(map(str, value)), number)
+    columns = {word: name for word, name in zip(told, value, strict=True) if word != "—"}
+    is_below = query not in (None, "")
+    if not is_below and (table := _table(value, columns, number)) is not None:
+        for own in table:
+            yield from _flat(own, number, place, None)
+        return
+    row = {word: opened(value[name]) for word, name in columns.items()}
+    listed, held = _held(value, columns.get("DOCUMENT"), number)
+    if listed in columns.values() and listed != columns.get("DOCUMENT"):  # not the numbers of documents, but these
+        others = {name: own for name, own in value.items() if name != listed}
+        yield from _flat({**others, "documents": held}, number, place, query, rank)
+        return
+    asked = row.get("QUERY")
+    if held is not None and field_of(columns.get("QUERY", "query")) == "user_input":  # a text, beside its name
+        name = query if is_below and not rank else value.get("id", value.get("_id"))
+        asked = asked if name is None else name
+    if isinstance(asked, Mapping):
+        asked = dict(zip(words(tuple(asked), number), asked.values(), strict=True)).get("QUERY")
+    is_own = asked is not None and asked != query
+    row["QUERY"] = asked = query if asked is None else asked
+    usual = {"PLACE": rank, "GRADE": 1} if number == "GRADE" else {"PLACE": rank}
+    usual = usual if NUMBERS[number].isdisjoint(row) else {}
+    if asked in (None, ""):
+        yield from _below(value, number, place) if query == "" else ()
+    elif isinstance(held, list) and not any(isinstance(own, Mapping | list) for own in held):
+        if usual:
+            _require_named(value, columns, place, number, lambda own: _is_beside(own, held))
+        for rank, own in enumerate(held, 1):
+            beside = {word: cell[rank - 1] if isinstance(cell, list) else cell for word, cell in row.items()}
+            yield place, {**beside, "DOCUMENT": own, **({**usual, "PLACE": rank} if usual else {})}
+    elif isinstance(held, Mapping) and _is_of_numbers([*held.values()]):
+        yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in held.items())
+    elif held is not None:
+        yield from _flat(held, number, place, asked)
+    elif "DOCUMENT" in row and (not usual or (is_below and (rank or not is_own)) or _is_pair(value, columns)):
+        if usual and number == "GRADE":
+            _require_named(value, columns, place, number, lambda own: own in (0, "0"))
+        yield place, {**row, **usual}
+    elif is_below and "DOCUMENT" not in row and (passage := passage_of(value)) is not None and passage.id:
+        scored = {} if number == "GRADE" or passage.score is None else {"SCORE": passage.score}
+        yield place, {**row, "DOCUMENT": passage.id, **(scored or usual)}
+    elif is_below and _is_of_numbers([*value.values()]):
+        yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in value.items())
+
+
+def _table(value: Mapping[str, Any], columns: Mapping[str, str], number: str) -> list[Any] | None:
+    """The rows of an object that holds a table, its columns as lists, or as pandas writes it; None for any other, such
+    as queries with their documents."""
+    if "columns" in value and "data" in value:
+        return rows_in(value)
+    cells = [*value.values()]
+    if [*value] == [*map(str, range(len(cells)))] and all(isinstance(own, Mapping) for own in cells):
+        is_of_rows = bool(cells) and "DOCUMENT" in words(tuple(map(str, cells[0])), number)
+        return cells if is_of_rows and not any(isinstance(own, list | Mapping) for own in cells[0].values()) else None
+    is_named = any(len(name) > 1 and word not in ("ITERATION", "TAG") for word, name in columns.items())
+    if len(cells) < 2 or not is_named:
+        return None
+    if all(isinstance(own, Mapping) for own in cells):
+        is_numbered = all(own.keys() == cells[0].keys() and all(map(str.isdigit, own)) for own in cells)
+        return [{name: own[row] for name, own in value.items()} for row in cells[0]] if is_numbered else None
+    is_even = all(isinstance(own, list) and len(own) == len(cells[0]) for own in cells)
+    return [dict(zip(value, own, strict=True)) for own in zip(*cells, strict=True)] if is_even else None
+
+
+def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple[str, Any]:
+    """The list, or the object, of the documents of a query that a row holds, and its name; None for a row of one
+    document, or where several may be meant. documents: the column of documents."""
+    if documents is not None:
+        own = opened(value[documents])
+        if isinstance(own, str) and documents.lower().endswith("s"):
+            has_blanks = " " in re.sub(r"[;|,\n]\s", "", own)  # then a comma may stand in a title
+            several = [part.strip() for part in re.split(r"[;|\n]" if has_blanks else r"[;|,\n]", own)]
+            own = [part for part in several if part] if len(several) > 1 else own
+        return documents, own if isinstance(own, list | Mapping) else None
+    found = {}
+    for name, cell in value.items():
+        own, is_known = opened(cell), key(name) in LISTS[number]
+        if isinstance(own, Mapping) and (is_known or (number == "GRADE" and key(name) in GRADED)):
+            inner = [part for part in own.values() if _is_of_objects(part)]
+            found[name] = inner[0] if len(inner) == 1 else own
+        elif _is_of_objects(own) or (is_known and isinstance(own, list)):
+            found[name] = own
+    return next(iter(found.items())) if len(found) == 1 else ("", None)
+
+
+def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
+    """The lines of the members of an object: of all under the names of their queries, where they are of one kind and
+    can be read so, else of the only one that has some, or that is called as what holds them all."""
+    name = next(iter(value), "")
+    has_lines = False
+    if {*map(type, value.values())} in ({dict}, {list}) and not (len(value) == 1 and key(name) in ENVELOPES):
+        for name, own in value.items():
+            for line in _flat(own, number, f"query {name}".encode("utf-8", "backslashreplace").decode(), name):
+                has_lines = True
+                yield line
+    if not has_lines:
+        inner = {name: own for name, own in value.items() if isinstance(own, Mapping) or _is_of_objects(own)}
+        read = {name: lines for name, own in inner.items() if (lines := [*_flat(own, number, place, "")])}
+        known = [name for name in read if key(name) in ENVELOPES] if len(read) > 1 else [*read]
+        yield from read[known[0]] if len(known) == 1 else ()
+
+
+def _require_named(
+    value: Mapping[str, Any], columns: Mapping[str, str], place: str, number: str, is_one: Callable[[Any], bool]
+) -> None:
+    """Raises DatasetError where a member that nobody knows may be the number of documents."""
+    for name, own in value.items():
+        if name not in columns.values() and is_one(opened(own)):
+            called = number.lower()
+            raise DatasetError(f"{place}: is {name} = {cut(own)} the {called}? Call it {called}, or leave it out")
+
+
+def _is_beside(own: Any, documents: list[Any]) -> bool:
+    """Whether a value holds a number for each document."""
+    return isinstance(own, list) and own != documents and len(own) == len(documents) and _is_of_numbers(own)
+
+
+def _is_pair(value: Mapping[str, Any], columns: Mapping[str, str]) -> bool:
+    """Whether a row has a query and a document, each with a name that says so, and nothing else."""
+    return {*value} - {""} == {columns.get("QUERY"), columns.get("DOCUMENT")}
+
+
+def _is_of_numbers(values: list[Any]) -> bool:
+    """Whether values stand beside documents; a fault among them, as None is, changes nothing."""
+    is_plain = not any(isinstance(own, Mapping | list) for own in values)
+    is_first = not isinstance(values[0], str) or number_of(values[0]) is not None if values else False
+    return is_plain and (is_first or any(number_of(own) is not None for own in values if not isinstance(own, str)))
+
+
+def _is_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(member, Mapping) for member in value)
