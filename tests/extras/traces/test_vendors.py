@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.data.payloads import answer_of
 from ragbench.extras.traces import assembly
 
 ASKED, SAID = "When does it open?", "It opens at 8."
@@ -459,3 +460,4 @@ def test_what_a_model_s_service_says_of_a_fault_is_no_answer(tmp_path: Path) -> 
     [line] = assembly.read([path])[1]["logged"]
     assert "answer" not in line
     assert line["error"] == "No quota."
+    assert answer_of({"error": {"message": "No quota."}}) is None
