@@ -358,7 +358,7 @@ class Beginning:
             asked = frozenset(f"{sample.user_input}" for sample in samples if path not in self.unasked)
             if asked:
                 others = (own for own, same in self.answers.items() if own & asked and _joins(*same, path))
-                self.answers.setdefault(next(others, asked), []).append(path)
+                self.answers.setdefault(next(others, asked | {f"\0{path}"}), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
             base = datasets.beir.passages([self.base], LeftOut()) if self.base else None
