@@ -452,6 +452,9 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     brought.left_out += forms.left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
+    unread = next((why for why in forms.left_out.told if "true or false, yes or no" in why), "")
+    if unread and len({decided.show for decided in made}) == 1:
+        raise DatasetError(f"{path.name}: one of its two decisions is a word that is not known: {unread}")
     brought.decisions = made
     brought.notes += [*known.notes(), *forms.notes]
     if without := sum(not decided.passages for decided in made):

@@ -424,6 +424,10 @@ DECIDED = {
     "Вопрос;Ответ;Контекст;Показывать ответ?": ("Да", "Нет"),
     "question;answer;context;show_answer": ("show", "hide"),
     "Запрос пользователя;Ответ бота;Найденные документы;Показать": ("показать", "не показывать"),
+    "question;answer;context;decision": ("approve", "reject"),
+    "question;answer;context;human_decision": ("allow", "block"),
+    "question;answer;context;accept": ("ok", "not ok"),
+    "Вопрос;Ответ;Контекст;Решение": ("Отправить", "Не отправлять"),
 }
 
 
@@ -433,6 +437,13 @@ def test_decisions_are_said_in_words(tmp_path: Path, header: str) -> None:
     rows[1] = rows[1].replace(SAID, "At 9.")
     (tmp_path / "a.csv").write_text("\n".join([header, *rows]))
     assert [own.show for own in foreign_sets.decisions(tmp_path / "a.csv").decisions] == [True, False]
+
+
+def test_decisions_of_which_one_is_not_known_are_refused(tmp_path: Path) -> None:
+    rows = [{"question": ASKED, "answer": own, "show": word} for own, word in ((SAID, "ship"), ("At 9.", "reject"))]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    with pytest.raises(DatasetError, match=r"a word that is not known: .*show = 'ship'"):
+        foreign_sets.decisions(tmp_path / "a.json")
 
 
 def one_dialogue(folder: Path, row: dict[str, Any]) -> list[tuple[str, str | None]]:

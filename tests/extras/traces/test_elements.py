@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragbench.data import DatasetError
+from ragbench.data import DatasetError, shapes
 from ragbench.data import rows as tables
 from ragbench.data.files import LeftOut, normalise
 from ragbench.data.rows import read_rows
@@ -25,7 +25,7 @@ NAMES = (
     .map(normalise)
     .filter(
         lambda name: (
-            name not in tables.WRAPPERS and not is_content(name) and not tables._ID.search(name)
+            name not in tables.WRAPPERS and not is_content(name) and not shapes._ID.search(name)
         )  # a prediction's
     )
 )
