@@ -47,7 +47,7 @@ from ragbench.data.files import (
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
 from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
-from ragbench.data.vocabulary import field_of, rarely
+from ragbench.data.vocabulary import field_of, is_content, of_member, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -115,8 +115,8 @@ def read_rows(
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
-        word = is_total(row) if isinstance(row, Mapping) else ""
-        known = field_of(word) or rarely(word)
+        word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
+        known = field_of(word) or of_member(word) or rarely(word)
         if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
@@ -239,7 +239,11 @@ def _placed(
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
-        if isinstance(item, list) and load.number == 1 and any(isinstance(n, str) and field_of(n) for n in item):
+        if (
+            isinstance(item, list)
+            and load.number == 1
+            and any(isinstance(n, str) and (field_of(n) or is_content(n)) for n in item)
+        ):
             names = list(map(str, item))
             continue
         if names and isinstance(item, list) and len(item) == len(names):
@@ -405,7 +409,7 @@ WORKBOOK_BYTES = 2**30
 
 def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
-    that have the same columns: each is a system's, called as it is."""
+    that hold the same fields: each is a system's, called as it is. Sheets of other fields are counted as left out."""
     load = Load(path, "rows", held=held)
     heads: dict[str, tuple[int, list[str]]] = {}
     with closing(Apart(WORKBOOK_BYTES)) as book:
@@ -415,12 +419,18 @@ def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -
                 heads[sheet] = rows[_header([cells for _, cells in rows])]
         if not heads:
             raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-        names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
-        sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
-        _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        first = next((sheet for sheet, (_, own) in heads.items() if any(map(field_of, own))), next(iter(heads)))
+        held_in = {sheet: {field_of(name) for name in own if is_content(name)} for sheet, (_, own) in heads.items()}
+        sheets = [sheet for sheet, own in held_in.items() if sheet == first or (own and own == held_in[first])]
+        for sheet, (number, own) in heads.items():
+            if sheet in sheets:
+                _require_distinct(own, f"{path.name}, row {number}")
+            elif held_in[sheet] and left_out is not None:
+                left_out.add("sheet with other fields than the first", f"{path.name}, {sheet}")
         last = 0
         for sheet, number, cells in _of_workbook(book, path, sheets, 0):
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
+            names = heads[sheet][1]
             row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
             if number > heads[sheet][0]:
                 place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"

@@ -468,7 +468,10 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     passage = passage_of(value)
     if passage is None or passage.text is None:
         has = f"; it has {cut_list(value)}" if isinstance(value, Mapping) else ""
-        raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}")
+        raise DatasetError(
+            f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}; its text is called "
+            "text"
+        )
     name = identifier if not missing(identifier) and identifier != "" else passage.id
     return Chunk.nameless(passage.text) if name is None else Chunk(_name(name), passage.text)
 

@@ -70,8 +70,9 @@ def _by_name(row: Mapping[Any, Any], answers: Mapping[Any, Any], spent: Set[Any]
 
 def _answers(own: Any) -> bool:
     """Whether a value is an object with an answer and no question."""
-    said = {*map(field_of, own)} if isinstance(own, Mapping) else set()
-    return "response" in said and "user_input" not in said
+    if not isinstance(own, Mapping) or "user_input" in map(field_of, own):
+        return False
+    return any("response" in (field_of(name), rarely(name)) for name in own)
 
 
 def _names_its_system(own: Any, field: str) -> bool:
