@@ -18,8 +18,8 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
-from ragbench.cli.looks import DOCUMENTS, Look, is_told, looked_at
-from ragbench.core import annexes, folders
+from ragbench.cli.looks import DOCUMENTS, Look, are_scored_together, is_told, looked_at, may_answer, require_loadable
+from ragbench.core import folders
 from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
@@ -31,7 +31,6 @@ from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
 from ragbench.data.files import LeftOut, cut_list, meant_beside
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.joined_tables import read_all
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import TABLES, endings_of, tabbed
 from ragbench.data.samples import READ, read_samples
@@ -51,8 +50,6 @@ LEGAL = (
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
 MOST_FILES, MOST_SAID = 2000, 40
 """Files that are looked at, and that are said to be of no use."""
-MOST_TRIED = 50 * 2**20
-"""Bytes of files that are read whole to see whether they can be loaded."""
 URLS = ("postgresql://", "postgres://")
 READ_WHERE_THERE = ("asked_at", "stop_point")
 """Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
@@ -68,7 +65,8 @@ class Beginning:
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
     empty where none does. whole: whether they bring the passages that they name. answers: tables of these, by their
-    questions; unasked: those that have none. qrels, runs: TREC files. brought: what becomes a data set, and the kind of
+    questions; unasked: those that have none. qrels, runs: TREC files; judged: the
+    runs of each. brought: what becomes a data set, and the kind of
     `ragbench load`; beside: what is read with one of them. texts: documents; documents: a folder of these, which
     becomes the data set kb. base: a table of passages. functions: system → module:function; services: system → its
     settings. variable: that holds the address of a database to read; tables: what it holds, language: in which
@@ -83,6 +81,7 @@ class Beginning:
     unasked: list[Path] = field(default_factory=list)
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
+    judged: dict[Path, list[Path]] = field(default_factory=dict)
     ratings: dict[Path, str] = field(default_factory=dict)
     brought: list[tuple[str, Path, str]] = field(default_factory=list)
     beside: dict[Path, list[Path]] = field(default_factory=dict)
@@ -130,30 +129,32 @@ class Beginning:
     def named(cls, words: Sequence[str], folder: Path) -> Beginning:
         """What was named; a function is measured on the folder's own data. Raises ValueError with what is legal."""
         made = cls(folder)
-        files = [folder / word for word in words if (folder / word).is_file()]
+        files, inside = [folder / word for word in words if (folder / word).is_file()], list[Path]()
         for word in (word for word in words if folder / word not in files):
             path = folder / word
             if word.startswith(URLS):
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
+            elif path.is_dir() and (sets := sorted(own for own in (path, *path.glob("*")) if _holds_tables(own))):
+                for place in sets:
+                    made._take_set(place)
             elif path.is_dir() and datasets.beir.is_folder(path):
                 made._take_beir(path)
             elif path.is_dir():
-                sets = sorted(place for place in (path, *path.glob("*")) if _holds_tables(place))
-                if not sets and documents.paths(path):
+                if documents.paths(path):
                     made._take_documents(path)
-                for place in sets or [path] if made.documents != path else ():
-                    made._take_set(place)
-            elif re.fullmatch(r"[\w.]+:[\w.]+", word):
+                inside += [own for own in documents.files(path) if own.suffix.lower() not in documents.KINDS]
+            elif re.fullmatch(r"[\w./]+:[\w.]+", word):
                 made._take_function(word)
             else:
                 said = f"{without_passwords(word)}: that is not there{meant_beside(path)}"
                 raise ValueError(f"{said}; {LEGAL} is expected")
         there = len(made.said)
-        made._take_files(files)
-        if len(made.said) < there + len(files):
-            why = made.unused or [f"{files[0].name}: one file of text; name a folder of documents"]
+        made._take_files([*files, *inside])
+        if len(made.said) < max(there + len(files), 1):
+            text = f"{files[0].name}: one file of text; name a folder of documents" if files else ""
+            why = made.unused or [text or f"{words[0]}: it holds nothing to begin with; {LEGAL} is expected"]
             raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
         if (made.functions or made.services) and not (made.sets or made.variable):
             made._take_sets()
@@ -179,8 +180,8 @@ class Beginning:
                 commands.append(f"ragbench load questions {file} --name {name} --chunks-from db:own")
             return [*commands, f"ragbench run tier1_retrieval{'' if asked else ' -d asked'}"]
         commands, online = [], ["ragbench doctor --online"] if self.services else []
-        for qrels in self.qrels if self.runs else ():
-            commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, self.runs)]))
+        for qrels, runs in self.judged.items():
+            commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, runs)]))
         commands += [" ".join(["ragbench score", *map(self._word, same)]) for same in self.answers.values()]
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
@@ -257,9 +258,15 @@ class Beginning:
                     looks[path] = looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
-                elif not self._take_trec(path) and path.suffix.lower() in documents.KINDS:
+                elif self._take_trec(path):
+                    pass
+                elif documents.asks(path):
+                    words = self._word(path), self._word(path.with_suffix(".csv"))
+                    how = """(echo question; sed 's/"/""/g; s/.*/"&"/' {}) > {} makes a table of it""".format(*words)
+                    self.unused.append(f"{self._relative(path)}: a question a line; {how}")
+                elif path.suffix.lower() in documents.KINDS:
                     self.texts.append(path)
-                elif path not in (*self.qrels, *self.runs):
+                else:
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
                 if isinstance(error, OSError) or not self._take_trec(path):
@@ -287,14 +294,21 @@ class Beginning:
         if self.base and looks[self.base].tool:  # documents stand beside spans
             self.beside |= {own: [*self.beside.get(own, ()), self.base] for k, own, _ in self.brought if k == "traces"}
         for path in self.unasked:
-            theirs = (own for kind, own, _ in self.brought if kind == "questions" and _joins(path, own))
+            theirs = (own for kind, own, _ in self.brought if kind == "questions" and are_scored_together(path, own))
             own = next(theirs, self.folder / "QUESTIONS")
             self.answers.setdefault(frozenset({f"\0{own}"}), [own]).insert(-1, path)
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
-        lacking = f"; {'judgements are' if self.runs else 'a run is'} missing beside it: ragbench trec QRELS RUN"
-        told, alone = (self.said, "") if self.runs and self.qrels else (self.unused, lacking)
-        told += [f"{self._relative(path)}: judgements of TREC (qrels){alone}" for path in self.qrels]
-        told += [f"{self._relative(path)}: a run of TREC{alone}" for path in self.runs]
+        for qrels in self.qrels:
+            if runs := [run for run in self.runs if may_answer(run, qrels)]:
+                self.judged[qrels] = runs
+        for what, kind, other, used in (
+            ("judgements of TREC (qrels)", self.qrels, "a run is", self.judged),
+            ("a run of TREC", self.runs, "judgements are", {*itertools.chain(*self.judged.values())}),
+        ):
+            for path in kind:
+                said = f"{self._relative(path)}: {what}"
+                alone = f"{said}; {other} missing beside it: ragbench trec QRELS RUN"
+                self.said.append(said) if path in used else self.unused.append(alone)
         if all(": passages, a knowledge base (" in said for said in self.said):
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
@@ -304,7 +318,7 @@ class Beginning:
         for kind, whole, _ in self.brought if look.kind in ("traces", "passages") else ():
             if kind == "traces" and look.tool in (tools[whole], DOCUMENTS):
                 with suppress(ValueError):
-                    _try(kind, [whole, *self.beside.get(whole, ()), path])
+                    require_loadable(kind, [whole, *self.beside.get(whole, ()), path])
                     self.beside.setdefault(whole, []).append(path)
                     self.said.append(f"{self._relative(path)}: read with {self._relative(whole)}, as parts of it")
                     return
@@ -329,7 +343,8 @@ class Beginning:
     def _take_table(self, path: Path, look: Look) -> None:
         kind, read, name = look.kind, look.known.read, self._relative(path)
         is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
-        may_be = kind in ("", "ratings") or (kind == "questions" and (is_of_ids or "contexts" in read))
+        is_marked = kind == "ratings" and ".json" not in endings_of(path)  # a line without a header may be TREC's
+        may_be = kind == "" or is_marked or (kind == "questions" and (is_of_ids or "contexts" in read))
         if may_be and self._take_trec(path, numbered=kind == "questions"):
             return
         is_asked = bool(self.functions or self.services)
@@ -357,7 +372,7 @@ class Beginning:
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
             asked = frozenset(f"{sample.user_input}" for sample in samples if path not in self.unasked)
             if asked:
-                others = (own for own, same in self.answers.items() if own & asked and _joins(*same, path))
+                others = (own for own, same in self.answers.items() if own & asked and are_scored_together(*same, path))
                 self.answers.setdefault(next(others, asked | {f"\0{path}"}), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
@@ -380,7 +395,7 @@ class Beginning:
             taken = f"{self._relative(self.base)} is taken, and --chunks-from names another" if self.base else "no ids"
             raise ValueError(f"passages, a knowledge base ({which}): {taken}")
         elif kind:
-            _try(kind, [path])
+            require_loadable(kind, [path])
             what = f"traces of {look.tool}" if kind == "traces" else kind
             self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
@@ -445,6 +460,7 @@ class Beginning:
 
     def _take_function(self, word: str) -> None:
         module, _, function = word.partition(":")
+        module = module.removesuffix(".py").strip("./").replace("/", ".")
         place = self.folder.joinpath(*module.split("."))
         own = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
         if own is not None:
@@ -458,7 +474,7 @@ class Beginning:
         name = function.rpartition(".")[2]
         if name in {*self.functions, OFFLINE, STORED}:
             name = f"{module.replace('.', '-')}-{name}"
-        self.functions[name] = word
+        self.functions[name] = f"{module}:{function}"
         self.said.append(f"function {word}: the system {name}")
 
     def _take_service(self, url: str) -> None:
@@ -564,23 +580,6 @@ def _languages(place: Path) -> list[str]:
 
 def _holds_tables(place: Path) -> bool:
     return (place / "dataset.toml").is_file() or bool(_languages(place))
-
-
-def _try(kind: str, paths: Sequence[Path]) -> None:
-    """Raises ValueError where `ragbench load` refuses these files; large ones are not tried."""
-    if sum(path.stat().st_size for path in paths) > MOST_TRIED:
-        return
-    if kind == "traces":
-        annexes.taken("readers", kind).read(paths)
-    elif kind in ("dialogues", "decisions"):
-        getattr(datasets.foreign_sets, kind)(*paths)
-
-
-def _joins(*tables: Path) -> bool:
-    """Whether `ragbench score` reads these together."""
-    with suppress(ValueError):
-        return bool(read_all(tables, Forms()))
-    return False
 
 
 def _unit(asked: Sequence[QuestionRecord | Question]) -> Literal["", "chunk", "url"]:

@@ -9,10 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragbench import data as datasets
 from ragbench.core import annexes
-from ragbench.data.cells import TABLE, classed
+from ragbench.data import trec
+from ragbench.data.cells import TABLE, Forms, classed
 from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
+from ragbench.data.joined_tables import read_all
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.rows import read_rows
 from ragbench.data.vocabulary import field_of, raters_of
@@ -23,6 +26,8 @@ MOST_ROWS = 20
 """Rows that tell what a table is."""
 MEASURED, ASKED = (re.compile("|".join(TABLE["hints"][name]), re.IGNORECASE) for name in ("no_text", "asked"))
 """Names of columns that hold figures or ids, and what one who labels is asked."""
+MOST_TRIED = 50 * 2**20
+"""Bytes of files that are read whole to see whether they can be loaded."""
 RATED = ("", "value", "rater")
 """Fields that a column of one rater's may be called."""
 
@@ -125,3 +130,28 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _has_words(classes: Iterable[Any]) -> bool:
     return any(isinstance(one, str) for one in classes)
+
+
+def require_loadable(kind: str, paths: Sequence[Path]) -> None:
+    """Raises ValueError where `ragbench load` refuses these files; large ones are not tried."""
+    if sum(path.stat().st_size for path in paths) > MOST_TRIED:
+        return
+    if kind == "traces":
+        annexes.taken("readers", kind).read(paths)
+    elif kind in ("dialogues", "decisions"):
+        getattr(datasets.foreign_sets, kind)(*paths)
+
+
+def are_scored_together(*tables: Path) -> bool:
+    """Whether `ragbench score` reads these together."""
+    with suppress(ValueError):
+        return bool(read_all(tables, Forms()))
+    return False
+
+
+def may_answer(run: Path, qrels: Path) -> bool:
+    """Whether a run has a query of these judgements; large files, and those with faults, may."""
+    with suppress(ValueError):
+        if run.stat().st_size + qrels.stat().st_size < MOST_TRIED:
+            return not {*trec.read_run(run).queries}.isdisjoint(trec.read_qrels(qrels))
+    return True

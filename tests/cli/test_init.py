@@ -294,7 +294,7 @@ def two_tables(folder: Path) -> None:
             ("x.jsonl",),
             "x.jsonl: a column with the question, with the answer for answers, is expected; it has",
         ),
-        (lambda folder: (folder / "mine").mkdir(), ("mine",), "neither a dataset.toml nor tables of one"),
+        (lambda folder: (folder / "mine").mkdir(), ("mine",), "mine: it holds nothing to begin with"),
         (lambda folder: bare_set(folder / "My Data"), ("My Data",), "name the folder by small letters"),
     ],
 )
@@ -555,3 +555,47 @@ def test_tables_that_cannot_be_compared_are_scored_one_by_one(empty: Path) -> No
         write_lines(empty / f"{name}.jsonl", rows)
     assert ragbench("score", "a.jsonl", "b.jsonl").returncode == 3
     assert begun(empty) == ["ragbench score a.jsonl", "ragbench score b.jsonl"]
+
+
+def test_a_folder_of_tables_may_be_named(empty: Path) -> None:
+    (empty / "my results").mkdir()
+    write_lines(empty / "my results" / "a.jsonl", ANSWERS)
+    assert begun(empty, "my results") == ["ragbench score 'my results/a.jsonl'"]
+    assert begun(empty, ".", "--force") == ["ragbench score 'my results/a.jsonl'"]
+    (empty / "nothing").mkdir()
+    assert "nothing: it holds nothing to begin with" in one_line(ragbench("init", "nothing", "--force").stderr)
+
+
+def test_a_data_set_is_no_folder_of_judgements(empty: Path) -> None:
+    bare_set(empty / "data" / "small")
+    write_lines(empty / "data" / "small" / "ratings.en.jsonl", [])
+    assert begun(empty, "data/small") == ["ragbench run tier1_retrieval", "ragbench run"]
+
+
+@pytest.mark.parametrize("word", ["search.py:retrieve", "./search.py:retrieve", "search:retrieve"])
+def test_a_function_may_be_named_by_its_file(empty: Path, word: str) -> None:
+    (empty / "search.py").write_text(SEARCH, encoding="utf-8")
+    begun(empty, word)
+    assert settings.load().systems["retrieve"].callable == "search:retrieve"
+
+
+def test_a_question_a_line_is_no_document(empty: Path) -> None:
+    asked = ["When does it open?", "Who, and why?", 'Where is "it"?']
+    (empty / "my questions.txt").write_text("\n".join([*asked, ""]), encoding="utf-8")
+    said = one_line(ragbench("init").stderr)
+    how = said.partition("a question a line; ")[2].partition(" makes a table of it")[0]
+    subprocess.run(["bash", "-c", how], check=True)
+    load = "ragbench load questions 'my questions.csv' --name my-questions"
+    assert begun(empty)[0] == load
+    ran(load)
+    kept = (empty / "data" / "my-questions" / "questions.en.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["text"] for line in kept} == {*asked}
+
+
+def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> None:
+    for name in ("a", "b"):
+        (empty / f"{name}.qrels").write_text(f"{name}0 0 d 1\n{name}1 0 d 1\n", encoding="utf-8")
+        (empty / f"{name}.run").write_text(f"{name}0 Q0 d 1 2 x\n{name}1 Q0 d 1 2 x\n", encoding="utf-8")
+    (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
+    assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
+    assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
