@@ -11,14 +11,15 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
-from ragbench.core import annexes, folders
+from ragbench.cli.looks import DOCUMENTS, Look, are_scored_together, is_told, looked_at, may_answer, require_loadable
+from ragbench.core import folders
 from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
@@ -28,14 +29,12 @@ from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
-from ragbench.data.columns import Columns
-from ragbench.data.files import LeftOut, cut_list
+from ragbench.data.files import LeftOut, cut_list, meant_beside
 from ragbench.data.folder import BASE, NAME
-from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
-from ragbench.data.rows import TABLES, endings_of, marked, read_rows, tabbed
+from ragbench.data.rows import TABLES, endings_of, tabbed
 from ragbench.data.samples import READ, read_samples
-from ragbench.data.vocabulary import FIELDS, field_of, raters_of, spoken
+from ragbench.data.vocabulary import FIELDS, spoken
 from ragbench.data.writing import toml, toml_key
 from ragbench.store import foreign
 from ragbench.store.database_tables import own_server
@@ -49,10 +48,8 @@ LEGAL = (
     "of your service, or a database's postgresql:// address"
 )
 PROGRAMS = {".py", ".ipynb", ".sql", ".js", ".ts", ".sh"}
-DOCUMENTS = "LangChain documents"
-"""What the reader of traces calls a file of passages, which is no beginning by itself."""
-MOST_FILES, MOST_SAID, MOST_ROWS = 2000, 40, 20
-"""Files that are looked at, that are said to be of no use, and rows that tell what a table is."""
+MOST_FILES, MOST_SAID = 2000, 40
+"""Files that are looked at, and that are said to be of no use."""
 URLS = ("postgresql://", "postgres://")
 READ_WHERE_THERE = ("asked_at", "stop_point")
 """Columns that many logs lack: they are read by these names where nobody names them, and are not missed."""
@@ -68,11 +65,12 @@ class Beginning:
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
     empty where none does. whole: whether they bring the passages that they name. answers: tables of these, by their
-    questions; unasked: whether one has none. qrels, runs: TREC files. brought: what becomes a data set, and the kind of
-    `ragbench load`. texts: documents; documents: a folder of these, which becomes the data set kb. base: a table of
-    passages. functions: system → module:function; services: system → its settings. variable: that holds the address of
-    a database to read; tables: what it holds, language: in which language. unwritten: files that its data lacks. said:
-    what was found, in words. unused: the rest, and why.
+    questions; unasked: those that have none. qrels, runs: TREC files; judged: the
+    runs of each. brought: what becomes a data set, and the kind of
+    `ragbench load`; beside: what is read with one of them. texts: documents; documents: a folder of these, which
+    becomes the data set kb. base: a table of passages. functions: system → module:function; services: system → its
+    settings. variable: that holds the address of a database to read; tables: what it holds, language: in which
+    language. unwritten: files that its data lacks. said: what was found, in words. unused: the rest, and why.
     """
 
     folder: Path
@@ -80,11 +78,13 @@ class Beginning:
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
     answers: dict[frozenset[str], list[Path]] = field(default_factory=dict)
-    unasked: bool = False
+    unasked: list[Path] = field(default_factory=list)
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
+    judged: dict[Path, list[Path]] = field(default_factory=dict)
     ratings: dict[Path, str] = field(default_factory=dict)
     brought: list[tuple[str, Path, str]] = field(default_factory=list)
+    beside: dict[Path, list[Path]] = field(default_factory=dict)
     whole: bool = True
     texts: list[Path] = field(default_factory=list)
     documents: Path | None = None
@@ -107,10 +107,10 @@ class Beginning:
         files = list(itertools.islice(documents.files(folder), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
-        files = [path for path in files if not {folder / "data" / name for name in made.sets} & {*path.parents}]
+        files = [path for path in files if not {(made.data or folder) / name for name in made.sets} & {*path.parents}]
         for place, by_role in datasets.beir.found(files, folder):
             if by_role["qrels"]:
-                made._take("beir", place, f"{place.resolve().name}: a folder of BEIR")
+                made._take_beir(place)
                 files = [path for path in files if not any(path in paths for paths in by_role.values())]
             else:
                 load = f"ragbench load beir {made._word(place)} --name {made._name(place, 'beir')} --qrels FILE"
@@ -129,29 +129,32 @@ class Beginning:
     def named(cls, words: Sequence[str], folder: Path) -> Beginning:
         """What was named; a function is measured on the folder's own data. Raises ValueError with what is legal."""
         made = cls(folder)
-        files = [folder / word for word in words if (folder / word).is_file()]
+        files, inside = [folder / word for word in words if (folder / word).is_file()], list[Path]()
         for word in (word for word in words if folder / word not in files):
             path = folder / word
             if word.startswith(URLS):
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
-            elif path.is_dir() and datasets.beir.is_folder(path):
-                made._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
-            elif path.is_dir():
-                sets = sorted(place for place in (path, *path.glob("*")) if _holds_tables(place))
-                if not sets and documents.paths(path):
-                    made._take_documents(path)
-                for place in sets or [path] if made.documents != path else ():
+            elif path.is_dir() and (sets := sorted(own for own in (path, *path.glob("*")) if _holds_tables(own))):
+                for place in sets:
                     made._take_set(place)
-            elif re.fullmatch(r"[\w.]+:[\w.]+", word):
+            elif path.is_dir() and datasets.beir.is_folder(path):
+                made._take_beir(path)
+            elif path.is_dir():
+                if documents.paths(path):
+                    made._take_documents(path)
+                inside += [own for own in documents.files(path) if own.suffix.lower() not in documents.KINDS]
+            elif re.fullmatch(r"[\w./]+:[\w.]+", word):
                 made._take_function(word)
             else:
-                raise ValueError(f"{without_passwords(word)}: that is not there; {LEGAL} is expected")
+                said = f"{without_passwords(word)}: that is not there{meant_beside(path)}"
+                raise ValueError(f"{said}; {LEGAL} is expected")
         there = len(made.said)
-        made._take_files(files)
-        if len(made.said) < there + len(files):
-            why = made.unused or [f"{files[0].name}: one file of text; name a folder of documents"]
+        made._take_files([*files, *inside])
+        if len(made.said) < max(there + len(files), 1):
+            text = f"{files[0].name}: one file of text; name a folder of documents" if files else ""
+            why = made.unused or [text or f"{words[0]}: it holds nothing to begin with; {LEGAL} is expected"]
             raise ValueError(f"{why[0]}; `ragbench init --help` says what is legal")
         if (made.functions or made.services) and not (made.sets or made.variable):
             made._take_sets()
@@ -177,20 +180,18 @@ class Beginning:
                 commands.append(f"ragbench load questions {file} --name {name} --chunks-from db:own")
             return [*commands, f"ragbench run tier1_retrieval{'' if asked else ' -d asked'}"]
         commands, online = [], ["ragbench doctor --online"] if self.services else []
-        for qrels in self.qrels if self.runs else ():
-            commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, self.runs)]))
-        theirs = [path for kind, path, _ in self.brought if kind == "questions"]
-        for questions, same in self.answers.items():
-            needed = [*map(self._word, theirs)] or ["QUESTIONS"] if self.unasked and "None" in questions else []
-            commands.append(" ".join(["ragbench score", *map(self._word, same), *needed]))
+        for qrels, runs in self.judged.items():
+            commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, runs)]))
+        commands += [" ".join(["ragbench score", *map(self._word, same)]) for same in self.answers.values()]
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         if self.documents:
             commands.append(f"ragbench load documents {self._word(self.documents)} --name {self.kb}")
         base = self._word(self.base) if self.base else "" if self.whole else self.kb
         for kind, path, name in self.brought:
-            whence = f" --chunks-from {base}" if base and kind == "questions" else ""
-            beside = f" {base}" if self.base and kind == "traces" else ""  # documents stand beside spans
+            is_apart = kind == "questions" or (kind == "traces" and self.base not in self.beside.get(path, ()))
+            whence = f" --chunks-from {base}" if base and is_apart else ""
+            beside = "".join(f" {self._word(other)}" for other in self.beside.get(path, ()))
             more = f"{whence}{datasets.beir.split_option(path) if kind == 'beir' else ''}"
             commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
         if self.documents and not self.brought:
@@ -214,8 +215,9 @@ class Beginning:
         return commands or ["ragbench load --help", "ragbench run"]
 
     def _take_sets(self) -> None:
-        """The data sets in data/, and why one there cannot be used."""
-        for place in sorted(path for path in self.folder.glob("data/*") if _holds_tables(path)):
+        """The data sets in data/, else in this folder, and why one there cannot be used."""
+        places = ([path for path in self.folder.glob(where) if _holds_tables(path)] for where in ("data/*", "*"))
+        for place in sorted(next(filter(None, places), [])):
             try:
                 self._take_set(place)
             except ValueError as error:
@@ -242,7 +244,7 @@ class Beginning:
 
     def _take_files(self, files: Sequence[Path]) -> None:
         """What each file is taken for, said with its columns, or why it cannot be used; documents are put aside."""
-        looks = dict[Path, _Look]()
+        looks = dict[Path, Look]()
         others: dict[str, list[str]] = {}
         for path in files:
             unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
@@ -253,12 +255,18 @@ class Beginning:
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):
-                    looks[path] = _looked_at(path)
+                    looks[path] = looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
-                elif not self._take_trec(path) and path.suffix.lower() in documents.KINDS:
+                elif self._take_trec(path):
+                    pass
+                elif documents.asks(path):
+                    words = self._word(path), self._word(path.with_suffix(".csv"))
+                    how = """(echo question; sed 's/"/""/g; s/.*/"&"/' {}) > {} makes a table of it""".format(*words)
+                    self.unused.append(f"{self._relative(path)}: a question a line; {how}")
+                elif path.suffix.lower() in documents.KINDS:
                     self.texts.append(path)
-                elif path not in (*self.qrels, *self.runs):
+                else:
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
                 if isinstance(error, OSError) or not self._take_trec(path):
@@ -273,20 +281,48 @@ class Beginning:
                 how = f"cat {every} > {joined}, then ragbench init {joined}"
                 self.unused.append(f"{every}: {len(parts)} files, each one row of {one}; join them: {how}")
                 looks = {path: look for path, look in looks.items() if path not in parts}
-        self.base = next((path for path, look in looks.items() if look.kind == "passages"), None)
+        self.base = next((path for path, look in looks.items() if look.kind == "passages" and look.is_named), None)
+        refused = dict[Path, ValueError]()
         for path, look in looks.items():
             try:
                 self._take_table(path, look)
             except ValueError as error:
-                self._refuse(path, error)
+                refused[path] = error
+        tools = {own: look.tool for own, look in looks.items()}
+        for path, fault in refused.items():
+            self._take_beside(path, looks[path], tools, fault)
+        if self.base and looks[self.base].tool:  # documents stand beside spans
+            self.beside |= {own: [*self.beside.get(own, ()), self.base] for k, own, _ in self.brought if k == "traces"}
+        for path in self.unasked:
+            theirs = (own for kind, own, _ in self.brought if kind == "questions" and are_scored_together(path, own))
+            own = next(theirs, self.folder / "QUESTIONS")
+            self.answers.setdefault(frozenset({f"\0{own}"}), [own]).insert(-1, path)
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
-        lacking = f"; {'judgements are' if self.runs else 'a run is'} missing beside it: ragbench trec QRELS RUN"
-        told, alone = (self.said, "") if self.runs and self.qrels else (self.unused, lacking)
-        told += [f"{self._relative(path)}: judgements of TREC (qrels){alone}" for path in self.qrels]
-        told += [f"{self._relative(path)}: a run of TREC{alone}" for path in self.runs]
+        for qrels in self.qrels:
+            if runs := [run for run in self.runs if may_answer(run, qrels)]:
+                self.judged[qrels] = runs
+        for what, kind, other, used in (
+            ("judgements of TREC (qrels)", self.qrels, "a run is", self.judged),
+            ("a run of TREC", self.runs, "judgements are", {*itertools.chain(*self.judged.values())}),
+        ):
+            for path in kind:
+                said = f"{self._relative(path)}: {what}"
+                alone = f"{said}; {other} missing beside it: ragbench trec QRELS RUN"
+                self.said.append(said) if path in used else self.unused.append(alone)
         if all(": passages, a knowledge base (" in said for said in self.said):
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
+
+    def _take_beside(self, path: Path, look: Look, tools: Mapping[Path, str], error: ValueError) -> None:
+        """A file that says nothing alone: scores, or documents, stand beside the traces that they are of."""
+        for kind, whole, _ in self.brought if look.kind in ("traces", "passages") else ():
+            if kind == "traces" and look.tool in (tools[whole], DOCUMENTS):
+                with suppress(ValueError):
+                    require_loadable(kind, [whole, *self.beside.get(whole, ()), path])
+                    self.beside.setdefault(whole, []).append(path)
+                    self.said.append(f"{self._relative(path)}: read with {self._relative(whole)}, as parts of it")
+                    return
+        self._refuse(path, error)
 
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
@@ -304,10 +340,11 @@ class Beginning:
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)
 
-    def _take_table(self, path: Path, look: _Look) -> None:
+    def _take_table(self, path: Path, look: Look) -> None:
         kind, read, name = look.kind, look.known.read, self._relative(path)
         is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
-        may_be = kind in ("", "ratings") or (kind == "questions" and (is_of_ids or "contexts" in read))
+        is_marked = kind == "ratings" and ".json" not in endings_of(path)  # a line without a header may be TREC's
+        may_be = kind == "" or is_marked or (kind == "questions" and (is_of_ids or "contexts" in read))
         if may_be and self._take_trec(path, numbered=kind == "questions"):
             return
         is_asked = bool(self.functions or self.services)
@@ -317,6 +354,8 @@ class Beginning:
         known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
         which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
+        if kind == "ratings" or (kind in ("answers", "questions") and look.are_people):
+            self.ratings[path] = "" if "rater" in read else ",".join(look.raters)
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
@@ -328,13 +367,14 @@ class Beginning:
                     what = "answers without questions, references or ids: nothing tells what they answer"
                     how = f"ragbench score {self._word(path)} --column question=COLUMN names it"
                     raise ValueError("; ".join([what, which, *forms.unread, how]))
-                self.unasked, left_out = True, ["no questions: a file of them is joined by the ids", *left_out]
+                left_out = ["no questions: a file of them is joined by the ids", *left_out]
+                self.unasked.append(path)
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
-            asked = frozenset(f"{sample.user_input}" for sample in samples)
-            self.answers.setdefault(next((other for other in self.answers if other & asked), asked), []).append(path)
+            asked = frozenset(f"{sample.user_input}" for sample in samples if path not in self.unasked)
+            if asked:
+                others = (own for own, same in self.answers.items() if own & asked and are_scored_together(*same, path))
+                self.answers.setdefault(next(others, asked | {f"\0{path}"}), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
-            if len(raters := raters_of(look.row)) > 1:
-                self.ratings[path] = ",".join(raters)
         elif kind == "questions":
             base = datasets.beir.passages([self.base], LeftOut()) if self.base else None
             brought = datasets.foreign_sets.questions(path, base=base)
@@ -343,16 +383,19 @@ class Beginning:
                 self.unit, self.whole = unit, bool(unit and brought.chunks)
             if not (brought.chunks or self.variable or is_asked or (self.texts and unit != "chunk")):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
-            if answers := [name for name in look.known.unread if _is_told(look.row.get(name))]:
+            if answers := [name for name in look.known.unread if is_told(look.row.get(name))]:
                 how = shlex.quote(f"answer={','.join(answers)}")
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
-            self.ratings[path] = "" if "rater" in read else ",".join(raters_of(look.row) or look.raters)
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
-        elif kind == "passages":
+        elif kind == "passages" and path == self.base:
             self.said.append(f"{name}: passages, a knowledge base ({which})")
+        elif kind == "passages":
+            taken = f"{self._relative(self.base)} is taken, and --chunks-from names another" if self.base else "no ids"
+            raise ValueError(f"passages, a knowledge base ({which}): {taken}")
         elif kind:
+            require_loadable(kind, [path])
             what = f"traces of {look.tool}" if kind == "traces" else kind
             self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
@@ -364,7 +407,7 @@ class Beginning:
             how = f"; ragbench score {self._word(path)} {' '.join(given)} names them"
             raise ValueError(
                 f"a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(look.row)}{guessed}{how if any(map(_is_told, look.row.values())) else ''}"
+                f"{cut_list(look.row)}{guessed}{how if any(map(is_told, look.row.values())) else ''}"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:
@@ -372,6 +415,10 @@ class Beginning:
         self.brought.append((kind, path, name))
         self.sets.append(name) if self.data else self.sets.insert(len(self.brought) - 1, name)
         self.said.append(said)
+
+    def _take_beir(self, place: Path) -> None:
+        theirs = cut_list(self._relative(path) for paths in datasets.beir.parts(place).values() for path in paths)
+        self._take("beir", place, f"{place.resolve().name}: a folder of BEIR ({theirs})")
 
     def _name(self, path: Path, kind: str) -> str:
         """The name of the data set that becomes of a file or a folder, which none that is there has."""
@@ -387,6 +434,9 @@ class Beginning:
             parts = path.relative_to(self.folder).parts[:-1]
             place = self.folder.joinpath(*parts[: 1 + (parts[:1] == ("data",))])
             by_folder.setdefault(place, []).append(self._relative(path))
+        for place in [*by_folder]:
+            if not any(documents.has_text(self.folder / name) for name in by_folder[place]):
+                self.unused.append(f"{cut_list(by_folder.pop(place))}: no text can be read there")
         legal = [place for place in by_folder if place != self.folder or not self.said]
         best = max(legal, key=lambda place: len(by_folder[place]), default=None)
         is_based = self.base or self.variable or (self.sets and (self.whole or self.unit == "chunk"))
@@ -404,10 +454,13 @@ class Beginning:
         self.documents, self.kb = path, self._name(path, "documents")
         if not self.brought:
             self.sets.insert(0, self.kb)
-        self.said.append(f"{path.resolve().name}: {counted(len(documents.paths(path)), 'document')}")
+        there = documents.paths(path)
+        which = f" ({cut_list(own.name for own in there)})" if path == self.folder else ""
+        self.said.append(f"{path.resolve().name}: {counted(len(there), 'document')}{which}")
 
     def _take_function(self, word: str) -> None:
         module, _, function = word.partition(":")
+        module = module.removesuffix(".py").strip("./").replace("/", ".")
         place = self.folder.joinpath(*module.split("."))
         own = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
         if own is not None:
@@ -421,7 +474,7 @@ class Beginning:
         name = function.rpartition(".")[2]
         if name in {*self.functions, OFFLINE, STORED}:
             name = f"{module.replace('.', '-')}-{name}"
-        self.functions[name] = word
+        self.functions[name] = f"{module}:{function}"
         self.said.append(f"function {word}: the system {name}")
 
     def _take_service(self, url: str) -> None:
@@ -534,67 +587,3 @@ def _unit(asked: Sequence[QuestionRecord | Question]) -> Literal["", "chunk", "u
     if any(question.relevant for question in asked):
         return "chunk"
     return "url" if any(question.relevant_urls for question in asked) else ""
-
-
-def _is_told(cell: Any) -> bool:
-    """Whether a cell may be a question or an answer: some words."""
-    return isinstance(cell, str) and len(cell.split()) > 2
-
-
-class _Look(NamedTuple):
-    """What a table is by its first rows: columns, the first with any content, raters, what wrote it, kind (`_kind`),
-    and what is asked in a file of JSON that is one row alone; else empty."""
-
-    known: Columns
-    row: dict[str, Any]
-    raters: list[str]
-    tool: str
-    kind: str
-    asked: str
-
-
-def _looked_at(path: Path) -> _Look:
-    """Raises ValueError where there is no row, and OSError."""
-    known, left_out = Columns(), LeftOut()
-    rows = list(itertools.islice(read_rows(path, keep_empty=True, held=False, left_out=left_out), MOST_ROWS))
-    if not rows or not rows[0][1]:
-        raise ValueError(f"{path.name}: no row can be used: {left_out.said or 'none holds anything'}")
-    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    tool = next(filter(None, tools), "")
-    if tool in ("", DOCUMENTS):  # what is no table may be traces
-        list(known.answers(rows[0][1], rows[0][0]))
-        asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
-        for at in asking:  # the first may lack an answer
-            with suppress(ValueError):
-                list(known.answers(rows[at][1], rows[at][0]))
-        rows = rows[min(asking, default=0) :]
-    row, raters = rows[0][1], marked([own for _, own in rows])
-    asked = row.get(known.read.get("user_input") or known.read.get("messages", ""))
-    asked = str(asked) if asked and len(rows) == 1 and path.suffix == ".json" else ""
-    return _Look(known, row, raters, tool, _kind(row, known.read, tool, raters), asked)
-
-
-def _kind(row: Mapping[str, Any], read: Mapping[str, str], tool: str, raters: Sequence[str]) -> str:
-    """What a table is by a row of it, what is read and its raters' columns; empty for one that nothing can be begun
-    with."""
-    if "benchmark_metadata" in row:
-        return "result"
-    if "schema_version" in row and any(name.endswith("_metrics") for name in row):
-        return "history"
-    if tool and tool != DOCUMENTS:
-        return "traces"
-    if "shown" in read and {"user_input", "response"} <= read.keys():
-        return "decisions"
-    if "response" in read:
-        return "answers"
-    turns = turns_of(row.get(read.get("messages") or read.get("user_input", "")), {}) or ()
-    if {"messages", "questions"} & read.keys() or ({"role", "session"} <= read.keys() and "user_input" not in read):
-        return "answers" if len(turns) == 1 and turns[0].answer else "dialogues"
-    if any(turn.answer for turn in turns[-1:]):
-        return "answers"
-    if "user_input" in read:
-        return "questions"
-    if {"rater", "value"} <= read.keys() or len(raters_of(row)) > 1 or raters:
-        return "ratings"
-    passage = passage_of(row)
-    return "passages" if passage is not None and passage.text and (passage.id or tool) else ""

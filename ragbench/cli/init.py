@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +56,11 @@ def init(
         return
     target = here / "ragbench.toml"
     if target.exists() and not force:
-        raise typer.BadParameter(f"{target} is there already; --force replaces it", param_hint="ragbench init")
+        raise typer.BadParameter(
+            f"{target} is there already: `ragbench run --plan` says what it measures, and with what; `ragbench init "
+            f"{shlex.join([*(what or ()), '--force'])}` replaces it by what suits what you have",
+            param_hint="ragbench init",
+        )
     beginning = Beginning.named(what, here) if what else Beginning.there(here)
     files = {**beginning.unwritten, here / schema.NAME: schema.text(), target: beginning.text()}
     for path, text in files.items():

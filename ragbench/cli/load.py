@@ -392,16 +392,31 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
         same = [name for name, system in systems.items() if system.results == place]
         if same and table not in same:
             called[table], table = same[0], same[0]
-        how = "found in" if same else "to measure it, add to"
-        if not same and table not in systems and settings.config_path().is_file():
-            how, added = "added to", f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
+        is_new = not same and table not in systems
+        if is_new:
+            if not settings.config_path().is_file():
+                _begin(folder, about.name)
+            added = f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
             folders.write(settings.config_path(), folders.content(settings.config_path()) + added.encode())
+        how = "found in" if same else "added to" if is_new else "to measure it, write into"
         terminal.say(f'{how} ragbench.toml: [systems.{toml_key(table)}] results = "{place}"')
     digest = made.whole_hash[:12]
     first, *more = (_command(run, about.name, called) for run in brought.runs or [""])
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {first}")
     for command in more:
         terminal.say(f"Then: {command}")
+
+
+def _begin(data: Path, name: str) -> None:
+    """Write the ragbench.toml of a project that has none, as `ragbench init` does, for the data set that it has now."""
+    from ragbench.cli.beginnings import Beginning
+    from ragbench.core import folders, settings
+    from ragbench.core.settings import schema
+
+    here = settings.project_folder()
+    folders.write(here / schema.NAME, schema.text())
+    folders.write(settings.config_path(), Beginning(here, data.resolve(), [name]).text())
+    terminal.say(f"written: {schema.NAME}, {settings.config_path().name}")
 
 
 def _command(run: str, dataset: str, called: Mapping[str, str]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -116,7 +118,8 @@ def score(
     of answers each or in a file each, are compared question by question.
 
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when nothing was
-    measured of a metric; of one that -m does not name, and that these texts leave undefined, it is only said.
+    measured of a metric; of one that -m does not name, and that these texts leave undefined or whose fields a system
+    lacks, it is only said.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     Example: ragbench score v1.csv v2.csv --column answer=bot_answer
@@ -251,22 +254,24 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
 
 def _tell_nothing(scores: Scores, is_named: bool) -> bool:
     """Whether there is a metric, of any system, of which nothing was measured; says it. Where nobody named it, and
-    others are measured, one that these texts leave undefined is only said."""
+    others are measured, one that these texts leave undefined, or whose fields a system lacks, is only said."""
     empty = [place for place, mean in scores.means.items() if math.isnan(mean.value)]
     if scores.means and not empty:
         return False
     from ragbench.core.types import Status
     from ragbench.report.keeping.results import nothing_for
 
-    defined = {(line["system"], line["metric"]) for line in scores.lines()
-               if line["status"] not in (Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)}  # fmt: skip
+    undefined = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
+    defined = {(line["system"], line["metric"]) for line in scores.lines() if line["status"] not in undefined}
     is_lacking = is_named or len(empty) == len(scores.means) or any(place in defined for place in empty)
 
     reasons = [*(str(line["reason"]) for line in scores.lines()), *(row.score.reason for row in scores.sets.scores)]
     if len(empty) == len(scores.means):
         terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
-    for place in empty if len(empty) < len(scores.means) else ():
-        terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
+        return is_lacking
+    for system, own in itertools.groupby(empty, operator.itemgetter(0)):
+        metrics = ", ".join(metric for _, metric in own)
+        terminal.say(f"{': '.join(filter(None, (system, metrics)))}: nothing was measured", err=True)
     return is_lacking
 
 

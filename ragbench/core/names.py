@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 LONGEST = 200  # characters; folders take 255 bytes, and endings and numbers are added
 RESERVED = frozenset(
@@ -89,3 +89,8 @@ def meant(name: str, there: Iterable[str]) -> str:
     """A question whether one of the names that there are was meant; empty where none is near."""
     near = difflib.get_close_matches(name, list(there), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def unknown_judge(name: str, legal: Sequence[str]) -> str:
+    """That there is no judge of this name, which one may have been meant, and which there are."""
+    return f"there is no judge {name!r}{meant(name, legal)}; judges are {', '.join(legal)} (tables [judges.NAME])"

@@ -14,12 +14,14 @@ from ragbench.data.columns import Columns
 from ragbench.data.files import PACKINGS, DatasetError, LeftOut, lines_of
 from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord, checked
-from ragbench.data.rows import TABLES, endings_of, read_rows
+from ragbench.data.rows import TABLES, endings_of, read_rows, tabbed
 from ragbench.data.vocabulary import field_of
 
 SPLITS = ("test", "dev", "validation", "train")
 JUDGEMENTS = {*TABLES, ".qrels", ".qrel", ".trec", ".txt"}
 """Endings of files of judgements."""
+TOPICS = {"topic_id": "id", "topicno": "id", "number": "id", "num": "id"}
+"""What TREC calls the number of a topic."""
 UNNAMED = {2: ("_id", "text"), 3: ("_id", "title", "text"), 4: ("_id", "url", "title", "text")}
 """Columns of a table of tabs whose first line names none, as MS MARCO has them, by their number."""
 
@@ -44,12 +46,12 @@ def read(
     passages so is left out too, and so is one that only another split judges. One without any judgement stays,
     unlabelled. Raises DatasetError where nothing is left.
     """
-    left_out, known = LeftOut(), Columns(only=("id", "user_input"))
+    left_out, known = LeftOut(), Columns(only=("id", "user_input"), takes=TOPICS)
     chunks, texts, judged = passages(corpus, left_out), dict[str, tuple[str, str]](), trec.Qrels()
     for path in queries:
         for place, row in _rows(path, left_out):
             query = known.of(row, place)
-            identifier, text = label(query.get("id")), query.get("user_input", row.get("text"))
+            identifier, text = label(query.get("id")), query.get("user_input", row.get("text", row.get("title")))
             if identifier is None or not isinstance(text, str) or not text.strip():
                 left_out.add(f"line of {path.name} without an id or a text", place)
             elif texts.setdefault(identifier, (place, text))[0] != place:
@@ -127,9 +129,9 @@ def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, Mapping[str, Any
             if line.strip():
                 yield f"{path.name}, line {number}", dict(zip(UNNAMED[len(first)], cells, strict=False))
         return
-    by_id = (
-        next(read_rows(path, held=False, left_out=LeftOut(), spread=False), ("", {}))[1] if ".json" in endings else {}
-    )
+    begun = read_rows(path, held=False, left_out=LeftOut(), spread=False) if ".json" in endings else iter(())
+    by_id = next(begun, ("", {}))[1]
+    by_id = {} if next(begun, None) else by_id  # a row among others
     if by_id and all(isinstance(own, str | Mapping) for own in by_id.values()) and not any(map(field_of, by_id)):
         for name, own in by_id.items():
             yield f"{path.name}, {name}", {"_id": name, **(own if isinstance(own, Mapping) else {"text": own})}
@@ -141,14 +143,20 @@ def parts(folder: Path) -> dict[str, list[Path]]:
     """The files of a folder, and of those in it, by what their names say: corpus, queries, qrels; where no name says
     qrels, those that hold judgements. Of a file and its packed copy it is one."""
     there: dict[str, dict[Path, Path]] = {role: {} for role in (*trec.ROLES, "")}
-    for path in sorted((*folder.glob("*"), *folder.glob("*/*"))):
-        name = path.name if path.parent == folder else path.parent.name
+    for path in sorted((*folder.glob("*"), *folder.glob("*/*"), *folder.glob("*/*/*"))):
+        *above, name = path.relative_to(folder).parts
+        if len(above) > 1 and not {*_words(above[0])} & {word for names in trec.ROLES.values() for word in names}:
+            continue
+        name = above[0] if above else name
         words = _words(name)
         last = (role for word in reversed(words) for role, names in trec.ROLES.items() if word in names)
         role = "qrels" if {*words} & {*trec.ROLES["qrels"]} else next(last, "")
         is_packed = path.suffix.lower() in PACKINGS
         ending = (path.with_suffix("") if is_packed else path).suffix.lower()
-        if path.is_file() and ending in ({"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, ".txt"}):
+        legal = (
+            {"", *JUDGEMENTS} if role in ("", "qrels") else {*TABLES, *([".txt"] if is_packed or tabbed(path) else [])}
+        )
+        if path.is_file() and ending in legal:
             there[role].setdefault((path.with_suffix("") if is_packed else path).with_suffix(""), path)
     if there["corpus"] and there["queries"] and not there["qrels"]:
         there["qrels"] = {name: path for name, path in there[""].items() if trec.told(path) == "qrels"}

@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +51,7 @@ def held(cell: str) -> tuple[Any, Form] | None:
         raise ValueError("objects as they are printed for people, which cuts them; write their texts as a list in JSON")
     is_object = _OBJECTS.match(text) is not None
     is_cut = (is_object or _QUOTED.match(text) is not None) and text.count("[") > text.count("]")
-    is_list = is_object or text.startswith(("[", "{", "array(", "('", '("', "(None,"))
+    is_list = is_object or text == "()" or text.startswith(("[", "{", "array(", "('", '("', "(None,"))
     if not is_list or (text[-1] not in "]})'\"" and not is_cut):
         return None
     if text.startswith("page_content="):
@@ -393,10 +393,12 @@ def is_text(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def is_total(cells: Mapping[str, Any]) -> str:
-    """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty."""
+def is_total(cells: Mapping[str, Any], of_whom: Callable[[str], bool] = lambda name: False) -> str:
+    """The column with the word for a total, a mean and their like, where numbers alone stand beside it; else empty.
+    of_whom: whether a column may say beside it whose total it is."""
     said = {name: str(value).strip() for name, value in cells.items() if value is not None and value == value}
     words = [name for name, text in said.items() if not NUMBER_OR_VERDICT.fullmatch(text)]
+    words = [name for name in words if not of_whom(name)] if len(words) == 2 else words
     told = _word(said[words[0]]).rstrip(": ") if len(words) == 1 else ""
     is_total = told in _TOTALS or (told.count(" ") < 3 and "?" not in told and told.partition(" ")[0] in _TOTALS)
     return words[0] if is_total else ""

@@ -29,6 +29,7 @@ from ragbench.data.cells import (
     unquoted,
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
+from ragbench.data.payloads import turns_of
 from ragbench.data.systems_of_answers import by_their_systems
 from ragbench.data.vocabulary import (
     ASKED,
@@ -348,7 +349,9 @@ class Columns:
                 fields["reference_contexts"] = own
         order = {name: place for place, name in enumerate(takes)}
         for field_name, own in fields.items():
-            own.sort(key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0])))
+            own.sort(
+                key=lambda name: (order.get(keys[name], -1), keys[name] != key(FIELDS[field_name][0]), _number(name))
+            )
         inside = [name for name in keys if told and keys[name] in told.opens]
         inside += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
         spent = {name for name in keys if takes.get(keys[name]) == ""}.union(inside, *fields.values(), *named.values())
@@ -386,7 +389,7 @@ class Columns:
             seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else rarely(name)
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
-            elif seldom in wanted and (seldom != "messages" or blank(cell) or isinstance(opened(cell), list | None)):
+            elif seldom in wanted and (seldom != "messages" or blank(cell) or _is_dialogue(cell)):
                 rare.setdefault(seldom, []).append(name)
         several = {own for own, count in joined.items() if count > 1} | {own for own in named if len(named[own]) > 1}
         return fields, rare, several
@@ -453,10 +456,21 @@ class Columns:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(of_one_system, columns), strict=True):
             is_of_it = field_name == "value" or name.startswith(system) or not NO_TEXT.search(key(name))
+            is_of_it &= field_name != "response" or not isinstance(row[name], list)
             if field_name and (is_of_it or is_text(row[name])) and not (of_member(name) or field_of(name)):
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
+
+
+def _is_dialogue(cell: Any) -> bool:
+    """Whether a cell holds messages: a list, or a text that names who says each; also where nothing stands there."""
+    return isinstance(opened(cell), list | None) or (isinstance(cell, str) and turns_of(cell, {}) is not None)
+
+
+def _number(name: str) -> int:
+    """The number of a numbered column; 0 of any other, whose place tells its order."""
+    return int(found[2]) if part_of(name) and (found := NUMBERED.fullmatch(bare(name))) and found[2] else 0
 
 
 def _part(values: dict[str, Any], plan: _Plan) -> None:

@@ -206,6 +206,21 @@ def files(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield from files(path, depth + 1)
 
 
+def asks(path: Path) -> bool:
+    """Whether each line of a text is a question, which makes no document of it."""
+    if path.suffix.lower() not in PLAIN:
+        return False
+    lines = [line for line in head(path, MOST_OF_HEAD).decode("utf-8", "replace").splitlines() if line.strip()]
+    return len(lines) > 2 and all(line.rstrip().endswith("?") for line in lines[:-1])
+
+
+def has_text(path: Path) -> bool:
+    """Whether a document can be read, and says something."""
+    with suppress(DatasetError, OSError):
+        return bool(_taken(path, path.name, "", Cutting(), PATH)[1])
+    return False
+
+
 def result_in(path: Path) -> str:
     """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
     if path.suffix.lower() in PACKED or not path.is_file():

@@ -30,6 +30,7 @@ from typing import IO, Any, cast
 
 from ragbench.core import settings
 from ragbench.core.expectations import kind, shown
+from ragbench.core.names import meant
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.encodings import UTF_8, UnknownEncodingError, encoding_of
 
@@ -327,7 +328,7 @@ def head(path: Path, most: int) -> bytes:
         if path.is_dir():
             raise DatasetError(f"{path}: this is a folder; a file is expected")
         if not path.is_file():
-            raise DatasetError(f"{path}: there is no such file")
+            raise DatasetError(f"{path}: there is no such file{meant_beside(path)}")
         with path.open("rb") as file:
             return file.read(most)
     except PermissionError:
@@ -421,6 +422,14 @@ SHOWN_NAMES = 12  # columns of a usual table
 def cut(value: Any) -> str:
     """A value as an error shows it: on one line, not longer than a few words."""
     return excerpt(shown(value), SHOWN_CHARACTERS)
+
+
+def meant_beside(path: Path) -> str:
+    """A question whether a file of the same folder was meant; empty where none has a near name."""
+    there: list[str] = []
+    with suppress(OSError, ValueError):  # no folder, or no path at all
+        there += (own.name for own in path.parent.iterdir())
+    return meant(path.name, there)
 
 
 def cut_list(names: Iterable[str]) -> str:

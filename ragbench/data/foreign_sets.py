@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -128,6 +129,8 @@ RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_u
 """What the vocabulary calls the fields of a record."""
 SEARCHED = ("retriev", "search", "found", "ctxs", "найденн", "извлечённ")
 """How names of columns begin whose passages a search gave: they are the base as far as it is seen, and no labels."""
+PARTING = re.compile(r"[;,|\n]")
+"""What parts ids in a cell."""
 SUPPORTS = ("is_supporting", "is_selected")
 """What passages are marked with that an answer rests on, as MuSiQue and MS MARCO have them."""
 NO_LABEL = {"is_relevant_chunk_matched": "was found not to match", "is_chunk_ok": "people marked as not in order"}
@@ -140,6 +143,9 @@ ANSWERED = (
     "{} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; --column "
     "reference=COLUMN says that they are the right ones"
 )
+ID = re.compile(r"(?=[^\d/_.#:-]*[\d/_.#:-])[!-~]+")
+"""What is an id rather than a text."""
+NAMES = "{} passages are a word each: if they are ids, give what they name, --chunks-from FILE"
 FOUND = "what a search found for {} questions is part of the base, and labels nothing"
 
 
@@ -226,6 +232,8 @@ class Questions:
             return
         if not {"reference", "contexts", "context_ids"} & fields.keys():
             fields = {**fields, "reference": fields.get("response")}
+        if isinstance(listed_ids := opened(fields.get("chunk_id")), list) and "reference_context_ids" not in fields:
+            fields = {**fields, "chunk_id": None, "reference_context_ids": listed_ids}
         own = taken(KINDS, fields, place, self._known)
         sample = sample_in(
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
@@ -309,14 +317,22 @@ class Questions:
     def _labels(self, own: Mapping[str, Any], fields: Mapping[str, Any], place: str) -> dict[str, float]:
         """What is relevant to a question, by ids, with its grade; the passages of its row are put there."""
         first, written = own["chunk_id"], own["chunk_text"]
+        several = self._ids(first or "") if written is None else []
         chunks = [] if written is None else [Chunk(first, written) if first else Chunk.nameless(written)]
         passages, others = self._passages(fields, place)
-        labels = dict.fromkeys([*([first] if first else ()), *self._named(chunks, place, own)], 1.0)
-        for chunk, grade in own["reference_context_ids"].items():
-            labels.setdefault(chunk if chunk in self._base else self._called.get(chunk, chunk), grade)
+        labels = dict.fromkeys([*(several or ([first] if first else ())), *self._named(chunks, place, own)], 1.0)
+        for named, grade in own["reference_context_ids"].items():
+            for chunk in self._ids(named) or [self._called.get(named, named)]:
+                labels.setdefault(chunk, grade)
         labels = {**dict.fromkeys(self._named(passages, place), 1.0), **labels}
         self._named(others, place)
         return labels
+
+    def _ids(self, text: str) -> list[str]:
+        """The passages of the base that a text names, one or several that are parted by commas and the like; none for
+        any other text."""
+        parts = [text] if text in self._base else [part.strip() for part in PARTING.split(text)]
+        return parts if all(part in self._base for part in parts) else []
 
     def _named(self, passages: Iterable[Chunk], place: str, own: Mapping[str, Any] | None = None) -> Iterable[str]:
         """The ids of passages among all, of those without one by their texts; those that are not there are put there.
@@ -324,6 +340,11 @@ class Questions:
         of its id. Of other passages the first of an id stays."""
         ids = []
         for passage in passages:
+            said = passage.text.strip() if passage.is_nameless else "" if passage.text else passage.id
+            if own is None and (named := self._ids(said)):
+                ids += named  # no text, but what a passage of the base is called
+                continue
+            self.notes[NAMES] += bool(passage.is_nameless and ID.fullmatch(said))
             chunk = (self._called.get(passage.text.strip()) if passage.is_nameless else None) or passage.id
             if passage.text and chunk not in self._base:  # without one it may stand elsewhere with its text
                 if self._left_out is None and self._base:
@@ -452,6 +473,9 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     brought.left_out += forms.left_out.told
     if not made:
         raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
+    unread = next((why for why in forms.left_out.told if "true or false, yes or no" in why), "")
+    if unread and len({decided.show for decided in made}) == 1:
+        raise DatasetError(f"{path.name}: one of its two decisions is a word that is not known: {unread}")
     brought.decisions = made
     brought.notes += [*known.notes(), *forms.notes]
     if without := sum(not decided.passages for decided in made):

@@ -37,12 +37,15 @@ _PAIRED = {
 _SPEAKS = re.compile(
     rf"^[#* \t]{{0,9}}+({'|'.join(map(re.escape, ('system', *_SIDES)))})[* \t]{{0,9}}+:[* \t]{{0,9}}+", re.I | re.M
 )
+_ANYBODY_SAYS = re.compile(r"^[ \t]{0,9}+([^\W\d_][\w .-]{0,29}):[ \t]++(?=\S)", re.M)
 _OF_MESSAGES = {key(name): name for name in reversed([*PARTS.roles, *PARTS.says])}
 OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 """Names under which the text of a passage stands."""
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+FAULTS = frozenset({"error", "errors", "detail", "exception", "traceback", "ошибка", "ошибки"})
+"""Members of a reply that say why there is none."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -101,7 +104,7 @@ def passage_of(item: Any) -> Passage | None:
         item = fields_of(item)
     if item is None:
         return None
-    if not item.keys() & {*_PLAIN.values(), "kwargs"}:
+    if not item.keys() & {*_PLAIN.values(), "kwargs"} - {"metadata"}:
         item = {_PLAIN.get(key(name), name): part for name, part in item.items()}
     score = number(_first(item, PARTS.scores)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
@@ -225,7 +228,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
-    if len(value) == 1:
+    if len(value) == 1 and not value.keys() & FAULTS:
         return _text(next(iter(value.values())), names, role, depth + 1)
     return None
 
@@ -289,7 +292,7 @@ def turns_of(value: Any, guessed: dict[str, dict[str, None]] | None = None) -> l
 
 def _in_turn(value: Any) -> Any:
     """Texts of a dialogue as its messages: said in turn, the first of one who asks, or, as in `User: … Bot: …`, by whom
-    is named before it; anything else as it is."""
+    is named before it, two people of any names too; anything else as it is."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         return value
@@ -297,7 +300,10 @@ def _in_turn(value: Any) -> Any:
     named = list(zip(said[::2], said[1::2], strict=True))
     is_told = not before.strip() and len({_SIDES.get(name.casefold()) for name, _ in named}) > 1
     if isinstance(value, str) and not is_told:
-        return value
+        before, *said = _ANYBODY_SAYS.split(value)
+        if before.strip() or len({*said[::2]}) != 2:
+            return value
+        named, is_told = list(zip(said[::2], said[1::2], strict=True)), True
     if not is_told:
         names = ("every first of two texts", "every second") if len(texts) > 1 else ("user",)
         named = list(zip(itertools.cycle(names), texts, strict=False))

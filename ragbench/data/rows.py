@@ -9,13 +9,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, classed, fields_of, held, is_total
+from ragbench.data.cells import TABLE, fields_of, held, is_total
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -47,7 +47,7 @@ from ragbench.data.files import (
 from ragbench.data.json_values import Values
 from ragbench.data.payloads import role_of
 from ragbench.data.shapes import STREAMED, WRAPPERS, is_record, rows_in, wrapped
-from ragbench.data.vocabulary import field_of, rarely
+from ragbench.data.vocabulary import field_of, is_content, of_member, rarely
 
 DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
@@ -115,8 +115,8 @@ def read_rows(
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
-        word = is_total(row) if isinstance(row, Mapping) else ""
-        known = field_of(word) or rarely(word)
+        word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
+        known = field_of(word) or of_member(word) or rarely(word)
         if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
             left_out.add("row of totals", place)
         else:
@@ -187,13 +187,18 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
     if first and (first[0][1].keys() == {"spec"} or first[0][1].get("object") == CHUNK):
         yield from _joined(itertools.chain(first, lines))
         return
-    if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
+    if len(first) == 1 and (table := (rows_in if spread else wrapped)(first[0][1])) is not None:
         yield from _placed(path, table, held, left_out)
         return
     for place, item in itertools.chain(first, lines):
         rows = wrapped(item)
         for number, row in enumerate([item] if rows is None else rows, 1):
-            yield place if rows is None else f"{place}, item {number}", row
+            if isinstance(row, dict):
+                yield place if rows is None else f"{place}, item {number}", row
+            elif left_out is None:
+                raise DatasetError(f"{place}, item {number}: {cut(row)}: a JSON object is expected")
+            else:
+                left_out.add(f"{kind(row)} where an object is expected", place)
 
 
 def _joined(lines: Iterable[Placed]) -> Iterator[Placed]:
@@ -234,7 +239,11 @@ def _placed(
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
-        if isinstance(item, list) and load.number == 1 and any(isinstance(n, str) and field_of(n) for n in item):
+        if (
+            isinstance(item, list)
+            and load.number == 1
+            and any(isinstance(n, str) and (field_of(n) or is_content(n)) for n in item)
+        ):
             names = list(map(str, item))
             continue
         if names and isinstance(item, list) and len(item) == len(names):
@@ -400,7 +409,7 @@ WORKBOOK_BYTES = 2**30
 
 def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     """The rows of the first sheet with a column that is known, else of the first with a header and a row; and of those
-    that have the same columns: each is a system's, called as it is."""
+    that hold the same fields: each is a system's, called as it is. Sheets of other fields are counted as left out."""
     load = Load(path, "rows", held=held)
     heads: dict[str, tuple[int, list[str]]] = {}
     with closing(Apart(WORKBOOK_BYTES)) as book:
@@ -410,12 +419,18 @@ def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -
                 heads[sheet] = rows[_header([cells for _, cells in rows])]
         if not heads:
             raise DatasetError(f"{path.name}: no sheet holds a header and a row")
-        names = next((names for _, names in heads.values() if any(map(field_of, names))), next(iter(heads.values()))[1])
-        sheets = [sheet for sheet, (_, own) in heads.items() if own == names]
-        _require_distinct(names, f"{path.name}, row {heads[sheets[0]][0]}")
+        first = next((sheet for sheet, (_, own) in heads.items() if any(map(field_of, own))), next(iter(heads)))
+        held_in = {sheet: {field_of(name) for name in own if is_content(name)} for sheet, (_, own) in heads.items()}
+        sheets = [sheet for sheet, own in held_in.items() if sheet == first or (own and own == held_in[first])]
+        for sheet, (number, own) in heads.items():
+            if sheet in sheets:
+                _require_distinct(own, f"{path.name}, row {number}")
+            elif held_in[sheet] and left_out is not None:
+                left_out.add("sheet with other fields than the first", f"{path.name}, {sheet}")
         last = 0
         for sheet, number, cells in _of_workbook(book, path, sheets, 0):
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
+            names = heads[sheet][1]
             row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
             if number > heads[sheet][0]:
                 place = f"{path.name}, row {number}" if len(sheets) < 2 else f"{path.name}, {sheet}, row {number}"
@@ -455,18 +470,6 @@ def _parquet(path: Path, held: bool) -> Iterator[Placed]:
     for number, row in enumerate(parquet_rows(path, held=held), 1):
         there = ((name, value) for name, value in row.items() if value is not None and value == value)  # NaN: empty
         yield f"{path.name}, row {number}", {n: normalise(v) if isinstance(v, str) else v for n, v in there}
-
-
-def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: all beside an id, where they hold marks, words of few classes or nothing, and each some
-    that another holds."""
-    names = [name for name in rows[0] if name and field_of(name) != "id"]
-    with suppress(ValueError):
-        held = {name: {classed(row.get(name)) for row in rows} - {None} for name in names}
-        is_few = all(2 * len(own) <= len(rows) for own in held.values() if any(isinstance(one, str) for one in own))
-        others = (any(own & held[other] for other in held if other != name) for name, own in held.items())
-        return names if is_few and all(others) and "system" not in map(field_of, names) else []
-    return []
 
 
 def listed(value: Any) -> Any:

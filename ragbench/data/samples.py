@@ -18,7 +18,7 @@ from ragbench.data import payloads
 from ragbench.data.brought import passing_over
 from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
 from ragbench.data.columns import Columns
-from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list
+from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, meant_beside
 from ragbench.data.payloads import (
     OF_PASSAGES,
     answer_of,
@@ -199,9 +199,10 @@ def samples_of(
         ])  # fmt: skip
     if isinstance(given, str | Path):
         if not os.path.isfile(given):  # noqa: PTH113 - of any length
-            is_folder = "a folder; name a table in it" if os.path.isdir(given) else "there is no such file"  # noqa: PTH112
+            is_folder = os.path.isdir(given)  # noqa: PTH112
+            why = "a folder; name a table in it" if is_folder else f"there is no such file{meant_beside(Path(given))}"
             raise DatasetError(
-                f"{place} = {cut(str(given))}: {is_folder}; answers are expected: a table's path, a data "
+                f"{place} = {cut(str(given))}: {why}; answers are expected: a table's path, a data "
                 "frame, a list of mappings"
             )
         read = streamed(Path(given), forms, columns, held=True, system=system, ids=ids)
@@ -467,7 +468,10 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     passage = passage_of(value)
     if passage is None or passage.text is None:
         has = f"; it has {cut_list(value)}" if isinstance(value, Mapping) else ""
-        raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}")
+        raise DatasetError(
+            f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}; its text is called "
+            "text"
+        )
     name = identifier if not missing(identifier) and identifier != "" else passage.id
     return Chunk.nameless(passage.text) if name is None else Chunk(_name(name), passage.text)
 

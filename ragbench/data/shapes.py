@@ -39,7 +39,11 @@ def rows_in(value: Any) -> Rows | None:
 def _asks_by_columns(value: Mapping[str, Any]) -> bool:
     """Whether an object holds a column of questions, as a list or under the numbers of rows."""
     asked = [own for name, own in value.items() if field_of(name) == "user_input"]
-    texts = [own for own in asked if isinstance(own, list) or (isinstance(own, Mapping) and all(map(str.isdigit, own)))]
+    texts = [
+        own
+        for own in asked
+        if isinstance(own, list) or (isinstance(own, Mapping) and all(str(n).isdigit() for n in own))
+    ]
     cells = [cell for own in texts for cell in (own.values() if isinstance(own, Mapping) else own)]
     return len(value) > 1 and bool(cells) and all(isinstance(cell, str) for cell in cells)
 
@@ -60,8 +64,10 @@ def _asks(rows: Any) -> bool:
 
 def wrapped(value: Any) -> Rows | None:
     """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
-    if not isinstance(value, Mapping) or is_record(value):
+    if not isinstance(value, Mapping):
         return None
+    if (rows := _numbered(value)) is not None or is_record(value):
+        return rows
     for name in WRAPPERS:
         inner = value.get(name, value.get(name.title()))
         if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
@@ -70,6 +76,17 @@ def wrapped(value: Any) -> Rows | None:
             return rows
     known = [own for own in value.values() if isinstance(own, Mapping) and (told := format_of(own)) and told.holds]
     return _named(value) if len(known) == len(value) > 0 else None  # dialogues by their names
+
+
+def _numbered(value: Mapping[str, Any]) -> Rows | None:
+    """{column: {number of a row: cell}}, as pandas writes a table."""
+    columns = list(value.values())
+    if not columns or not all(isinstance(own, Mapping) for own in columns) or not any(map(field_of, value)):
+        return None
+    numbers, is_one = columns[0].keys(), len(columns) == 1 and any(isinstance(own, dict) for own in columns[0].values())
+    if is_one or any(own.keys() != numbers for own in columns) or not all(str(n).isdigit() for n in numbers):
+        return None
+    return [{name: own[number] for name, own in value.items()} for number in numbers]
 
 
 def _alone(value: Mapping[str, Any]) -> Rows | None:
@@ -180,14 +197,11 @@ def _of_objects(value: Mapping[str, Any]) -> Rows | None:
     """{column: {row: cell}} and {row: {column: cell}}, of pandas, and objects that are tables: of systems, where they
     answer the same, else parts of one."""
     inner = list(value.values())
-    if not all(isinstance(own, Mapping) for own in inner) or not inner[0]:
-        return None
-    are_columns = all(cells.keys() == inner[0].keys() for cells in inner)
-    if format_of(value) and not (are_columns and all(map(str.isdigit, inner[0]))):
+    if not all(isinstance(own, Mapping) for own in inner) or not inner[0] or format_of(value):
         return None
     if any(map(is_content, value)):
         table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
-        return _named(table) if are_columns else None
+        return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
     if None not in (parts := [rows_in(own) for own in inner]):
         asked = [{str(row.get("question", row.get("id"))) for row in part or ()} for part in parts]
         is_of_systems = len(asked) > 1 and bool(asked[0] & asked[1])

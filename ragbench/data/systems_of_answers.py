@@ -27,7 +27,7 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     """(system, place, table) of each table of {system: table}, or of several paths; None for anything else.
 
     Raises DatasetError for a system without a name."""
-    if isinstance(given, list | tuple) and given and all(isinstance(p, str | Path) and is_table(p) for p in given):
+    if isinstance(given, list | tuple) and all(isinstance(p, str | Path) for p in given) and any(map(is_table, given)):
         return [(system, place, path) for system, path in named_by_files(given)]
     if not isinstance(given, Mapping) or not any(map(is_table, given.values())):
         return None
@@ -70,8 +70,9 @@ def _by_name(row: Mapping[Any, Any], answers: Mapping[Any, Any], spent: Set[Any]
 
 def _answers(own: Any) -> bool:
     """Whether a value is an object with an answer and no question."""
-    said = {*map(field_of, own)} if isinstance(own, Mapping) else set()
-    return "response" in said and "user_input" not in said
+    if not isinstance(own, Mapping) or "user_input" in map(field_of, own):
+        return False
+    return any("response" in (field_of(name), rarely(name)) for name in own)
 
 
 def _names_its_system(own: Any, field: str) -> bool:

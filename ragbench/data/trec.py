@@ -431,8 +431,10 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     is_placed = "Q0" in form.places
     is_number = NUMBER.fullmatch(words[form.places[form.number]]) is not None
     is_ranked = is_placed or form.rank is None or words[form.rank].isdecimal()
-    zeros = ("q0", "0") if form.words > 4 else ("q0",)  # a document may be called 0
-    is_usual = is_usual or form.words == 3 or is_placed == (words[1].casefold() in zeros)
+    second = words[1].casefold() if len(words) > 1 else ""
+    of_documents = "Q0" if form.words == 4 else "Q0 0"  # of four words the second may be a document called 0
+    is_told = second.upper() in of_documents.split() if is_placed else second not in ("q0", "0")
+    is_usual = is_usual or form.words == 3 or is_told
     return is_number and is_ranked and is_usual
 
 

@@ -53,7 +53,9 @@ def _of_a_form(name: str) -> str:
 
 _IN_A_FORM = re.compile(r"^\s*\d{1,3}\s?[.)]\s*(?=[^\W\d_])")
 _ENDS = r"\d{1,3}(\s*([-–—/…]|\.{2,})\s*|\s+(to|до)\s+|\s*[=–—-][^\d()\[\]]+)\d{1,3}(\s*[=–—-][^\d()\[\]]+)?"
-_SCALE = re.compile(rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]{_ENDS}|\s/\s?\d+)\s*$", re.IGNORECASE)
+_SCALE = re.compile(
+    rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]+\d{{1,3}}\s*[-–—…]\s*\d{{1,3}}|\s/\s?\d+)\s*$", re.IGNORECASE
+)
 _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
@@ -110,9 +112,17 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
+def _rarely_of_member(name: str) -> str:
+    head, _, last = bare(name).rpartition(".")
+    side, own = of_side(head.partition(".")[0]), _RARE.get(key(last), "")
+    if not side or own not in (*CONTENT, "system"):
+        return ""
+    return side if side != "user_input" and own in ("response", "reference") else own
+
+
 def rarely(name: Any) -> str:
     """The field that a column of this name is where no other is; empty for any other name."""
-    return _RARE.get(key(name), "")
+    return _RARE.get(key(name), "") or _rarely_of_member(str(name))
 
 
 def at(path: str, row: Mapping[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from ragbench.core import names
 from ragbench.core.expectations import expectation
+from ragbench.core.names import unknown_judge
 from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, Settings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Judge, Prompt, Shape
@@ -153,7 +154,7 @@ def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Ju
     if isinstance(name, OwnJudge):
         return name
     if name not in legal:
-        raise ConfigurationError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+        raise ConfigurationError(unknown_judge(name, legal))
     return OFFLINE_JUDGES[name]() if name in OFFLINE_JUDGES else OwnJudge(name, settings.judge(name))
 
 

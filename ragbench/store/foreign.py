@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Source:
 
     def __init__(self, name: str, engine: Engine, tables: SourceSettings) -> None:
         self.name, self.engine, self.tables = name, engine, tables
-        self._there: dict[tuple[str, str], frozenset[str]] = {}
+        self._there: dict[tuple[str, str], Mapping[str, str]] = {}
 
     @classmethod
     def open(cls, name: str, settings: Settings) -> Source:
@@ -79,7 +79,7 @@ class Source:
 
     def _existing(self, cursor: Cursor[Any], table: AnyTable) -> AnyTable:
         columns = _columns(cursor, table)
-        self._there[table.in_schema, table.table] = frozenset(columns)
+        self._there[table.in_schema, table.table] = columns
         optional = [
             name for name, field in type(table).model_fields.items() if type(None) in get_args(field.annotation)
         ]
@@ -145,6 +145,21 @@ class Source:
                 for places, block in vector_blocks(copy, width, FETCHED):
                     matrix[places] = block
             return contents, matrix
+
+    def check_vectors(self, table: ChunkTable | QuestionTable) -> None:
+        """Read those of a column whose type tells no width, unless none are there. Raises EmbeddingError for several
+        widths, StoreError for what is no vector, such as an array with a null in it."""
+        kind = self._there[table.in_schema, table.table].get(table.embedding or "", "")
+        rows, without = self.counts(table) if kind and "(" not in kind else (0, 0)
+        if rows > without:
+            try:
+                with self._reading(table, (table.id, table.embedding)) as cursor:
+                    self._width(cursor, table)
+            except (EmbeddingError, StoreError) as error:
+                how = 'name a view of the rows that have vectors of one width, or write embedding = ""'
+                where = f"{table.table}.{table.embedding}"
+                said = str(error) if where in str(error) else f"databases.{self.name}: {where}: {error}"
+                raise type(error)(f"{said}; {how} and have the texts embedded anew") from None
 
     def width(self, table: ChunkTable) -> int:
         """Of the vectors of a table. Raises as `vectors` does."""

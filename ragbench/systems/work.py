@@ -116,14 +116,16 @@ class Estimate:
     def of_embedder(self, name: str, kind: TextKind) -> Work:
         """Of a page that looks at the vectors of all passages, or of all questions, without a system."""
         embedder = self.settings.embedders[name]
-        model = self._opened(name, embedder, self.dataset)
         texts = [each.text for each in (self.dataset.chunks if kind == "passage" else self.dataset.questions)]
+        if not texts:  # a page of dialogues alone
+            return Work(name, ())
+        model = self._opened(name, embedder, self.dataset)
         return Work(name, self._embedded(model, embedder.batch, self.dataset, texts, kind))
 
     def _opened(self, name: str, embedder: EmbedderSettings, dataset: Dataset) -> Embedder:
         key = (name, dataset.content_hash)
         if key not in self._made:
-            corpus = [chunk.text for chunk in dataset.chunks]
+            corpus = [each.text for each in dataset.chunks or dataset.questions]
             if embedder.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
                 corpus = [corpus[int(place)] for place in np.linspace(0, len(corpus) - 1, SAMPLE)]
             self._made[key] = embed.make(name, embedder, corpus, self.store.arrays)

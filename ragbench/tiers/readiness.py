@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragbench.core import folders, trust
 from ragbench.core import settings as configuration
+from ragbench.core.names import unknown_judge
 from ragbench.core.settings import ConfigurationError, Settings, SystemSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import EmbeddingError
@@ -328,7 +329,7 @@ def _judges(parts: Parts, settings: Settings) -> Iterator[str]:
     legal = legal_names(settings)
     for name in parts.judges:
         if name not in legal:
-            yield f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])"
+            yield unknown_judge(name, legal)
         elif name in settings.judges:
             yield from _keyless(f"judge {name!r}", settings.judge(name))
 

@@ -353,3 +353,13 @@ def test_the_caveat_lies_beside_the_files(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     told = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
     assert "Measured with offline stand-ins: judge lexical." in told
+
+
+def test_a_system_that_lacks_a_field_is_told_and_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("question,answer\nWhen?,Now or never\nWho?,The dean\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("question,answer,reference\nWhen?,Now,Now\nWho?,The dean,The dean\n", "utf-8")
+    done = invoke("score", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert done.exit_code == 0
+    [told] = [line for line in one_line(done.output).split("a: ")[1:] if "nothing was measured" in line]
+    assert "token_f1" in told
+    assert invoke("score", tmp_path / "a.csv", tmp_path / "b.csv", "-m", "token_f1").exit_code == 4

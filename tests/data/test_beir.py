@@ -203,3 +203,40 @@ def test_ids_that_pandas_made_numbers_are_whole(folder: Path) -> None:
     brought = data.beir.read(*data.beir.files(folder))
     assert [(q.id, dict(q.relevant)) for q in brought.questions] == [("7", {"1": 1.0})]
     assert [chunk.id for chunk in brought.chunks] == ["1", "2"]
+
+
+def test_topics_of_TREC_and_passages_of_many_names(tmp_path: Path) -> None:
+    lines(tmp_path / "knowledge_base.jsonl", [
+        {"ID": "p1", "Текст": "Oaks live long.", "metadata": {"url": "https://x.example/oak"}},
+        {"corpus_id": "p2", "content": "Pines grow fast."},
+    ])  # fmt: skip
+    (tmp_path / "topics.json").write_text('[{"number": "1", "title": "oak age"}, {"number": "2", "title": "pine"}]')
+    (tmp_path / "gold.txt").write_text("1 0 p1 2\n2 0 p2 1\n")
+    brought = data.beir.read(*data.beir.files(tmp_path))
+    assert [(chunk.id, chunk.text) for chunk in brought.chunks] == [
+        ("p1", "Oaks live long."), ("p2", "Pines grow fast."),
+    ]  # fmt: skip
+    assert [(asked.id, asked.text, asked.relevant) for asked in brought.questions] == [
+        ("1", "oak age", {"p1": 2.0}), ("2", "pine", {"p2": 1.0}),
+    ]  # fmt: skip
+
+
+def test_judgements_may_lie_below_the_folder_of_their_split(folder: Path) -> None:
+    (folder / "qrels" / "test").mkdir()
+    (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "test" / "part-0.tsv")
+    assert data.beir.is_folder(folder)
+    assert len(data.beir.read(*data.beir.files(folder)).questions) == 3
+
+
+def test_judgements_of_numbers_alone_are_no_run(tmp_path: Path) -> None:
+    from ragbench.data import trec
+
+    (tmp_path / "gold.txt").write_text("1 0 10 1\n1 0 12 0\n")
+    assert trec.told(tmp_path / "gold.txt") == "qrels"
+
+
+def test_texts_are_no_corpus(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "oak.txt").write_text("Oaks live long.\n")
+    lines(tmp_path / "questions.jsonl", QUERIES)
+    assert not list(data.beir.found([tmp_path / "docs" / "oak.txt", tmp_path / "questions.jsonl"], tmp_path))

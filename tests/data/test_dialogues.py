@@ -249,6 +249,30 @@ def with_images() -> Any:
     return [{"messages": [asked, image, said, image, cat, *gone, then, since]}]
 
 
+def mt_bench() -> Any:
+    return [{"prompt_id": 81, "category": "math", "prompt": PLAIN[::2], "reference": PLAIN[1::2]}]
+
+
+def quac() -> Any:
+    answers = {"texts": [[words] for words in PLAIN[1::2]], "answer_starts": [[0], [1]]}
+    return [{"dialogue_id": "C_1", "context": "x", "questions": PLAIN[::2], "followups": [0, 1], "yesnos": [2, 2],
+             "answers": answers, "orig_answers": {"texts": PLAIN[1::2], "answer_starts": [0, 1]}}]  # fmt: skip
+
+
+def of_a_preference() -> Any:
+    said = "".join(f"\n\n{'Human' if role == 'user' else 'Assistant'}: {words}" for role, words in LINES)
+    return [{"chosen": said, "rejected": said.replace(SINCE, "At 9.")}]
+
+
+def trec_cast() -> Any:
+    turns = [{"number": n, "raw_utterance": asked, "passage": said} for n, (asked, said) in enumerate(TALK, 1)]
+    return [{"number": 106, "turn": turns}]
+
+
+def of_a_help_desk() -> Any:
+    return [{"Номер обращения": "7", "Вопрос клиента": asked, "Ответ оператора": said} for asked, said in TALK]
+
+
 TOLD_BY_TEXTS = (
     of_texts, of_texts_in_a_cell, ultrachat, blended_skill_talk, coqa, of_two_lists, of_named_texts, a_text, of_pairs,
     of_lists_of_two, of_questions_and_answers, by_who_speaks, in_russian, with_tools, with_images,
@@ -256,7 +280,8 @@ TOLD_BY_TEXTS = (
 EXPORTS = (
     *TOLD_BY_TEXTS, llama_factory, a_question_after_its_history, a_question_after_pairs,
     chatgpt, open_webui, librechat, librechat_messages, librechat_tree, oasst, telegram, telegram_of_all, claude,
-    of_turns, multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini,
+    of_turns, multiwoz, rasa, rasa_store, slack, intercom, zendesk, gemini, mt_bench, quac, of_a_preference,
+    trec_cast, of_a_help_desk,
 )  # fmt: skip
 
 
@@ -265,6 +290,21 @@ def test_an_export_is_the_talk_that_it_tells(tmp_path: Path, made: Any) -> None:
     (tmp_path / "a.json").write_text(json.dumps(made()))
     [dialogue] = foreign_sets.dialogues(tmp_path / "a.json").dialogues
     assert [(turn.question, turn.answer) for turn in dialogue.turns] == TALK
+
+
+@pytest.mark.parametrize("made", [quac, of_texts, of_pairs, mt_bench, of_a_help_desk], ids=lambda made: made.__name__)
+def test_a_table_of_pandas_has_the_same_talk(tmp_path: Path, made: Any) -> None:
+    rows = made() if isinstance(made(), list) else [made()]
+    columns = {name: {str(n): row[name] for n, row in enumerate(rows)} for name in rows[0]}
+    (tmp_path / "a.json").write_text(json.dumps(columns))
+    [dialogue] = foreign_sets.dialogues(tmp_path / "a.json").dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == TALK
+
+
+def test_a_list_among_rows_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"rows": [{"row_idx": 0, "row": [1]}, of_texts()[0]]}) + "\n")
+    brought = foreign_sets.dialogues(tmp_path / "a.jsonl")
+    assert (len(brought.dialogues), [*brought.left_out.values()]) == (1, [1])
 
 
 @pytest.mark.parametrize("made", [chatgpt, open_webui, telegram, *TOLD_BY_TEXTS], ids=lambda made: made.__name__)
@@ -341,6 +381,7 @@ ROWS = {
     "conversation_id,role,content": ("user", "assistant"),
     "session_id,sender,message": ("customer", "Fin"),
     "ticket_id,author,body": ("client", "operator"),
+    "chat_id,from,text": ("Client", "Support"),
     "ID диалога,Автор,Сообщение": ("клиент", "бот"),
     "Номер обращения,Отправитель,Реплика": ("Пользователь", "Оператор"),
 }
@@ -383,6 +424,10 @@ DECIDED = {
     "Вопрос;Ответ;Контекст;Показывать ответ?": ("Да", "Нет"),
     "question;answer;context;show_answer": ("show", "hide"),
     "Запрос пользователя;Ответ бота;Найденные документы;Показать": ("показать", "не показывать"),
+    "question;answer;context;decision": ("approve", "reject"),
+    "question;answer;context;human_decision": ("allow", "block"),
+    "question;answer;context;accept": ("ok", "not ok"),
+    "Вопрос;Ответ;Контекст;Решение": ("Отправить", "Не отправлять"),
 }
 
 
@@ -392,6 +437,13 @@ def test_decisions_are_said_in_words(tmp_path: Path, header: str) -> None:
     rows[1] = rows[1].replace(SAID, "At 9.")
     (tmp_path / "a.csv").write_text("\n".join([header, *rows]))
     assert [own.show for own in foreign_sets.decisions(tmp_path / "a.csv").decisions] == [True, False]
+
+
+def test_decisions_of_which_one_is_not_known_are_refused(tmp_path: Path) -> None:
+    rows = [{"question": ASKED, "answer": own, "show": word} for own, word in ((SAID, "ship"), ("At 9.", "reject"))]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    with pytest.raises(DatasetError, match=r"a word that is not known: .*show = 'ship'"):
+        foreign_sets.decisions(tmp_path / "a.json")
 
 
 def one_dialogue(folder: Path, row: dict[str, Any]) -> list[tuple[str, str | None]]:

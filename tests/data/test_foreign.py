@@ -14,9 +14,10 @@ import pytest
 
 from ragbench import data
 from ragbench.core.types import Chunk
-from ragbench.data import Brought, DatasetError
+from ragbench.data import Brought, ChunkRecord, DatasetError, foreign_sets
 from ragbench.tiers.judges.tier_judge_pipeline import cases_of
 from tests.data import foreign_files as made
+from tests.small_project import write_lines
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -413,3 +414,21 @@ def test_questions_and_answers_of_coqa_are_a_dialogue(tmp_path: Path) -> None:
         ("What?", "A kitten"),
         ("Where?", "unknown"),
     ]
+
+
+BASE = {name: ChunkRecord(id=name, text=text) for name, text in (("d1", "Oaks live long."), ("d2", "Pines grow."))}
+
+
+@pytest.mark.parametrize("column", ["relevant_docs", "reference_context_ids", "doc_ids", "chunk_id", "contexts"])
+@pytest.mark.parametrize("given", [["d1", "d2"], '["d1", "d2"]', "d1;d2", "d1, d2"])
+def test_ids_of_the_base_are_labels_wherever_they_stand(tmp_path: Path, column: str, given: Any) -> None:
+    write_lines(tmp_path / "q.jsonl", [{"question": "Which trees?", "reference": "Both.", column: given}])
+    brought = foreign_sets.questions(tmp_path / "q.jsonl", base=BASE)
+    assert brought.questions[0].relevant == {"d1": 1.0, "d2": 1.0}
+    assert len(brought.chunks) == 2
+
+
+def test_passages_that_are_ids_are_told(tmp_path: Path) -> None:
+    write_lines(tmp_path / "q.jsonl", [{"question": "Which trees?", "relevant_docs": ["doc_1", "a/b.md"]}])
+    told = foreign_sets.questions(tmp_path / "q.jsonl").notes
+    assert "2 passages are a word each: if they are ids, give what they name, --chunks-from FILE" in told

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ragbench import data, stats, tiers
+from ragbench.cli.looks import marked
 from ragbench.core import settings
 from ragbench.data.cells import Forms
-from ragbench.data.rows import marked
 from ragbench.data.samples import read_samples
 from ragbench.tiers import BenchError
 from ragbench.tiers.scoring import corrections

@@ -54,7 +54,14 @@ NAMES: dict[str, Callable[[str], str]] = {
 
 
 def nested(row: Row, own: Row) -> Row:
-    return {**row, "answers": [{"model": system, **said} for system, said in own.items()]}
+    renamed = {"answer": "raw answer"}  # a name that is an answer where no other is
+    return {
+        **row,
+        "answers": [
+            {"model": system, **{renamed.get(name, name): value for name, value in said.items()}}
+            for system, said in own.items()
+        ],
+    }
 
 
 SYSTEMS_IN: dict[str, Callable[[Row, Row], Row]] = {
@@ -181,7 +188,7 @@ def test_a_version_is_no_scale() -> None:
     assert [(one.system, one.response) for one in samples_of(rows)] == [
         ("3.5-turbo", "a"), ("4o", "b"), ("2024-05", "c"),
     ]  # fmt: skip
-    assert part_of("Rater 1 (1-5):") == "value"
+    assert part_of("Rater 1 (1-5):") == part_of("Rater 1, 1-5") == "value"
 
 
 def test_one_of_several_is_no_list_of_choices() -> None:
@@ -262,3 +269,64 @@ def test_a_packed_list_may_be_called_lines(tmp_path: Path) -> None:
     assert [one.response for one in read_samples(tmp_path / "a.jsonl.gz", Forms())] == ["a", "b"]
     (tmp_path / "a.txt").write_text("question\tanswer\t\t\nA?\ta\t\t\n")
     assert [one.response for one in read_samples(tmp_path / "a.txt")] == ["a"]
+
+
+def test_names_of_members_may_be_rare_ones() -> None:
+    [one] = samples_of(
+        [{"inputs.request": "A?", "outputs.raw_answer": "a", "row.вариант": "gpt", "outputs.выдача": "It opens."}]
+    )
+    assert (one.user_input, one.response, one.system) == ("A?", "a", "gpt")
+    assert [chunk.text for chunk in one.contexts or ()] == ["It opens."]
+
+
+def test_totals_of_each_system_are_no_questions(tmp_path: Path) -> None:
+    tables = {
+        name: [{"question": "A?", "answer": "a", "label": 1}, {"question": "Mean", "answer": None, "label": 1}]
+        for name in ("x", "y")
+    }
+    (tmp_path / "a.json").write_text(json.dumps(tables))
+    forms = Forms()
+    assert [(one.system, one.user_input) for one in read_samples(tmp_path / "a.json", forms)] == [
+        ("x", "A?"),
+        ("y", "A?"),
+    ]
+    assert "2 × row of totals" in forms.told[-1]
+
+
+def test_who_did_not_answer_is_not_what_was_answered(tmp_path: Path) -> None:
+    """A bot that is a system in one row is none in a row without an answer."""
+    rows = [{"вопрос": "A?", "бот": "gpt", "ответ": "a"}, {"вопрос": "B?", "бот": "gpt", "ответ": None}]
+    read = read_samples(write_lines(tmp_path / "a.jsonl", rows))
+    assert [(one.system, one.response) for one in read] == [("gpt", "a"), ("gpt", None)]
+
+
+def test_numbered_passages_are_in_the_order_of_their_numbers() -> None:
+    row = {"question": "A?", "answer": "a", "context 10": "third", "context 2": "second", "context 1": "first"}
+    assert [chunk.text for chunk in samples_of([row])[0].contexts or ()] == ["first", "second", "third"]
+
+
+def test_nothing_found_is_an_empty_tuple_too() -> None:
+    assert samples_of([{"question": "A?", "answer": "a", "contexts": "()"}])[0].contexts == ()
+    with pytest.raises(ValueError, match="its text is called text"):
+        samples_of([{"question": "A?", "answer": "a", "contexts": [{"doc": 1, "said": "It opens."}]}], forms=Forms())
+
+
+@pytest.mark.parametrize("column", ["messages", "transcript", "chat_messages"])
+@pytest.mark.parametrize("speakers", [("Студент", "Бот"), ("Anna", "Support desk"), ("visitor", "bot")])
+def test_a_dialogue_in_a_text_is_of_the_two_who_speak_in_it(
+    tmp_path: Path, column: str, speakers: tuple[str, str]
+) -> None:
+    asks, answers = speakers
+    text = f"{asks}: When?\nAnd until: when?\n{answers}: At 8.\n{asks}: Where?\n{answers}: Here:\nhall 2."
+    rows = [{column: text.replace("And until: when?", "And until?")}]
+    read = read_samples(write_lines(tmp_path / "a.jsonl", rows))
+    assert [(one.user_input, one.response) for one in read] == [
+        ("When?\nAnd until?", "At 8."), ("Where?", "Here:\nhall 2."),
+    ]  # fmt: skip
+    three = read_samples(write_lines(tmp_path / "b.jsonl", [{"messages": f"{text}\nNote: closed.\nUntil: now."}]))
+    assert len(three) == (1 if speakers == ("Anna", "Support desk") else len(three)), "three names are no dialogue"
+
+
+def test_a_rare_name_of_a_dialogue_is_none_of_a_text(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="none of its columns"):
+        read_samples(write_lines(tmp_path / "a.jsonl", [{"transcript": "It opens at 8: come early."}]))

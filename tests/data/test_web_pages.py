@@ -52,6 +52,12 @@ FRAME = {
     "other pages": "<div class='toctree-wrapper compound'><ul><li><a href='a.html'>FRAME</a></li></ul></div>",
     "found": "<div class='search-results'><h1>FRAME results matching</h1></div>",
     "reply": "<div class='comment-respond'><h3>FRAME Leave a reply</h3><form><textarea></textarea></form></div>",
+    "author": "<div class='article-meta'>FRAME <time>2 years ago</time></div>",
+    "votes": "<div class='article-votes'><span>FRAME: was this article helpful?</span> 1 out of 2</div>",
+    "helpful": "<p>Was this page helpful? FRAME</p>",
+    "полезна": "<p>Была ли эта статья полезна? FRAME</p>",
+    "printed": "<div class='printfooter'>FRAME Retrieved from <a href='/w'>the wiki</a></div>",
+    "notice": "<div id='siteNotice'>FRAME asks for gifts</div>",
     "dialog": "<dialog open>FRAME: subscribe</dialog>",
     "toc": "<aside class='page-toc'><b>FRAME</b> <a href='#a'>One of it</a> <a href='#b'>Two of it</a></aside>",
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.data.files import DatasetError
+from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.rows import read_rows
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -86,3 +86,24 @@ def test_a_column_that_stands_there_twice_is_named(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", table("question|answer|answer", "When?|8|9"))
     with pytest.raises(DatasetError, match=r"a\.xlsx, row 1: the column 'answer' stands there twice"):
         list(read_rows(path))
+
+
+def test_sheets_of_the_same_fields_are_systems_and_what_is_not_read_is_counted(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "a.xlsx",
+        table("question|answer", "When?|8"),
+        table("answer|note|question", "9|x|When?"),
+        table("question|reference", "When?|8"),
+    )
+    left_out = LeftOut()
+    read = [(row["system"], row["question"], row["answer"]) for _, row in read_rows(path, left_out=left_out)]
+    assert read == [("A", "When?", "8"), ("B", "When?", "9")]
+    assert left_out.said == "1 × sheet with other fields than the first (first: a.xlsx, C)"
+
+
+def test_a_note_below_a_table_is_counted(tmp_path: Path) -> None:
+    note = f'<row r="5">{cell("A5", "Made by us")}</row><row r="6">{cell("A6", "in May")}</row>'
+    path = workbook(tmp_path / "a.xlsx", table("question|answer", "When?|8", "Where?") + note)
+    left_out = LeftOut()
+    assert [row["question"] for _, row in read_rows(path, left_out=left_out)] == ["When?", "Where?"]
+    assert left_out.said.startswith("2 × row of one cell behind a blank one")

@@ -53,6 +53,14 @@ def test_tables_of_vector_stores_are_taken_by_what_names_a_passage(table: str, c
     assert [found[setting] for setting in ("id", "text", "embedding")] == expected.split()
 
 
+def test_of_several_vectors_those_of_the_text_are_taken_and_the_others_named() -> None:
+    columns = {"id": "text", "title": "text", "body": "text", "title_emb": "vector(3)", "body_emb": "vector(3)"}
+    found = own_tables.guess({("public", "docs"): columns})
+    assert found.chunks is not None
+    assert found.chunks["embedding"] == "body_emb"
+    assert "there are vectors in title_emb, too" in found.said[0]
+
+
 CHUNKS = [
     (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
     (2, "https://x.example/a", "Пропуск выдаёт комендант.", [0.9, 0.1, 0.0]),
@@ -123,6 +131,27 @@ def test_tables_become_a_data_set() -> None:
     assert found.history[2].score == 1
     assert found.left_out == {}
     assert own_tables.read("own", settings.load()) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        ("public.vector", "'[1,2]'", "chunk.embedding: its widths are 2, 3; one is expected"),
+        ("real[]", "'{1,2}'", "chunk.embedding: its widths are 2, 3; one is expected"),
+        ("real[]", "'{1,NULL,2}'", "databases.own: chunk.embedding: while reading chunk .*must not contain nulls"),
+        ("real[]", "'{1,NaN,2}'", "chunk.embedding: .*NaN not allowed"),
+        ("real[]", "'{{1,2},{3,4}}'", "chunk.embedding: .*must be 1-D"),
+    ],
+)
+def test_vectors_that_cannot_be_compared_are_told_before_anything_runs(
+    own: psycopg.Connection, kind: str, value: str, said: str
+) -> None:
+    own.execute(f"ALTER TABLE chunk ALTER embedding TYPE {kind}")  # type: ignore[arg-type]
+    assert len(own_tables.read("own", settings.load()).chunks) == 4
+    own.execute(f"INSERT INTO chunk VALUES (5, NULL, 'One more.', {value})")  # type: ignore[arg-type]
+    with pytest.raises((EmbeddingError, StoreError), match=said) as raised:
+        own_tables.read("own", settings.load())
+    assert 'name a view of the rows that have vectors of one width, or write embedding = ""' in str(raised.value)
 
 
 def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:

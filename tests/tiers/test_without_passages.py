@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,3 +83,15 @@ def test_retrieval_says_what_it_would_need(service: ServiceServer) -> None:
         assert f"(ragbench load documents FOLDER --name BASE){more}. What a service" in said
         assert "answers by itself is measured by tier3_end_to_end" in said
     assert not service.asked
+
+
+def test_dialogues_without_passages_are_embedded_by_what_is_said_in_them(project: Path) -> None:
+    asked = ["Когда открыта библиотека?", "А в субботу?", "Сколько стоит обед?", "Кто подписывает заявку?"]
+    said = [{"role": role, "content": text} for text in asked for role in ("user", "assistant")]
+    (project / "d.json").write_text(json.dumps([{"messages": said[:4]}, {"messages": said[4:]}]), encoding="utf-8")
+    assert ragbench("load", "dialogues", "d.json", "--name", "talks").returncode == 0
+    done = ragbench("run", "tier_ux", "-d", "talks", "--plan", "--trust")
+    assert "Ask no model: tier_ux." in done.stdout, done.stderr
+    settings.load.cache_clear()
+    made = tiers.tier_ux("talks", **QUICK)
+    assert made.scores["value"].notna().all()

@@ -151,6 +151,8 @@ def agree(
         terminal.dump(without_nan(report), indent=2)
         _end_where_empty(nothing)
         return
+    if said := ratings.left_out.said:
+        terminal.say(f"left out: {said}", err=True, colour="yellow")
     if ratings.wide:
         taken = " and ".join(ratings.wide)
         terminal.say(f"raters are the columns {taken}; --raters COLUMN,COLUMN names others", err=True, colour="yellow")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core.names import meant
 from ragbench.data.cells import decimal, missing, plain, verdict
 from ragbench.data.columns import Columns as Fields
-from ragbench.data.files import PACKINGS, DatasetError, cut, cut_list
-from ragbench.data.rows import TABLES, read_rows
+from ragbench.data.files import PACKINGS, DatasetError, LeftOut, cut, cut_list
+from ragbench.data.rows import TABLES, read_rows, without_totals
 from ragbench.data.vocabulary import field_of, format_of, is_content, raters_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Ratings:
     given: the rating of each pair, None where the cell is empty. groups: one label an item, None without a column.
     folded: by class the spellings that are one, where there are several: case and white space make no class, and where
     all of them say yes or no, neither do language and figures. wide: the columns that were taken for raters unasked.
+    left_out: rows that hold no ratings.
     """
 
     items: Sequence[Item]
@@ -65,6 +66,7 @@ class Ratings:
     groups: Sequence[str | None] | None
     folded: Mapping[str, Sequence[str]] = field(default_factory=dict)
     wide: Sequence[str] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def rows(self, raters: Sequence[str]) -> list[list[Any]]:
         """(items, raters), None for a rating that was not made."""
@@ -82,7 +84,9 @@ class Ratings:
         row, column and cell: for another rating, one without item or rater, one of a pair that has one, an item in two
         groups, labels on several metrics of which none was named, and a table whose raters nothing tells.
         """
-        tables = [Table.read(path) for path in paths]
+        tables, left_out = [Table.read(path) for path in paths], LeftOut()
+        for table in tables:
+            left_out.join(table.left_out)
         if columns == Columns(cluster=columns.cluster):
             tables = [table.of_people() for table in tables]
         wide = {} if columns.rater else {table.path: _wide(table, columns) for table in tables}
@@ -124,6 +128,7 @@ class Ratings:
             [groups.get(item) for item in items] if columns.cluster else None,
             {chosen: sorted(own) for chosen, own in sorted(folded.items()) if len(own) > 1},
             () if columns.raters else tuple(dict.fromkeys(name for own in wide.values() for name in own)),
+            left_out,
         )
 
 
@@ -203,7 +208,8 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     if columns.value == Columns.value and len(people := raters_of(table.columns)) > 1:
         return people
     own = {columns.item or _item(table), columns.cluster}
-    others = [name for name in table.columns if name not in own and field_of(name) in ("", "value", "rater", "system")]
+    may_be = [name for name in table.columns if field_of(name) in ("", "value", "rater", "system")]
+    others = [name for name in may_be if name not in own and not is_content(name)]
     held = {name: classes for name in others if (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
     against = {name: [named] if named not in (None, name) else [*held] for name in held}
@@ -241,12 +247,20 @@ def _of_columns(
     table.require([*filter(None, [columns.item, columns.cluster])])
     items = table.labels(named) if named else [str(row) for row in range(1, len(table.rows) + 1)]
     groups = table.labels(columns.cluster) if columns.cluster else [None] * len(items)
+    systems = _systems(table, columns, raters)
     for rater in raters:
         cells = _cells(table, rater, numeric, categories)
-        for place, item, cell, group in zip(table.places, items, cells, groups, strict=True):
+        for place, item, system, cell, group in zip(table.places, items, systems, cells, groups, strict=True):
             if item is None:
                 raise DatasetError(f"{place}, {named}: is empty; every rating has an item")
-            yield f"{place}, {rater}", (item, ""), rater, cell, group
+            yield f"{place}, {rater}", (item, system or ""), rater, cell, group
+
+
+def _systems(table: Table, columns: Columns, raters: Sequence[str] = ()) -> list[str | None]:
+    """Whose answer each row rates, where a column that is no rater's says so and nobody named that with the items."""
+    name = table.called("system")
+    is_told = columns.item is None and name in table.columns and name not in raters
+    return table.labels(name) if is_told else [None] * len(table.rows)
 
 
 def _file(
@@ -261,7 +275,7 @@ def _file(
     wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
     table.require([*wanted, *([columns.cluster] if columns.cluster else [])], f"; which are they? {OPTIONS}")
     nothing = [None] * len(table.rows)
-    items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
+    items, systems = table.labels(item), _systems(table, columns) if item != "item" else nothing
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
     groups = table.labels(columns.cluster) if columns.cluster else nothing
     cells = _cells(table, value, numeric, categories)
@@ -319,23 +333,27 @@ ENDINGS = {*PACKINGS, *TABLES} - {""}
 class Table:
     """The rows of a file that hold anything, each with its place.
 
-    columns: by their first place in any row, so that they do not depend on the order of the rows.
+    columns: by their first place in any row, so that they do not depend on the order of the rows. left_out: rows that
+    hold no ratings.
     """
 
     path: Path
     places: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     columns: Sequence[str]
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """A table as `ragbench.data.rows` reads it. Raises DatasetError for what cannot be read, or no rows."""
+        """A table as `ragbench.data.rows` reads it, without rows of totals. Raises DatasetError for what cannot be
+        read, or no rows."""
+        left_out = LeftOut()
         placed_rows = [
             (
                 place,
                 {**row, **{name: cell for own in row.values() if isinstance(own, dict) for name, cell in own.items()}},
             )
-            for place, row in read_rows(path, keep_empty=True)
+            for place, row in without_totals(read_rows(path, keep_empty=True), left_out)
             if not all(map(_blank, row.values()))
         ]
         if not placed_rows:
@@ -345,7 +363,7 @@ class Table:
             for number, name in enumerate(row):
                 first[name] = min(number, first.get(name, number))
         columns = sorted(first, key=lambda name: (first[name], name))
-        return cls(path, [place for place, _ in placed_rows], [row for _, row in placed_rows], columns)
+        return cls(path, [place for place, _ in placed_rows], [row for _, row in placed_rows], columns, left_out)
 
     def of_people(self) -> Table:
         """The ratings in it, a row each, where its known format says who gave what; else the table as it is."""

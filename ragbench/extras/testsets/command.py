@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,13 +21,17 @@ from ragbench.core.endings import Ending
 if TYPE_CHECKING:
     from ragbench.core.settings import Settings
     from ragbench.core.types import Judge
-    from ragbench.data import ChunkRecord, Records
+    from ragbench.data import ChunkRecord, QuestionRecord, Records
     from ragbench.extras.testsets.drafting import Drafting
     from ragbench.extras.testsets.kinds import Task
     from ragbench.llm import Journal, Outlook, Tally
 
 
 SHOWN = 5  # enough to see whether they read like questions
+TOLD = ("id", "question", "ground_truth_answer", "source", "question_source", "chunk_id", "chunk_text",
+        "confluence_url", "relevant_chunk_ids", "relevant_urls")  # fmt: skip
+MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok", "notes")
+"""What people fill in: 1 or 0, or nothing while they have not said."""
 
 
 def draft(
@@ -365,11 +373,40 @@ def form(
     from ragbench import data
     from ragbench.core import trust
     from ragbench.core.folders import write
-    from ragbench.extras.testsets import form as forms
 
     if to.exists():
         raise typer.BadParameter(f"{to} is there already: marks may stand in it; name another", param_hint="--to")
     place, _language, records = data.records_named(name, trust.folder_of("data_folder"))
-    write(to, forms.form(records.questions, {passage.id: passage for passage in records.chunks}))
-    back = f"ragbench load questions {to.name} --name {place.name}-checked --chunks-from {name}"
+    write(to, marking_form(records.questions, {passage.id: passage for passage in records.chunks}))
+    back = f"ragbench load questions {shlex.quote(str(to))} --name {place.name}-checked --chunks-from {name}"
     terminal.say(f"{to}: {len(records.questions)} questions, no mark filled in. When people have marked it: {back}")
+
+
+def marking_form(questions: Sequence[QuestionRecord], passages: Mapping[str, ChunkRecord]) -> str:
+    """CSV with a row a question, the best labelled passage beside it, and no mark filled in.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it; `ragbench load questions` takes it
+    off again.
+    """
+    from ragbench.data.cells import guarded
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*TOLD, *MARKS], restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for question in questions:
+        best = max(question.relevant, key=lambda name: question.relevant[name], default="")
+        passage = passages.get(best)
+        row = {
+            "id": question.id,
+            "question": question.text,
+            "ground_truth_answer": question.reference or "",
+            "source": question.source or "",
+            "question_source": question.kind or "",
+            "chunk_id": best,
+            "chunk_text": passage.text if passage else "",
+            "confluence_url": (passage.url if passage else None) or "",
+            "relevant_chunk_ids": json.dumps([*question.relevant], ensure_ascii=False),
+            "relevant_urls": json.dumps([*question.relevant_urls], ensure_ascii=False),
+        }
+        writer.writerow({name: guarded(value) for name, value in row.items()})
+    return text.getvalue()

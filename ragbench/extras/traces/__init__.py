@@ -2,5 +2,5 @@
 
 OFFERS = {
     "load": {"traces": "ragbench.extras.traces.command"},
-    "readers": {"traces": "ragbench.extras.traces.assembly:tool"},
+    "readers": {"traces": "ragbench.extras.traces.assembly"},
 }

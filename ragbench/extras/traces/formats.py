@@ -51,6 +51,8 @@ NAMES: Mapping[str, Mapping[str, set[str]]] = {
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first; each
 with what a record has, some of it, that has such a path."""
 MEMBERS = {name: own.split() for name, own in _TABLE["members"].items()}
+UNITS = {"start_ns": 1e9, "duration_ms": 1e3, "operation_Id": 1e3}
+"""What a record has whose duration is not in microseconds → how many of its units are a second."""
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
 FOUND = "db.query.result"
@@ -158,10 +160,17 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     if kind != "whole":
         kind = next(filter(None, (_kind(name) for name in _all(given, "kind") if isinstance(name, str))), kind)
     documents = _read(given, "documents", passages_of)
-    if documents is None and kind == "other" and _are_passages(told := opened(_first(given, "output"))):
+    told = opened(_first(given, "output")) if documents is None and kind in ("other", "tool", "whole") else None
+    told = told.get("outputs", told) if isinstance(told, Mapping) else told  # of LangChain's steps
+    if kind != "whole" and _are_passages(told):
         documents = passages_of(told)
-    if documents is not None and kind in ("other", "embed", "tool"):
+    calls, result = _called(given, kind)
+    is_whole = kind == "whole" or not given.keys().isdisjoint(("answer", "rag.answer"))
+    if documents is not None and kind in ("other", "embed", "tool") and not is_whole:
         kind = "retrieve"
+    elif documents is None and isinstance(told, Mapping):  # beside the answer
+        lists = [({name: value}, value) for name, value in told.items() if isinstance(value, list)]
+        documents = passages_of(next((own[1] for own in lists if any(map(_are_passages, own))), None))
     gives = kind in ("retrieve", "rerank")
     scores = _objects(_first(given, "scores"))
     for named in map(opened, (given.get("feedback_stats"), given.get("scores"))):  # nothing says who gave them
@@ -170,16 +179,16 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     scores += [{"name": name, "value": _at(given, name)} for name in NAMES["rating"]]
     scores += [{"name": name, "value": value[0]} for name, cell in given.items() if len(value := _numbers(cell)) == 1]
     above = [*_listed(given, "references", "span_id"), *_listed(given, "span_parents")]
-    start, end, took = moment(_first(given, "start")), moment(_first(given, "end")), number(given.get("duration"))
+    start, end = moment(_first(given, "start")), moment(_first(given, "end"))
+    took = number(given.get("duration", given.get("duration_ms")))
     if end is None and start is not None and took is not None:
-        end = start + took / (1e9 if "start_ns" in given else 1e6)
+        end = start + took / next((unit for mark, unit in UNITS.items() if mark in given), 1e6)
     milliseconds, seconds = _number(given, "milliseconds", number), _number(given, "seconds", number)
     seconds = seconds if milliseconds is None else milliseconds / 1000
     if start is not None and end is not None:
         seconds = None  # what else is told may be of the first word, or in another unit
     tokens = [_number(given, f"{side}_tokens", count) for side in ("input", "output")]
     tokens = tokens if any(tokens) else [None, None]  # a step without a model has zeros
-    calls, result = _called(given, kind)
     return Span(
         trace,
         name,
@@ -325,7 +334,9 @@ def _number(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None
 
 
 def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name if "." in name else _HUMP.sub(lambda hump: f"_{hump[0].lower()}", name.removeprefix("$ai_")): value
+    own = {name: name.removeprefix("$ai_") for name in record}
+    own = {name: f"{plain[:1].lower()}{plain[1:]}" for name, plain in own.items()}
+    return {name if "." in name else _HUMP.sub(lambda hump: f"_{hump[0].lower()}", own[name]): value
             for name, value in record.items()}  # fmt: skip
 
 

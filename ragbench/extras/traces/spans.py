@@ -88,10 +88,10 @@ def whole(trace: Sequence[Span]) -> Whole:
     retrievers = _outermost([span for span in spans if span.kind == "retrieve"], above)
     rerankers = [span for span in spans if span.kind == "rerank" and span.passages]
     models = _outermost([span for span in spans if span.kind == "generate"], above)
-    working = _outermost([span for span in spans if span.kind in ("tool", "generate")], above)
+    working = _outermost([span for span in spans if span.kind in ("tool", "generate") or span.calls], above)
     retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
     writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
-    lists = [span.passages for span in rerankers or retrievers or told if span.passages is not None]
+    lists = [span.passages for span in rerankers or retrievers or [*told, *root] if span.passages is not None]
     question = _first("question", *told, *root, *retrievers, *reversed(models), *spans)
     answer = _first("answer", *told, *root, *reversed(models))
     failed = None if answer else _first("error", *reversed(spans))

@@ -273,7 +273,9 @@ def _one(
     from ragbench.embed import make
 
     settings = session.settings.embedders[name]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
+    said = [text for talk in sessions for turn in talk.turns for text in (turn.user_input, turn.response) if text]
+    corpus = [chunk.text for chunk in session.dataset.chunks] or [*said, *(past.question for past in cache)]
+    model = make(name, settings, corpus, store.arrays)
     embedder = Stored(store, model, settings.batch)
     several = [talk for talk in sessions if len(talk.turns) > 1]  # a single question has no neighbour to be near to
     scores = _dialogue_scores(several, embedder)

@@ -29,13 +29,17 @@ def read(name: str, settings: Settings) -> Dataset:
     stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. So are
     chunks without a vector where `without_embedding = "leave_out"`. Where an embedder takes the vectors of questions
     from their table, and it has some, those without one are in the history only, too: `without_vector`.
-    Raises StoreError for tables and columns that are not there, DatasetError where nothing is left.
+    Raises StoreError for tables and columns that are not there, EmbeddingError for vectors of several widths,
+    DatasetError where nothing is left.
     """
     from ragbench.store import Source
 
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()
+        source.check_vectors(tables.chunks)
+        if tables.questions is not None:
+            source.check_vectors(tables.questions)
         leave_out = tables.without_embedding == "leave_out"
         embedded = _embedded(source, tables.chunks, tables.chunks.text) if leave_out else None
         chunks = tuple(
@@ -177,8 +181,10 @@ def guess(there: Mapping[tuple[str, str], Mapping[str, str]]) -> Guess:
     for what, table in (("passages", chunks), ("questions of users", questions)):
         if table is not None:
             told = ", ".join(f"{name} = {value}" for name, value in table.items() if name not in ("table", "in_schema"))
-            said.append(f"table {table['table']}: {what} ({told})")
             columns = there[table["in_schema"], table["table"]]
+            others = [name for name, kind in columns.items() if holds_vectors(kind) and name != table.get("embedding")]
+            also = f"; there are vectors in {cut_list(others)}, too" if others else ""
+            said.append(f"table {table['table']}: {what} ({told}{also})")
             if "embedding" not in table and (wrong := [name for name in columns if vocabulary.key(name) in _VECTORS]):
                 table["embedding"] = ""
                 unused.append(no_vectors(table["table"], wrong[0], columns[wrong[0]]))
@@ -230,10 +236,16 @@ def _of_table(
         ]  # fmt: skip
         if legal:
             found[setting] = min(legal, key=lambda name: order.get(vocabulary.key(name), len(order)))
+    of_text = str(found.get("text", found.get("question", "")))
     if vectors := [name for name, kind in columns.items() if holds_vectors(kind)]:
         found["embedding"] = min(
             vectors,
-            key=lambda name: (vocabulary.key(name) not in _VECTORS, "[]" in columns[name], "sparse" in columns[name]),
+            key=lambda name: (
+                vocabulary.key(name) not in _VECTORS,
+                of_text not in name,
+                "[]" in columns[name],
+                "sparse" in columns[name],
+            ),
         )
     return found if "id" in found and found.keys() & {"text", "question"} else None
 

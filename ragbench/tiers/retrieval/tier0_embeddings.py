@@ -188,7 +188,7 @@ def _space(
 
     settings = session.settings.embedders[name]
     texts = [item.text for item in items]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks] or texts, store.arrays)
     kind: Literal["passage", "query"] = "passage" if request.texts == "chunks" else "query"
     vectors = store.vectors(model, texts, kind=kind, batch=settings.batch, progress=progress)
     facts: dict[str, Any] = {

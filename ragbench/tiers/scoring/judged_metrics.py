@@ -13,6 +13,7 @@ from ragbench import llm
 from ragbench.core.facts import Facts
 from ragbench.core.measurement import SCORE_COLUMNS, columns, without_nan
 from ragbench.core.metric import Metric
+from ragbench.core.names import unknown_judge
 from ragbench.core.settings import Settings
 from ragbench.core.types import Sample, Score, Status
 from ragbench.core.types.reason import kept
@@ -90,7 +91,7 @@ class Judging:
         legal = legal_names(settings)
         for name in names:
             if name not in legal:
-                raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+                raise BenchError(unknown_judge(name, legal))
         return names
 
     def rule(self, judges: Sequence[str]) -> Rule:

@@ -15,7 +15,11 @@ from typer.testing import CliRunner, Result
 
 from ragbench import stats
 from ragbench.__main__ import application
-from ragbench.data.rows import marked, read_rows
+from ragbench.cli.looks import marked
+from ragbench.data.files import DatasetError
+from ragbench.data.rows import read_rows
+from ragbench.extras.significance.rater_tables import Columns, Ratings
+from tests.small_project import write_lines
 
 Write = Callable[[pandas.DataFrame, Path], None]
 
@@ -253,8 +257,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
 def test_columns_of_raters_are_found_beside_others(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.csv").write_text(text)
     assert both("agree", tmp_path / "a.csv")[1]["statistics"]["cohen_kappa"]["value"] == 1
-    is_alone = "," not in text.splitlines()[0].partition("judge")[2] and "model" not in text and "comment" not in text
-    assert bool(marked([row for _, row in read_rows(tmp_path / "a.csv", keep_empty=True)])) == is_alone
+    assert len(marked([row for _, row in read_rows(tmp_path / "a.csv", keep_empty=True)])) == 2, "init finds them, too"
 
 
 def test_ratings_may_stand_in_an_object(tmp_path: Path) -> None:
@@ -284,3 +287,24 @@ def test_numbers_are_one_class_only_where_they_are_one_number(
     pandas.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
     _, found = both("agree", tmp_path / "t.csv", "--raters", "expert 1,expert 2")
     assert found["statistics"]["accuracy"]["value"] == (0.5 if classes == 2 else 1.0)
+
+
+def test_answers_of_two_systems_to_one_question_are_two_items_and_totals_none(tmp_path: Path) -> None:
+    rows = [f"{number},{system},{grade},{grade}" for number, grade in enumerate("1233", 1) for system in ("x", "y")]
+    (tmp_path / "a.csv").write_text("\n".join(["id,model,rater 1,rater 2", *rows, "Mean,,2.25,2.25"]))
+    ratings = Ratings.read([tmp_path / "a.csv"], Columns(), numeric=True, categories=None)
+    assert list(ratings.items) == [(str(number), system) for number in range(1, 5) for system in ("x", "y")]
+    assert ratings.left_out.said.startswith("1 × row of totals")
+    assert "left out: 1 × row of totals" in call("agree", tmp_path / "a.csv").stderr
+    people = [f"{number},{system},{who},3" for number in (1, 2) for system in ("x", "y") for who in ("ann", "bob")]
+    (tmp_path / "b.csv").write_text("\n".join(["id,model,rater,label", *people]))
+    assert len(Ratings.read([tmp_path / "b.csv"], Columns(), numeric=True, categories=None).items) == len(people) / 2
+
+
+def test_what_was_answered_is_no_rating(tmp_path: Path) -> None:
+    rows = [
+        {"row.question": f"{n}?", "row.answer": "yes" if n % 2 else "no", "row.verdict": n % 2 == 1} for n in range(8)
+    ]
+    write_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises(DatasetError, match="has no column rater"):
+        Ratings.read([tmp_path / "a.jsonl"], Columns(), numeric=False, categories=None)

@@ -11,7 +11,7 @@ from ragbench.core.endings import Ending
 from ragbench.data import foreign_sets
 from ragbench.data.folder import Records
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.extras.testsets.form import MARKS, form
+from ragbench.extras.testsets.command import MARKS, marking_form
 from tests.cli.command_line import ragbench
 
 
@@ -24,7 +24,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
     path = tmp_path / "form.csv"
     said = ragbench("form", "small", "--to", str(path))
     assert said.returncode == 0, said.stderr
-    assert "ragbench load questions form.csv --name small-checked --chunks-from small" in said.stdout
+    assert "--name small-checked --chunks-from small" in said.stdout
     rows, records = rows_of(path), Records.read(tmp_path / "data" / "small", "en")
     assert [row["question"] for row in rows] == [question.text for question in records.questions]
     assert {row[mark] for row in rows for mark in MARKS} == {""}, "nobody has said anything yet"
@@ -48,7 +48,7 @@ def test_what_is_marked_comes_back_and_an_empty_mark_changes_nothing(tmp_path: P
 def test_no_text_is_a_formula_in_the_form_and_each_comes_back_as_it_was(tmp_path: Path) -> None:
     asked = QuestionRecord(id="q", text="=HYPERLINK(1)?", reference="-5 degrees", relevant={"c": 1.0})
     path = tmp_path / "form.csv"
-    path.write_text(form([asked], {"c": ChunkRecord(id="c", text="@home it is cold.")}), encoding="utf-8")
+    path.write_text(marking_form([asked], {"c": ChunkRecord(id="c", text="@home it is cold.")}), encoding="utf-8")
     [row] = rows_of(path)
     assert (row["question"], row["ground_truth_answer"]) == ("'=HYPERLINK(1)?", "'-5 degrees")
     back = foreign_sets.questions(path)

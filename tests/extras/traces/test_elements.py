@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragbench.data import DatasetError
+from ragbench.data import DatasetError, shapes
 from ragbench.data import rows as tables
 from ragbench.data.files import LeftOut, normalise
 from ragbench.data.rows import read_rows
@@ -25,7 +25,7 @@ NAMES = (
     .map(normalise)
     .filter(
         lambda name: (
-            name not in tables.WRAPPERS and not is_content(name) and not tables._ID.search(name)
+            name not in tables.WRAPPERS and not is_content(name) and not shapes._ID.search(name)
         )  # a prediction's
     )
 )
@@ -41,7 +41,7 @@ def all_of(path: Path) -> list[Any]:
     return [record for _, record in read_rows(path, held=False, left_out=LeftOut())]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OBJECTS, st.integers(1, 12), st.sampled_from([None, 1]), st.booleans())
 def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any], size: int, indent: int | None, plain: bool

@@ -60,7 +60,7 @@ def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
 
 
 def test_a_file_of_spans_is_told_by_what_it_holds(empty: Path) -> None:
-    write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
+    (empty / "prod.jsonl").write_bytes((TRACES / "opentelemetry-genai.jsonl").read_bytes())
     assert begun(empty, "prod.jsonl") == ["ragbench load traces prod.jsonl --name prod"]
     for made in (datadog, jaeger):  # which `score` refuses
         (empty / "prod.json").write_text(json.dumps(made()), encoding="utf-8")
@@ -77,3 +77,21 @@ def test_documents_of_langchain_stand_beside_spans_and_are_no_beginning_alone(em
     [load] = begun(empty)
     assert load == "ragbench load traces spans.jsonl docs.jsonl --name spans"
     assert "3 passages" in ran(load).stdout
+
+
+def test_what_says_nothing_alone_is_loaded_with_the_traces_that_it_is_of(empty: Path) -> None:
+    for name in ("langfuse-observations", "langfuse-scores"):
+        (empty / f"{name}.jsonl").write_bytes((TRACES / f"{name}.jsonl").read_bytes())
+    [load] = begun(empty)
+    assert load == "ragbench load traces langfuse-observations.jsonl langfuse-scores.jsonl --name langfuse-observations"
+    ran(load)
+    (empty / "langfuse-observations.jsonl").unlink()
+    assert "langfuse-scores.jsonl: no trace with a question" in one_line(command("init", "--force").stdout)
+
+
+def test_a_table_of_passages_is_the_base_of_traces(empty: Path) -> None:
+    (empty / "spans.jsonl").write_bytes((TRACES / "opentelemetry-genai.jsonl").read_bytes())
+    write_lines(empty / "kb.jsonl", [{"id": "lib-1", "text": "The library is open from 9 to 21 on weekdays."}])
+    [load] = begun(empty)
+    assert load == "ragbench load traces spans.jsonl --name spans --chunks-from kb.jsonl"
+    ran(load)

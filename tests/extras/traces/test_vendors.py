@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.data.payloads import answer_of
 from ragbench.extras.traces import assembly
 
 ASKED, SAID = "When does it open?", "It opens at 8."
@@ -342,3 +343,121 @@ def test_messages_that_a_step_gives_are_no_passages(tmp_path: Path) -> None:
     for given in ([{"id": "1", **REPLY}], [{"id": "1"}], []):
         spans = [root, {**step, "attributes": {"output.value": json.dumps(given)}}]
         assert "retrieved" not in logged(tmp_path, spans)[1][0]
+
+
+PASSAGE = {"id": "d1", "text": FOUND["text"]}
+DOCUMENT = {"lc": 1, "type": "constructor", "id": ["Document"], "kwargs": {"page_content": FOUND["text"], "id": "d1"}}
+SPANS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "Traceloop's retriever": (
+        {"traceloop.span.kind": "workflow", "traceloop.entity.input": json.dumps({"inputs": {"question": ASKED}}),
+         "traceloop.entity.output": json.dumps({"outputs": {"answer": SAID}})},
+        {"traceloop.span.kind": "task", "traceloop.entity.output": json.dumps({"outputs": {"documents": [DOCUMENT]}})},
+        {"llm.request.type": "chat", "gen_ai.usage.prompt_tokens": 10, "gen_ai.usage.completion_tokens": 4},
+    ),
+    "Vercel's tool": (
+        {"ai.operationId": "ai.generateText", "ai.prompt": json.dumps({"messages": [USER]}), "ai.response.text": SAID},
+        {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "search", "ai.toolCall.args": json.dumps({"q": ASKED}),
+         "ai.toolCall.result": json.dumps([PASSAGE])},
+        {"ai.operationId": "ai.generateText.doGenerate", "ai.usage.promptTokens": 10, "ai.usage.completionTokens": 4},
+    ),
+    "a tool of GenAI's conventions": (
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": json.dumps([USER]),
+         "gen_ai.output.messages": json.dumps([REPLY])},
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search",
+         "gen_ai.tool.call.arguments": json.dumps({"q": ASKED}), "gen_ai.tool.call.result": json.dumps([PASSAGE])},
+        {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 4},
+    ),
+    "Langfuse's usage": (
+        {"langfuse.observation.input": ASKED, "langfuse.observation.output": SAID},
+        {"langfuse.observation.type": "retriever", "langfuse.observation.output": json.dumps([PASSAGE])},
+        {"langfuse.observation.type": "generation",
+         "langfuse.observation.usage_details": json.dumps({"input": 10, "output": 4})},
+    ),
+    "Haystack's replies": (
+        {"haystack.pipeline.input_data": json.dumps({"retriever": {"query": ASKED}}),
+         "haystack.pipeline.output_data": json.dumps({"llm": {"replies": [SAID], "meta": [{}]}})},
+        {"haystack.component.type": "InMemoryBM25Retriever",
+         "haystack.component.output": json.dumps({"documents": [{"id": "d1", "content": FOUND["text"]}]})},
+        {"haystack.component.type": "OpenAIGenerator", "gen_ai.usage.input_tokens": 10,
+         "gen_ai.usage.output_tokens": 4},
+    ),
+}  # fmt: skip
+
+
+def answered(path: Path) -> tuple[dict[str, Any], str]:
+    """The only line of the log, and the text of the passage that it names first."""
+    found, logged = assembly.read([path])
+    assert [question.text for question in found.questions] == [ASKED]
+    [line] = logged["logged"]
+    texts = {chunk.id: chunk.text for chunk in found.chunks}
+    [first] = line["retrieved"]
+    assert (line["answer"], line["latency_ms"]) == (SAID, 350)
+    assert (line["input_tokens"], line["output_tokens"]) == (10, 4)
+    return line, texts[first if isinstance(first, str) else first[0]]
+
+
+@pytest.mark.parametrize("name", SPANS)
+def test_steps_of_each_convention_tell_the_same_story(tmp_path: Path, name: str) -> None:
+    spans = [
+        {"traceId": "a" * 32, "spanId": own * 16, "parentSpanId": "" if own == "1" else "1" * 16, "name": own,
+         "startTimeUnixNano": str((AT + start) * 10**6), "endTimeUnixNano": str((AT + start + took) * 10**6),
+         "attributes": [{"key": key, "value": {"intValue" if isinstance(value, int) else "stringValue": value}}
+                        for key, value in SPANS[name][place].items()]}
+        for place, (own, (start, took)) in enumerate(TIMES.items())
+    ]  # fmt: skip
+    path = tmp_path / "o.json"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    line, text = answered(path)
+    assert text == FOUND["text"]
+    if "tool" in name:  # it is a search, and a call of the agent's all the same
+        calls = [call["name"] for said in line["trajectory"] for call in said.get("tool_calls", ())]
+        assert calls == ["search"]
+
+
+@pytest.mark.parametrize("kind", ["workspace", "portal", "cells"])
+def test_what_azure_monitor_exports(tmp_path: Path, kind: str) -> None:
+    rows = []
+    for place, (own, (start, took)) in enumerate(TIMES.items()):
+        about = {key: str(value) for key, value in SPANS["a tool of GenAI's conventions"][place].items()}
+        parent = "" if own == "1" else "1"
+        rows.append(
+            {"timestamp": stamp(start), "id": own, "operation_Id": "t", "operation_ParentId": parent, "duration": took,
+             "name": own, "customDimensions": json.dumps(about)}
+            if kind == "portal" else
+            {"TimeGenerated": stamp(start), "Id": own, "OperationId": "t", "ParentId": parent, "DurationMs": took,
+             "Name": own, "Properties": json.dumps(about) if kind == "cells" else about}
+        )  # fmt: skip
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert answered(path)[1] == FOUND["text"]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"input.value": ASKED, "output.value": json.dumps({"answer": SAID, "context": [DOCUMENT]})},
+        {"rag.question": ASKED, "rag.answer": SAID, "rag.contexts": json.dumps([PASSAGE])},
+        {"question": ASKED, "answer": SAID, "rag.documents": json.dumps([PASSAGE])},
+    ],
+)
+def test_passages_beside_the_answer_of_a_whole_are_those_that_it_was_written_from(
+    tmp_path: Path, attributes: dict[str, str]
+) -> None:
+    own = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    span = {"traceId": "a" * 32, "spanId": "1" * 16, "parentSpanId": "", "name": "POST /ask", "attributes": own}
+    path = tmp_path / "o.json"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}))
+    found, logged = assembly.read([path])
+    [line], [chunk] = logged["logged"], found.chunks
+    assert (line["answer"], line["retrieved"], chunk.text) == (SAID, [chunk.id], FOUND["text"])
+
+
+def test_what_a_model_s_service_says_of_a_fault_is_no_answer(tmp_path: Path) -> None:
+    row = {"request_id": "1", "request_created_at": stamp(0), "request_body": {"messages": [USER]},
+           "response_body": {"error": {"message": "No quota."}}, "response_status": 429}  # fmt: skip
+    path = tmp_path / "h.jsonl"
+    path.write_text(json.dumps(row))
+    [line] = assembly.read([path])[1]["logged"]
+    assert "answer" not in line
+    assert line["error"] == "No quota."
+    assert answer_of({"error": {"message": "No quota."}}) is None
