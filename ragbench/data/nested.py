@@ -26,6 +26,10 @@ ENVELOPES = {*map(key, WRAPPERS), *GRADED, *LISTS["GRADE"], *LISTS["SCORE"], "ru
 """Names of objects that hold the queries."""
 
 
+class UnnamedError(DatasetError):
+    """What may be the number of documents is called so that nobody knows it."""
+
+
 @lru_cache(maxsize=1024)
 def words(names: tuple[str, ...], number: str) -> tuple[str, ...]:
     """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
@@ -46,8 +50,7 @@ def lines(row: Mapping[str, Any], number: str, place: str, *, alone: bool) -> It
     """The lines that a row of a file stands for: one, or many, as it holds lists, or names documents below the names of
     queries. Without numbers what comes first is best, and all that is judged is relevant.
 
-    number: GRADE or SCORE, what is looked for. alone: there is no other row. Raises DatasetError where what could be
-    that number is called so that nobody knows it.
+    number: GRADE or SCORE, what is looked for. alone: there is no other row. Raises UnnamedError.
     """
     name, own = next(iter(row.items()), ("", None))
     is_named = len(row) == 1 and isinstance(own, Mapping | list) and not field_of(name) and key(name) not in ENVELOPES
@@ -97,7 +100,10 @@ def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
             beside = {word: cell[rank - 1] if isinstance(cell, list) else cell for word, cell in row.items()}
             yield place, {**beside, "DOCUMENT": own, **({**usual, "PLACE": rank} if usual else {})}
     elif isinstance(held, Mapping) and _is_of_numbers([*held.values()]):
-        yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in held.items())
+        there = {
+            name: own for name, own in held.items() if own is not None
+        } or held  # Parquet has all names in each row
+        yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in there.items())
     elif held is not None:
         yield from _flat(held, number, place, asked)
     elif "DOCUMENT" in row and (not usual or (is_below and (rank or not is_own)) or _is_pair(value, columns)):
@@ -171,11 +177,11 @@ def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
 def _require_named(
     value: Mapping[str, Any], columns: Mapping[str, str], place: str, number: str, is_one: Callable[[Any], bool]
 ) -> None:
-    """Raises DatasetError where a member that nobody knows may be the number of documents."""
+    """Raises UnnamedError where a member that nobody knows may be the number of documents."""
     for name, own in value.items():
         if name not in columns.values() and is_one(opened(own)):
             called = number.lower()
-            raise DatasetError(f"{place}: is {name} = {cut(own)} the {called}? Call it {called}, or leave it out")
+            raise UnnamedError(f"{place}: is {name} = {cut(own)} the {called}? Call it {called}, or leave it out")
 
 
 def _is_beside(own: Any, documents: list[Any]) -> bool:

@@ -449,7 +449,11 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
         for place, value in itertools.chain(begun, given)
         for row in nested.lines(value, usual.number, place.removeprefix(f"{path.name}, "), alone=len(begun) == 1)
     )
-    if not (rows := list(itertools.islice(flat, most))):
+    try:
+        rows = list(itertools.islice(flat, most))
+    except nested.UnnamedError as error:
+        raise DatasetError(f"{path}, {error}") from None
+    if not rows:
         value = usual.number.lower()
         raise DatasetError(
             f"{path} has the columns {cut_list(begun[0][1]) if begun else 'of no row'}; expected columns like "
