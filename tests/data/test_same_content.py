@@ -295,7 +295,7 @@ def test_totals_of_each_system_are_no_questions(tmp_path: Path) -> None:
 
 def test_who_did_not_answer_is_not_what_was_answered(tmp_path: Path) -> None:
     """A bot that is a system in one row is none in a row without an answer."""
-    rows = [{"вопрос": "A?", "бот": "gpt", "ответ": "a"}, {"вопрос": "B?", "бот": "gpt", "ответ": None}]
+    rows: list[Row] = [{"вопрос": "A?", "бот": "gpt", "ответ": "a"}, {"вопрос": "B?", "бот": "gpt", "ответ": None}]
     read = read_samples(write_lines(tmp_path / "a.jsonl", rows))
     assert [(one.system, one.response) for one in read] == [("gpt", "a"), ("gpt", None)]
 
