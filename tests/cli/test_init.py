@@ -292,7 +292,7 @@ def two_tables(folder: Path) -> None:
         (
             other_table,
             ("x.jsonl",),
-            "x.jsonl: a column with the question, with the answer for answers, is expected; it has",
+            "x.jsonl: a column with the question, with the answer for answers, or with ids for passages, is expected; it has",
         ),
         (lambda folder: (folder / "mine").mkdir(), ("mine",), "mine: it holds nothing to begin with"),
         (lambda folder: bare_set(folder / "My Data"), ("My Data",), "name the folder by small letters"),
@@ -383,7 +383,7 @@ def test_one_file_that_cannot_be_used_stops_no_other(empty: Path) -> None:
         "not used: bare.jsonl: answers without questions, references or ids: nothing tells what they answer",
         "✓ gold.jsonl: 1 question (question = question, answer = answer, reference_context_ids = relevant_chunk_ids",
         "if gpt and llama are answers: ragbench score wide.jsonl --column answer=gpt,llama",
-        "not used: sizes/metrics.json: a column with the question, with the answer for answers, is expected; it has "
+        "not used: sizes/metrics.json: a column with the question, with the answer for answers, or with ids for passages, is expected; it has "
         "faithfulness\n",
     ):
         assert expected in said, expected
