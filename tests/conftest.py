@@ -8,13 +8,16 @@ import gc
 import importlib
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest import runner
 
 from tests.faults import page as faults
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
+MEMORY, ROOM = "/dev/shm", 4 * 2**30
+"""Where tests write if so many bytes are free there: on a disk a tenth of all time goes into making their files."""
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
 
@@ -38,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
+        os.environ["TMPDIR"], tempfile.tempdir = MEMORY, None
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
@@ -51,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # a deadline would measure what else the machine does; other examples are drawn at every run
-        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=10)
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=6)
         hypothesis.settings.register_profile("searching", deadline=None, max_examples=60)  # of `make slow`
         if not profile:
             hypothesis.settings.load_profile("unhurried")
@@ -108,6 +115,18 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
 
 
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """What a process tells of each of ten thousand tests is read by one other: of what passed at once the call is told,
+    and neither what was made ready for it nor what was put away."""
+    if getattr(item.config, "workerinput", None) is None:
+        return None
+    for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration > 1:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Of a test that passes nobody asks the keywords: they are most of what processes would tell of it."""
@@ -149,6 +168,24 @@ def _no_database_of_the_users() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "of_the_user", refused)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _settings_that_nobody_writes_are_read_once() -> Iterator[None]:
+    """Without a file of its own a test that reads them anew has those that others had by the same variables."""
+    from ragbench.core import annexes, settings
+
+    read = settings.load.__wrapped__
+    known = functools.cache(lambda _variables: read())
+
+    def load() -> Settings:
+        if settings._held is not None or settings.read_path() != annexes.CONFIGURATION:
+            return read()
+        return known(frozenset(each for each in os.environ.items() if each[0].upper().startswith(settings.PREFIX)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "load", functools.lru_cache(maxsize=1)(load))
         yield
 
 

@@ -258,10 +258,10 @@ class Columns:
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
         answered, and so are objects in a cell that name theirs."""
-        for own in by_their_systems(row):
-            for values in self._of_wide(own, place):
+        for part in by_their_systems(row):
+            for values in self._of_wide(part, place):
                 for said in by_their_systems(values):
-                    yield {field_of(name) or name: value for name, value in said.items()}
+                    yield said if said is values else {field_of(name) or name: own for name, own in said.items()}
 
     def _of_wide(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         values = self.of(row, place)
@@ -455,9 +455,12 @@ class Columns:
         if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
             return {system: {"response": name} for system, name in providers.items()}
         for name, (system, field_name) in zip(columns, map(of_one_system, columns), strict=True):
+            is_right = rarely(name) == "reference" and self.read.get("reference") == name  # a human's is no system's
+            if not field_name or of_member(name) or field_of(name) or is_right:
+                continue
             is_of_it = field_name == "value" or name.startswith(system) or not NO_TEXT.search(key(name))
-            is_of_it &= field_name != "response" or not isinstance(row[name], list)
-            if field_name and (is_of_it or is_text(row[name])) and not (of_member(name) or field_of(name)):
+            is_list = field_name == "response" and isinstance(row[name], list)
+            if (is_of_it or is_text(row[name])) and not is_list:
                 wide.setdefault(system, {}).setdefault(field_name, name)
         answered = {system: own for system, own in wide.items() if "response" in own}
         return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's

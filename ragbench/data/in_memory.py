@@ -81,6 +81,7 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
 
     text: what a row that is a text alone is called. Raises DatasetError for what is no row.
     """
+    given = _by_row(given)
     if isinstance(given, Mapping):
         given = [given]
     index = list(getattr(given, "index", ())) if is_frame(given) else []
@@ -95,6 +96,14 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
         yield where, str(index[number] if index else number), row
 
 
+def _by_row(given: Any) -> Any:
+    """The rows of a mapping with a list for each column; anything else as it is."""
+    columns = [*given.values()] if isinstance(given, Mapping) else []
+    if not columns or not all(isinstance(own, list | tuple) and len(own) == len(columns[0]) for own in columns):
+        return given
+    return [dict(zip(given, own, strict=True)) for own in zip(*columns, strict=True)]
+
+
 def plain(value: Any) -> Any:
     """A cell as Python has it: numbers and arrays of NumPy as numbers and lists, moments as texts."""
     value = native(value)
@@ -102,6 +111,7 @@ def plain(value: Any) -> Any:
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:
+    given = _by_row(given)
     if isinstance(given, Mapping):
         given = [
             {**document, "id": name} if isinstance(document, Mapping) else {"id": name, "text": document}

@@ -44,6 +44,8 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+FAULTS = frozenset({"error", "errors", "detail", "exception", "traceback", "ошибка", "ошибки"})
+"""Members of a reply that say why there is none."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -226,7 +228,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
-    if len(value) == 1:
+    if len(value) == 1 and not value.keys() & FAULTS:
         return _text(next(iter(value.values())), names, role, depth + 1)
     return None
 

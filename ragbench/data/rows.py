@@ -422,9 +422,9 @@ def _excel(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -
         first = next((sheet for sheet, (_, own) in heads.items() if any(map(field_of, own))), next(iter(heads)))
         held_in = {sheet: {field_of(name) for name in own if is_content(name)} for sheet, (_, own) in heads.items()}
         sheets = [sheet for sheet, own in held_in.items() if sheet == first or (own and own == held_in[first])]
-        for sheet, (number, own) in heads.items():
+        for sheet, (number, columns) in heads.items():
             if sheet in sheets:
-                _require_distinct(own, f"{path.name}, row {number}")
+                _require_distinct(columns, f"{path.name}, row {number}")
             elif held_in[sheet] and left_out is not None:
                 left_out.add("sheet with other fields than the first", f"{path.name}, {sheet}")
         last = 0

@@ -15,7 +15,7 @@ from ragbench.data.files import DatasetError, cut_list
 from ragbench.data.payloads import turns_of
 from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import PARTS, field_of, format_of, key, of_side, rarely
+from ragbench.data.vocabulary import PARTS, field_of, fields_in, format_of, key, of_side, rarely
 
 _CODE = re.compile(r"\d+|[a-zA-Zа-яА-Я]|[a-z]{2}(-[A-Za-z]+)?")
 """What names a choice or a language, and no system."""
@@ -43,7 +43,7 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
 def by_their_systems(row: Mapping[Any, Any]) -> list[Mapping[Any, Any]]:
     """A row for each system of which a row holds what it answered, in objects with its name in or before them, in a
     list, an object or columns: `"answers": {"gpt": "8", "llama": "9"}`; of any other row that alone."""
-    fields = {name: field_of(name) for name in row}
+    fields = dict(zip(row, fields_in(tuple(row)), strict=True))
     if "system" in fields.values() or format_of(row):
         return [row]
     for name, value in row.items():
@@ -102,7 +102,7 @@ def _are_systems(answers: Mapping[Any, Any], column: Any) -> bool:
         return False
     if all(map(_answers, answers.values())):
         return field_of(column) in ("", "response", "reference")
-    is_of_texts = all(isinstance(own, str | None) for own in answers.values())
+    is_of_texts = all(isinstance(own, str) or missing(own) for own in answers.values())
     is_column = field_of(column) == "response" or key(column) == "answers"
     return is_column and is_of_texts and not any(_CODE.fullmatch(str(name)) for name in answers)
 

@@ -120,6 +120,12 @@ def _rarely_of_member(name: str) -> str:
     return side if side != "user_input" and own in ("response", "reference") else own
 
 
+@lru_cache(maxsize=1024)
+def fields_in(columns: tuple[Any, ...]) -> tuple[str, ...]:
+    """The field of each of these columns, as `field_of` says."""
+    return tuple(map(field_of, columns))
+
+
 def rarely(name: Any) -> str:
     """The field that a column of this name is where no other is; empty for any other name."""
     return _RARE.get(key(name), "") or _rarely_of_member(str(name))

@@ -16,7 +16,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.settings import SystemSettings
 from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.data.cells import TABLE
-from ragbench.data.payloads import number, passage_of, quoted, role_of
+from ragbench.data.payloads import FAULTS, number, passage_of, quoted, role_of
 from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm.reply import storable
 from ragbench.llm.service import events
@@ -159,7 +159,7 @@ def has_failed(reply: Any, answer: Any) -> bool:
     by several errors or no success."""
     if not isinstance(reply, Mapping):
         return False
-    for name in _FAULTS:
+    for name in FAULTS:
         said = reply.get(name)
         if isinstance(said, Mapping):
             said = next((own for own in said.values() if str(own).casefold() not in _FINE), None)
@@ -253,7 +253,7 @@ def _answers(
     if isinstance(value, Mapping):
         for key, member in value.items():
             is_asked = field_of(key) == "user_input" or (isinstance(member, list) and "history" in key.casefold())
-            if key not in _FAULTS and not is_asked:
+            if key not in FAULTS and not is_asked:
                 yield from _answers(member, within, _member(place, key), key)
     elif isinstance(value, list) and value and _AT.sub("[]", place) != within:
         last = -1 if any(map(_is_said, value)) else 0
@@ -299,7 +299,7 @@ def _places(
     members: dict[str, list[Any]] = {}
     for value in values:
         for name, member in value.items() if isinstance(value, Mapping) else ():
-            if member is not None and name not in _FAULTS:
+            if member is not None and name not in FAULTS:
                 members.setdefault(name, []).append(member)
     for name, own in members.items():
         yield from _places(own, _member(place, name), (*names, name))
@@ -372,7 +372,6 @@ def _is_said(part: Any) -> bool:
 
 
 _THINKS = re.compile("think|thought|reason|status|final|done|end$")
-_FAULTS = {"error", "errors", "detail", "exception", "traceback", "ошибка", "ошибки"}
 _FAILED = {"error", "errored", "failed", "failure", "exception", "ошибка"}
 _FINE = {"", "none", "null", "false", "no", "ok", "0", "200", "success", "нет"}
 _AT = re.compile(r"\[-?\d+\]")

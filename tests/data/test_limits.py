@@ -122,10 +122,10 @@ BOMBS = {
 }
 
 
-@pytest.mark.fault("bombs", tried="tables of 200,000 columns in a few megabytes", count=3)
+@pytest.mark.fault("bombs", tried="tables of 20,000 columns in a few megabytes", count=3)
 @pytest.mark.parametrize("name", ["wide.csv", "twice.csv", "wide.jsonl"])
 def test_a_table_of_columns_without_end_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    names = [f"c{n}" for n in range(200_000)] + ["c199999"] * (name == "twice.csv")
+    names = [f"c{n}" for n in range(20_000)] + ["c19999"] * (name == "twice.csv")
     row = "{" + ",".join(f'"{each}":1' for each in names) + "}\n"
     (tmp_path / name).write_text(row if name == "wide.jsonl" else ",".join(names) + "\n1\n", encoding="utf-8")
     began = time.process_time()

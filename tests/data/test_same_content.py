@@ -330,3 +330,22 @@ def test_a_dialogue_in_a_text_is_of_the_two_who_speak_in_it(
 def test_a_rare_name_of_a_dialogue_is_none_of_a_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="none of its columns"):
         read_samples(write_lines(tmp_path / "a.jsonl", [{"transcript": "It opens at 8: come early."}]))
+
+
+def test_the_right_answer_of_a_rare_name_is_no_systems() -> None:
+    for name in ("human answer", "canonical answer", "корректный ответ"):
+        row = {"question": "A?", name: "r", "gpt answer": "a", "llama answer": "b"}
+        assert [(one.system, one.response, one.reference) for one in samples_of([row, row])[:2]] == [
+            ("gpt", "a", "r"), ("llama", "b", "r"),
+        ]  # fmt: skip
+    rows = [{"question": f"{n}?", "label answer": "r", "answer_1": "a"} for n in range(2)]
+    forms = Forms()
+    assert [(one.system, one.reference) for one in samples_of(rows, forms=forms)] == [(None, "r")] * 2
+    assert "answer_1" in forms.told[0]
+
+
+def test_what_one_of_two_systems_did_not_answer_is_nothing() -> None:
+    read = samples_of([{"question": "A?", "answers": {"gpt": "a", "llama": float("nan")}}])
+    assert [(one.system, one.response) for one in read] == [("gpt", "a"), ("llama", None)]
+    row = {"inputs.question": "A?", "output.answer 1": "a", "output.knowledge": ["It opens."]}
+    assert [one.system for one in samples_of([row])] == [None], "passages are no answers"

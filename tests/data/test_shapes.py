@@ -23,6 +23,7 @@ from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.rows import read_rows
 from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.shapes import rows_in
 from tests.small_project import write_lines, written
 
 ROWS = [
@@ -513,3 +514,17 @@ def test_columns_are_a_tables_of_each_system_and_as_long() -> None:
 def test_lists_in_a_file_of_lines_are_its_rows(bare: Path, text: str) -> None:
     (bare / "a.jsonl").write_text(text)
     assert said(read_samples(bare / "a.jsonl", Forms())) == EXPECTED
+
+
+def test_parts_of_a_data_set_are_no_systems() -> None:
+    parts = {
+        "train": {"q1": {"question": "When?", "answer": "At 8"}},
+        "test": {"q2": {"question": "Where?", "answer": "Here"}},
+    }
+    assert [(one.id, one.system) for one in samples_of(parts)] == [("q1", None), ("q2", None)]
+    same = {"one": parts["train"], "two": parts["train"]}
+    assert [(one.id, one.system) for one in samples_of(same)] == [("q1", "one"), ("q1", "two")]
+
+
+def test_lists_of_objects_without_content_are_no_systems() -> None:
+    assert rows_in({"alpha": [{"seconds": 1}], "beta": [{"seconds": 2}]}) is None

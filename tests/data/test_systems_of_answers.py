@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.data import answer_tables
+from ragbench.data import answer_tables, foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.joined_tables import read_all
@@ -72,6 +72,47 @@ class TestTwoFiles:
         assert self.read(bare, [{"id": 1, "prediction": "At 8"}], asked) == [
             ("1", "When?", "At 8", "8", "system"), ("1", "When?", "9", "8", "gold"),
         ]  # fmt: skip
+
+    def test_of_questions_with_answers_of_their_own_the_questions_alone_are_taken(self, bare: Path) -> None:
+        asked = [{"id": 1, "question": "When?", "answer": "Nine", "reference": "8", "contexts": ["Open from 9."]}]
+        answers = write_lines(bare / "a.jsonl", [{"id": 1, "answer": "At 8"}])
+        found, _ = read_all([answers, write_lines(bare / "b.jsonl", asked)], Forms())
+        assert (found.user_input, found.response, found.reference, found.contexts) == ("When?", "At 8", "8", None)
+
+    def test_answers_without_questions_are_joined_whatever_stands_beside(self, bare: Path) -> None:
+        paths = [
+            write_lines(bare / "a.jsonl", [{"id": 1, "answer": "At 8"}]),
+            write_lines(bare / "b.jsonl", [{"id": 1, "question": "When?", "answer": "Nine"}]),
+            write_lines(bare / "q.jsonl", [{"id": 1, "question": "When?", "contexts": ["Open from 8."]}]),
+        ]
+        found = {one.system: (one.user_input, one.response) for one in read_all(paths, Forms())}
+        assert found == {"a": ("When?", "At 8"), "b": ("When?", "Nine")}
+
+
+class TestRightAnswers:
+    """A column `answer` that holds the right ones: beside what a system answered, or in a set of questions."""
+
+    RIGHT = ("8", "Eight")
+
+    def test_beside_what_a_system_answered_in_every_row(self) -> None:
+        rows = [{"question": asked, "answer": [*self.RIGHT], "prediction": "At 8"} for asked in ("When?", "Since?")]
+        assert [(one.response, one.references) for one in samples_of(rows)] == [("At 8", self.RIGHT)] * 2
+
+    def test_beside_others_that_are_called_right_it_is_asked_which_is_the_answer(self) -> None:
+        row = {"question": "When?", "answer": [*self.RIGHT], "prediction": "At 8", "gold": "9"}
+        with pytest.raises(DatasetError, match=r"--column answer=prediction or --column answer=answer"):
+            samples_of(row)
+
+    def test_for_a_reader_without_right_answers_it_is_the_answer(self, bare: Path) -> None:
+        rows = [{"question": "When?", "answer": ["At 8"], "ground_truth_show": 1}]
+        (made,) = foreign_sets.decisions(write_lines(bare / "d.jsonl", rows)).decisions
+        assert made.answer == "At 8"
+
+
+def test_instructions_to_a_model_name_no_system() -> None:
+    long = "Keep every reply under three lines and mention the opening hours when guests ask about them"
+    (found,) = samples_of({"question": "When?", "answer": "At 8", "system": long})
+    assert found.system is None
 
 
 def test_columns_that_several_systems_answered_in_are_guessed(bare: Path) -> None:

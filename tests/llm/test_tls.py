@@ -42,7 +42,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("openssl") is None:
         pytest.skip("the program openssl is not here, which makes the certificates")
     folder = tmp_path_factory.mktemp("tls")
-    new = ("-newkey", "rsa:2048", "-nodes")
+    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     openssl(folder, "req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-days", "9", "-subj", "/CN=Authority")
     here = "IP:127.0.0.1"
     for name, days, host in (("good", "9", here), ("expired", "-1", here), ("elsewhere", "9", "DNS:elsewhere")):

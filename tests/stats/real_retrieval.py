@@ -81,7 +81,8 @@ def xquad(folder: Path, language: str) -> Runs:
     brought = datasets.foreign_sets.questions(folder / f"xquad.{language}.json.gz")
     chunks, questions = brought.chunks, brought.questions
     found = searched([chunk.text for chunk in chunks], [question.text for question in questions])
-    lists = {name: [[chunks[place].id for place in row] for row in places] for name, places in found.items()}
+    ids = [chunk.id for chunk in chunks]
+    lists = {name: [[ids[place] for place in row] for row in places] for name, places in found.items()}
     return Runs(
         _runs(lists, [question.relevant for question in questions]), [str(question.cluster) for question in questions]
     )

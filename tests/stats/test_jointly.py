@@ -41,7 +41,7 @@ def agrees(one: Comparison) -> bool:
     return (one.low <= 0 <= one.high) != (one.verdict in SHOWN)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10**6))
 def test_no_interval_contradicts_its_verdict(seed: int) -> None:
     """Random tables: few and many questions, binary, graded and skewed, gaps, clusters, families of every kind."""

@@ -198,6 +198,16 @@ def test_embedders_are_told_by_what_they_give(place: Path) -> None:
         rb.ux({"texts": lambda texts: texts}, log)
 
 
+def test_lists_for_each_column_are_tables_in_memory() -> None:
+    made = in_memory.dataset({
+        "documents": {"id": ["d1", "d2"], "text": ["Oaks live long.", "Pines grow."]},
+        "questions": {"question": ["Oaks?", "Pines?"], "relevant": [["d1"], ["d2"]]},
+    })  # fmt: skip
+    assert [(asked.text, dict(asked.relevant)) for asked in made.questions] == [
+        ("Oaks?", {"d1": 1.0}), ("Pines?", {"d2": 1.0}),
+    ]  # fmt: skip
+
+
 def test_data_in_memory_are_the_data_of_files(tmp_path: Path, database_folder: Path) -> None:
     small_project.make(tmp_path, database_folder)
     chunks = pd.DataFrame([{"id": name, "text": f"Text of {name}.", "url": url} for name, url in CHUNKS.items()])

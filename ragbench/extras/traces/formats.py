@@ -160,13 +160,17 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
     if kind != "whole":
         kind = next(filter(None, (_kind(name) for name in _all(given, "kind") if isinstance(name, str))), kind)
     documents = _read(given, "documents", passages_of)
-    told = opened(_first(given, "output")) if documents is None and kind in ("other", "tool") else None
+    told = opened(_first(given, "output")) if documents is None and kind in ("other", "tool", "whole") else None
     told = told.get("outputs", told) if isinstance(told, Mapping) else told  # of LangChain's steps
-    if _are_passages(told):
+    if kind != "whole" and _are_passages(told):
         documents = passages_of(told)
     calls, result = _called(given, kind)
-    if documents is not None and kind in ("other", "embed", "tool"):
+    is_whole = kind == "whole" or not given.keys().isdisjoint(("answer", "rag.answer"))
+    if documents is not None and kind in ("other", "embed", "tool") and not is_whole:
         kind = "retrieve"
+    elif documents is None and isinstance(told, Mapping):  # beside the answer
+        lists = [({name: value}, value) for name, value in told.items() if isinstance(value, list)]
+        documents = passages_of(next((own[1] for own in lists if any(map(_are_passages, own))), None))
     gives = kind in ("retrieve", "rerank")
     scores = _objects(_first(given, "scores"))
     for named in map(opened, (given.get("feedback_stats"), given.get("scores"))):  # nothing says who gave them

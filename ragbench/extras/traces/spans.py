@@ -91,7 +91,7 @@ def whole(trace: Sequence[Span]) -> Whole:
     working = _outermost([span for span in spans if span.kind in ("tool", "generate") or span.calls], above)
     retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
     writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
-    lists = [span.passages for span in rerankers or retrievers or told if span.passages is not None]
+    lists = [span.passages for span in rerankers or retrievers or [*told, *root] if span.passages is not None]
     question = _first("question", *told, *root, *retrievers, *reversed(models), *spans)
     answer = _first("answer", *told, *root, *reversed(models))
     failed = None if answer else _first("error", *reversed(spans))

@@ -37,8 +37,9 @@ def read(name: str, settings: Settings) -> Dataset:
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()
-        for table in filter(None, (tables.chunks, tables.questions)):
-            source.check_vectors(table)
+        source.check_vectors(tables.chunks)
+        if tables.questions is not None:
+            source.check_vectors(tables.questions)
         leave_out = tables.without_embedding == "leave_out"
         embedded = _embedded(source, tables.chunks, tables.chunks.text) if leave_out else None
         chunks = tuple(

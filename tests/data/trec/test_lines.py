@@ -140,7 +140,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=settings.default.max_examples * 8)
 @given(
     gap=st.sampled_from([" ", "\t", ","]),
     end=st.sampled_from(["\n", "\r\n", "\r"]),

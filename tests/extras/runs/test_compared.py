@@ -393,7 +393,7 @@ FOUR = [f"q{i}" for i in range(60)]
     asked=st.lists(st.lists(st.sampled_from(FOUR), min_size=12, unique=True), min_size=2, max_size=4),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3)
 def test_many_runs_say_of_each_what_two_say_but_for_the_correction(asked: list[list[str]], seed: int) -> None:
     rng = np.random.default_rng(seed)
     base = run("a", {("s", "mrr"): BASE, ("t", "mrr"): BASE[::-1]}, samples=FOUR)

@@ -25,8 +25,13 @@ application.command("agree")(command.agree)
 application.command("significance")(command.significance)
 
 
-def run(*words: object) -> Any:
-    result = CliRunner().invoke(application, [str(word) for word in words], catch_exceptions=False)
+FEW = 400
+
+
+def run(*words: object, resamples: int | None = FEW) -> Any:
+    """resamples: None for as many as the command takes by itself."""
+    given = [str(word) for word in (*words, *(("--resamples", resamples) if resamples else ()))]
+    result = CliRunner().invoke(application, given, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return json.loads(result.output) if "--json" in words else result.output
 
@@ -63,7 +68,7 @@ def test_agreement_is_that_of_the_statistics(grades: pandas.DataFrame, tmp_path:
     path = write(grades, tmp_path / "ratings.csv")
     report = run(
         "agree", path, "--item", "item", "--rater", "rater", "--value", "value", "--scale", "ordinal",
-        "--truth", "people", "--json",
+        "--truth", "people", "--json", resamples=None,
     )  # fmt: skip
     people, judge = (grades.value[grades.rater == name].tolist() for name in ("people", "judge"))
     expected = stats.agreement(people, judge, scale="ordinal")
@@ -120,7 +125,7 @@ def test_numbers_keep_their_statistics_beside_their_categories(grades: pandas.Da
     written = ",".join(f"{level:g}" for level in [*levels, levels[-1] + 1])
     found = run("agree", path, "--scale", "ordinal", "--categories", written, "--truth", "people", "--json")
     people, judge = (grades.value[grades.rater == name].tolist() for name in ("people", "judge"))
-    expected = stats.agreement(people, judge, scale="ordinal", categories=[*levels, levels[-1] + 1])
+    expected = stats.agreement(people, judge, scale="ordinal", categories=[*levels, levels[-1] + 1], resamples=FEW)
     assert set(found["statistics"]) == set(expected)
     for name in ("gwet_ac2", "cohen_kappa_quadratic", "icc"):
         assert found["statistics"][name]["value"] == pytest.approx(expected[name].value)
@@ -141,7 +146,7 @@ def test_labels_on_a_metric_are_on_the_metric_s_scale(tmp_path: Path) -> None:
     found = run("agree", path, "--metric", "answer_correctness_rating", "--scale", "ordinal", "--json")
     assert found["categories"] == [1, 2, 3, 4, 5]
     a, b = zip(*pairs, strict=True)
-    expected = stats.agreement(a, b, scale="ordinal", categories=[1, 2, 3, 4, 5])["gwet_ac2"]
+    expected = stats.agreement(a, b, scale="ordinal", categories=[1, 2, 3, 4, 5], resamples=FEW)["gwet_ac2"]
     assert found["statistics"]["gwet_ac2"]["value"] == pytest.approx(expected.value)
     assert found["statistics"]["gwet_ac2"]["low"] == pytest.approx(expected.low)
 
@@ -184,7 +189,8 @@ def test_significance_is_that_of_the_statistics(
     scores: tuple[pandas.DataFrame, pandas.DataFrame], tmp_path: Path
 ) -> None:
     first, second = (write(frame, tmp_path / f"{name}.csv") for frame, name in zip(scores, "AB", strict=True))
-    report = run("significance", first, second, "--id", "id", "--lower-is-better", "seconds", "--json")
+    words = ("significance", first, second, "--id", "id", "--lower-is-better", "seconds", "--json")
+    report = run(*words, resamples=None)
     assert (report["questions"], report["unmatched"]) == (55, 5)
     assert list(report["statistics"]) == ["hit", "ndcg", "seconds"]
     joined = scores[0].merge(scores[1], on="id", suffixes=("_a", "_b")).sort_values("id")

@@ -41,7 +41,7 @@ def all_of(path: Path) -> list[Any]:
     return [record for _, record in read_rows(path, held=False, left_out=LeftOut())]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OBJECTS, st.integers(1, 12), st.sampled_from([None, 1]), st.booleans())
 def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any], size: int, indent: int | None, plain: bool

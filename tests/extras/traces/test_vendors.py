@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.data.payloads import answer_of
 from ragbench.extras.traces import assembly
 
 ASKED, SAID = "When does it open?", "It opens at 8."
@@ -429,3 +430,34 @@ def test_what_azure_monitor_exports(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     assert answered(path)[1] == FOUND["text"]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"input.value": ASKED, "output.value": json.dumps({"answer": SAID, "context": [DOCUMENT]})},
+        {"rag.question": ASKED, "rag.answer": SAID, "rag.contexts": json.dumps([PASSAGE])},
+        {"question": ASKED, "answer": SAID, "rag.documents": json.dumps([PASSAGE])},
+    ],
+)
+def test_passages_beside_the_answer_of_a_whole_are_those_that_it_was_written_from(
+    tmp_path: Path, attributes: dict[str, str]
+) -> None:
+    own = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    span = {"traceId": "a" * 32, "spanId": "1" * 16, "parentSpanId": "", "name": "POST /ask", "attributes": own}
+    path = tmp_path / "o.json"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}))
+    found, logged = assembly.read([path])
+    [line], [chunk] = logged["logged"], found.chunks
+    assert (line["answer"], line["retrieved"], chunk.text) == (SAID, [chunk.id], FOUND["text"])
+
+
+def test_what_a_model_s_service_says_of_a_fault_is_no_answer(tmp_path: Path) -> None:
+    row = {"request_id": "1", "request_created_at": stamp(0), "request_body": {"messages": [USER]},
+           "response_body": {"error": {"message": "No quota."}}, "response_status": 429}  # fmt: skip
+    path = tmp_path / "h.jsonl"
+    path.write_text(json.dumps(row))
+    [line] = assembly.read([path])[1]["logged"]
+    assert "answer" not in line
+    assert line["error"] == "No quota."
+    assert answer_of({"error": {"message": "No quota."}}) is None
