@@ -406,8 +406,8 @@ class Beginning:
             guessed = f" ({'; '.join(guesses)})" if guesses else ""
             how = f"; ragbench score {self._word(path)} {' '.join(given)} names them"
             raise ValueError(
-                f"a column with the question, with the answer for answers, is expected; it has "
-                f"{cut_list(look.row)}{guessed}{how if any(map(is_told, look.row.values())) else ''}"
+                "a column with the question, with the answer for answers, or with ids for passages, is expected; it "
+                f"has {cut_list(look.row)}{guessed}{how if any(map(is_told, look.row.values())) else ''}"
             )
 
     def _take(self, kind: str, path: Path, said: str) -> None:

@@ -115,7 +115,10 @@ def _kind(
 
 def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns of raters: two or more of marks, or of words of few classes, where each holds some that another does,
-    and no other column of marks stands there. Ids, names of models, comments, texts and figures may."""
+    and no other column of marks stands there. Beside two may ids, names of models, comments, texts and figures stand,
+    beside more of them ids alone; where a column names what was measured there is none."""
+    if "metric" in map(field_of, rows[0]):
+        return []
     few: dict[str, set[Any]] = {}
     for name in rows[0]:
         with suppress(ValueError):  # a longer text is no mark
@@ -125,7 +128,8 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
                 few[name] = own
     alike = [name for name, own in few.items() if any(own & few[other] for other in few if other != name)]
     are_beside = all(_has_words(own) for name, own in few.items() if name not in alike)
-    return alike if len(alike) > 1 and are_beside else []
+    is_whole = len(alike) >= sum(field_of(name) != "id" for name in rows[0])
+    return alike if are_beside and (len(alike) == 2 or (is_whole and alike)) else []
 
 
 def _has_words(classes: Iterable[Any]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ragbench.data.cells import opened
+from ragbench.data.cells import opened, verdict
 from ragbench.data.files import DatasetError, cut
 from ragbench.data.payloads import number as number_of
 from ragbench.data.payloads import passage_of
@@ -99,7 +99,7 @@ def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
         for rank, own in enumerate(held, 1):
             beside = {word: cell[rank - 1] if isinstance(cell, list) else cell for word, cell in row.items()}
             yield place, {**beside, "DOCUMENT": own, **({**usual, "PLACE": rank} if usual else {})}
-    elif isinstance(held, Mapping) and _is_of_numbers([*held.values()]):
+    elif isinstance(held, Mapping) and _is_of_numbers([*held.values()], number):
         there = {
             name: own for name, own in held.items() if own is not None
         } or held  # Parquet has all names in each row
@@ -113,7 +113,7 @@ def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
     elif is_below and "DOCUMENT" not in row and (passage := passage_of(value)) is not None and passage.id:
         scored = {} if number == "GRADE" or passage.score is None else {"SCORE": passage.score}
         yield place, {**row, "DOCUMENT": passage.id, **(scored or usual)}
-    elif is_below and _is_of_numbers([*value.values()]):
+    elif is_below and _is_of_numbers([*value.values()], number):
         yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in value.items())
 
 
@@ -161,17 +161,31 @@ def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
     """The lines of the members of an object: of all under the names of their queries, where they are of one kind and
     can be read so, else of the only one that has some, or that is called as what holds them all."""
     name = next(iter(value), "")
-    has_lines = False
+    has_lines, lost = False, ""
     if {*map(type, value.values())} in ({dict}, {list}) and not (len(value) == 1 and key(name) in ENVELOPES):
         for name, own in value.items():
-            for line in _flat(own, number, f"query {name}".encode("utf-8", "backslashreplace").decode(), name):
-                has_lines = True
+            where, is_read = f"query {name}".encode("utf-8", "backslashreplace").decode(), False
+            for line in _flat(own, number, where, name):
+                is_read = True
                 yield line
+            has_lines = has_lines or is_read
+            lost = lost or ("" if is_read or is_empty(own, number) else where)
+    if has_lines and lost:
+        raise UnnamedError(f"{lost}: names no documents with their {number.lower()}s, as others do")
     if not has_lines:
         inner = {name: own for name, own in value.items() if isinstance(own, Mapping) or _is_of_objects(own)}
         read = {name: lines for name, own in inner.items() if (lines := [*_flat(own, number, place, "")])}
         known = [name for name in read if key(name) in ENVELOPES] if len(read) > 1 else [*read]
         yield from read[known[0]] if len(known) == 1 else ()
+
+
+def is_empty(value: Any, number: str) -> bool:
+    """Whether a query has no documents, which is no fault."""
+    if not value or not isinstance(value, Mapping):
+        return not value
+    columns = dict(zip(words(tuple(map(str, value)), number), value, strict=True))
+    name, held = _held(value, columns.get("DOCUMENT"), number)
+    return bool(name) and held is not None and not held
 
 
 def _require_named(
@@ -186,7 +200,7 @@ def _require_named(
 
 def _is_beside(own: Any, documents: list[Any]) -> bool:
     """Whether a value holds a number for each document."""
-    return isinstance(own, list) and own != documents and len(own) == len(documents) and _is_of_numbers(own)
+    return isinstance(own, list) and own != documents and len(own) == len(documents) and _is_of_numbers(own, "")
 
 
 def _is_pair(value: Mapping[str, Any], columns: Mapping[str, str]) -> bool:
@@ -194,11 +208,15 @@ def _is_pair(value: Mapping[str, Any], columns: Mapping[str, str]) -> bool:
     return {*value} - {""} == {columns.get("QUERY"), columns.get("DOCUMENT")}
 
 
-def _is_of_numbers(values: list[Any]) -> bool:
-    """Whether values stand beside documents; a fault among them, as None is, changes nothing."""
+def _is_of_numbers(values: list[Any], number: str) -> bool:
+    """Whether values stand beside documents; a fault among them, as None is, changes nothing. Grades may be words for
+    yes and no."""
     is_plain = not any(isinstance(own, Mapping | list) for own in values)
     is_first = not isinstance(values[0], str) or number_of(values[0]) is not None if values else False
-    return is_plain and (is_first or any(number_of(own) is not None for own in values if not isinstance(own, str)))
+    is_said = number == "GRADE" and all(own is None or verdict(own) is not None for own in values)
+    return is_plain and (
+        is_first or is_said or any(number_of(own) is not None for own in values if not isinstance(own, str))
+    )
 
 
 def _is_of_objects(value: Any) -> bool:

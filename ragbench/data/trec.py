@@ -444,15 +444,26 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
 
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
-    flat = (
-        row
-        for place, value in itertools.chain(begun, given)
-        for row in nested.lines(value, usual.number, place.removeprefix(f"{path.name}, "), alone=len(begun) == 1)
-    )
+    lost: list[str] = []
+
+    def lines() -> Iterator[nested.Line]:
+        for place, value in itertools.chain(begun, given):
+            where, is_read = place.removeprefix(f"{path.name}, "), False
+            for row in nested.lines(value, usual.number, where, alone=len(begun) == 1):
+                is_read = True
+                yield row
+            if not is_read and not nested.is_empty(value, usual.number):
+                lost.append(where)
+
     try:
-        rows = list(itertools.islice(flat, most))
+        rows = list(itertools.islice(lines(), most))
     except nested.UnnamedError as error:
         raise DatasetError(f"{path}, {error}") from None
+    if rows and lost:
+        raise DatasetError(
+            f"{path}, {lost[0]}: names no document with its {usual.number.lower()}, as other rows do; leave it out, or "
+            "call its columns as theirs"
+        )
     if not rows:
         value = usual.number.lower()
         raise DatasetError(

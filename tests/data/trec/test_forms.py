@@ -110,6 +110,8 @@ JUDGED = {
     ' {"query_text": "q2", "ratings": {"c": 2.0}}]}',
     "ratings": '{"ratings": [{"qid": "q1", "did": "a", "rating": 1}, {"qid": "q1", "did": "b", "rating": 0},'
     ' {"qid": "q2", "did": "c", "rating": 2}]}',
+    "words by their documents": '{"q1": {"a": "да", "b": "нет"}, "q2": {"c": 2}}',
+    "a query without any": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}',
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
     "lists of what is relevant and how much": '{"q1": {"relevant": ["a", "b"], "scores": [1, 0]},'
     ' "q2": {"relevant": ["c"], "scores": [2]}}',
@@ -180,6 +182,8 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
         (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),
+        (trec.read_qrels, '{"q1": {"a": 1}, "q2": {"a": "hm"}}', "query q2: names no documents with their grades"),
+        (trec.read_run, '[{"qid": "q", "docids": ["a"]}, {"qid": "p", "mine": ["b"]}]', "item 2: names no document"),
         (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
         (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
     ],
