@@ -143,7 +143,7 @@ ANSWERED = (
     "{} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; --column "
     "reference=COLUMN says that they are the right ones"
 )
-ID = re.compile(r"(?=[^\d/_.#:-]*[\d/_.#:-])[!-~]+")
+ID = re.compile(r"^[!-,;-^`-~]*+[-./0-9:_#][!-~]*+")
 """What is an id rather than a text."""
 NAMES = "{} passages are a word each: if they are ids, give what they name, --chunks-from FILE"
 FOUND = "what a search found for {} questions is part of the base, and labels nothing"

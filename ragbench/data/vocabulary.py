@@ -44,18 +44,22 @@ def key(name: Any) -> str:
 
 def bare(name: str) -> str:
     """A name without its number in a form, `2. Answer`, the scale of its marks, `Score, 1-5`, and a colon behind it."""
-    return _SCALE.sub("", _of_a_form(name)).strip(" \t\n:*")
+    return _SCALE.sub("", _of_a_form(name)).strip(" :*") if _NUMBER.search(name) else name.strip(" \t\n:*")
 
 
 def _of_a_form(name: str) -> str:
-    return _IN_A_FORM.sub("", name).strip(" \t\n:*")
+    return _IN_A_FORM.sub("", " ".join(name.split())).strip(" :*")
 
 
-_IN_A_FORM = re.compile(r"^\s*\d{1,3}\s?[.)]\s*(?=[^\W\d_])")
-_ENDS = r"\d{1,3}(\s*([-–—/…]|\.{2,})\s*|\s+(to|до)\s+|\s*[=–—-][^\d()\[\]]+)\d{1,3}(\s*[=–—-][^\d()\[\]]+)?"
+_NUMBER = re.compile(r"\d")
+_IN_A_FORM = re.compile(r"^\d{1,3} ?[.)] ?(?=[^\W\d_])")
+_MEANS = r" ?[=–—-][^\d()\[\]]+"
 _SCALE = re.compile(
-    rf"\s*([(\[]\s*(from |от )?{_ENDS}[)\]]|[\s,:]+\d{{1,3}}\s*[-–—…]\s*\d{{1,3}}|\s/\s?\d+)\s*$", re.IGNORECASE
+    rf" ?([(\[] ?(from |от )?\d{{1,3}}( ?([-–—/…]|\.{{2,}}) ?| (to|до) |{_MEANS})\d{{1,3}}({_MEANS})? ?[)\]]"
+    r"|[ ,:]{1,3}\d{1,3} ?[-–—…] ?\d{1,3}| / ?\d{1,9})$",
+    re.IGNORECASE,
 )
+"""The scale of marks at the end of a name: `(1-5)`, `(from 1 to 5)`, `(1 = bad, 5 = good)`, `, 1-5`, ` / 10`."""
 _PLURALS = {"answers", "questions", "responses", "results", "expectedanswers", "turns", "hits"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}

@@ -100,7 +100,8 @@ def understood(reply: Any) -> Any:
         named = {**named, "answer": said[-1]}
     if not _is_scored(reply) and not ("answer" in named and isinstance(named.get("retrieved"), list | tuple)):
         within = _within(reply)
-        ours = named.keys() & {"answer", "retrieved"} if "answer" in within else named.keys()
+        is_left = "answer" in named and "retrieved" not in {*within, *named}  # a list beside it may be what it lacks
+        ours = named.keys() & {"answer", "retrieved"} if "answer" in within and not is_left else named.keys()
         named = {**within, **{name: named[name] for name in ours}}
     answer, listed = named.get("answer"), named.get("retrieved")
     if isinstance(listed, list) and listed and isinstance(listed[0], list):  # for a batch of one question

@@ -74,7 +74,7 @@ def lying(path: Path) -> Path:
 
 BOMBS = {
     "packed spaces": (lambda p: packed(p / "a.json.gz", b" " * 16 * MEGABYTE, 128), "blanks in a row once unpacked"),
-    "packed line": (lambda p: packed(p / "a.jsonl.gz", b" " * 16 * MEGABYTE, 128), "line 1: longer than"),
+    "packed line": (lambda p: packed(p / "a.jsonl.gz", b" " * 16 * MEGABYTE, 128), "blanks in a row"),
     "packed table": (lambda p: packed(p / "a.csv.gz", b"a,b\n" * MEGABYTE, 512), "more than 1,000,000 rows"),
     "a line of 1 GB": (lambda p: sparse(p / "a.jsonl", 1024 * MEGABYTE), "line 1: longer than"),
     "a file of 1 GB": (lambda p: sparse(p / "a.json", 1024 * MEGABYTE), "not JSON"),
@@ -122,10 +122,10 @@ BOMBS = {
 }
 
 
-@pytest.mark.fault("bombs", tried="tables of 20,000 columns in a few megabytes", count=3)
+@pytest.mark.fault("bombs", tried="tables of 200,000 columns in a few megabytes", count=3)
 @pytest.mark.parametrize("name", ["wide.csv", "twice.csv", "wide.jsonl"])
 def test_a_table_of_columns_without_end_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    names = [f"c{n}" for n in range(20_000)] + ["c19999"] * (name == "twice.csv")
+    names = [f"c{n}" for n in range(200_000)] + ["c199999"] * (name == "twice.csv")
     row = "{" + ",".join(f'"{each}":1' for each in names) + "}\n"
     (tmp_path / name).write_text(row if name == "wide.jsonl" else ",".join(names) + "\n1\n", encoding="utf-8")
     began = time.process_time()
