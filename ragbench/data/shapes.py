@@ -169,7 +169,8 @@ def columns_to_rows(value: Mapping[str, Any]) -> Rows | None:
     """The rows of an object with a list for each column, `questions` and `answers` without their plural; what stands
     beside them is in every row. None for any other object, such as lists of a dialogue, which are no columns. Raises
     DatasetError for columns that are not as long."""
-    lists = {name: own for name, own in value.items() if isinstance(own, list | tuple)}
+    if not (lists := {name: own for name, own in value.items() if isinstance(own, list | tuple)}):
+        return None
     fields = {name: field_of(name) or of_member(str(name)) for name in value}
     if not {"user_input", "questions"} & {*fields.values()}:
         fields |= {name: "user_input" for name in value if not fields[name] and rarely(name) == "user_input"}

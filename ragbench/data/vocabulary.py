@@ -37,7 +37,7 @@ LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
 
 def key(name: Any) -> str:
     """A name without what does not tell two apart: `Ground Truths` and `groundTruth`, `Score` and `Score (1-5)`."""
-    text = re.sub(r"[\W_]+", "", bare(unicodedata.normalize("NFKC", str(name))).casefold().replace("ё", "е"))
+    text = _IDLE.sub("", bare(unicodedata.normalize("NFKC", str(name))).casefold().replace("ё", "е"))
     is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
     return text[:-1] if is_plural and text not in _PLURALS else text
 
@@ -51,7 +51,7 @@ def _of_a_form(name: str) -> str:
     return _IN_A_FORM.sub("", " ".join(name.split())).strip(" :*")
 
 
-_NUMBER = re.compile(r"\d")
+_IDLE, _NUMBER = re.compile(r"[\W_]+"), re.compile(r"\d")
 _IN_A_FORM = re.compile(r"^\d{1,3} ?[.)] ?(?=[^\W\d_])")
 _MEANS = r" ?[=–—-][^\d()\[\]]+"
 _SCALE = re.compile(
@@ -117,6 +117,8 @@ def field_of(name: Any) -> str:
 
 
 def _rarely_of_member(name: str) -> str:
+    if "." not in name:
+        return ""
     head, _, last = bare(name).rpartition(".")
     side, own = of_side(head.partition(".")[0]), _RARE.get(key(last), "")
     if not side or own not in (*CONTENT, "system"):
@@ -172,6 +174,8 @@ def of_side(name: Any) -> str:
 
 def of_member(name: str) -> str:
     """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
+    if "." not in name:
+        return ""
     head, _, rest = bare(name).partition(".")
     last = rest.rpartition(".")[2]
     side, own = of_side(head), _KNOWN.get(key(last), "") or part_of(last)
