@@ -44,14 +44,17 @@ def key(name: Any) -> str:
 
 def bare(name: str) -> str:
     """A name without its number in a form, `2. Answer`, the scale of its marks, `Score, 1-5`, and a colon behind it."""
-    return _SCALE.sub("", _of_a_form(name)).strip(" :*") if _NUMBER.search(name) else name.strip(" \t\n:*")
+    name = name.strip(" \t\n:*")
+    has_more = name[:1].isdigit() or not _SIGNS.isdisjoint(name)
+    return _SCALE.sub("", _of_a_form(name)).strip(" :*") if has_more else name
 
 
 def _of_a_form(name: str) -> str:
     return _IN_A_FORM.sub("", " ".join(name.split())).strip(" :*")
 
 
-_IDLE, _NUMBER = re.compile(r"[\W_]+"), re.compile(r"\d")
+_IDLE = re.compile(r"[\W_]+")
+_SIGNS = frozenset("([-–—…/")
 _IN_A_FORM = re.compile(r"^\d{1,3} ?[.)] ?(?=[^\W\d_])")
 _MEANS = r" ?[=–—-][^\d()\[\]]+"
 _SCALE = re.compile(
