@@ -172,24 +172,6 @@ def _no_database_of_the_users() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _settings_that_nobody_writes_are_read_once() -> Iterator[None]:
-    """Without a file of its own a test that reads them anew has those that others had by the same variables."""
-    from ragbench.core import annexes, settings
-
-    read = settings.load.__wrapped__
-    known = functools.cache(lambda _variables: read())
-
-    def load() -> Settings:
-        if settings._held is not None or settings.read_path() != annexes.CONFIGURATION:
-            return read()
-        return known(frozenset(each for each in os.environ.items() if each[0].upper().startswith(settings.PREFIX)))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "load", functools.lru_cache(maxsize=1)(load))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _nobody_waits_for_the_disk() -> Iterator[None]:
     """What tests write need not outlive the power; that it would is held by tests that watch the calls."""
     with pytest.MonkeyPatch.context() as patch:

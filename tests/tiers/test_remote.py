@@ -60,7 +60,7 @@ def test_its_own_answers_are_measured_and_its_calls_timed(server: ServiceServer)
     assert rows["response"].to_dict() | {"q3": None} == {
         "q1": "250 roubles.", "q2": "250 roubles.", "q3": None, "q4": "Ask in room 112.", "q5": "Ask in room 112.",
     }  # fmt: skip
-    assert "ids = 'hits[].id': a list is expected; got nothing; the reply begins" in rows.loc["q3", "reason"]
+    assert 'the service says that it failed: {"detail": "the search is down"}' in rows.loc["q3", "reason"]
     assert values(found, "prod", "response_exact_match_rate")["q1"] == 1.0
     readings = found.extra["readings"].query("part == 'call'")
     assert list(readings["sample"]) == ["q1", "q2", "q4", "q5"]

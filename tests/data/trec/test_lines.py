@@ -97,6 +97,12 @@ def test_lines_of_one_query_are_found_wherever_they_stand(tmp_path: Path) -> Non
     assert list(run.queries["q1"].ranks) == [1.0, 2.0, 3.0]
 
 
+def test_several_tabs_part_words_as_one(tmp_path: Path) -> None:
+    text = RUN.replace(" ", "\t")
+    doubled = text[:30] + text[30:].replace("\t", "\t\t")
+    assert trec.read_run(written(tmp_path, "d.run", doubled)).queries.keys() == {"q1", "q9"}
+
+
 def word_by_word(text: str, separator: str) -> list[tuple[str, str, float, float]] | None:
     """Query, document, score and rank of the lines of a run, after the format's own text; None where one is wrong."""
     read = []
@@ -106,7 +112,7 @@ def word_by_word(text: str, separator: str) -> list[tuple[str, str, float, float
         words = (
             re.findall(r"[^ \t\v\f]+", line)
             if separator == " "
-            else [word.strip() for word in (line.split("\t") if separator == "\t" else next(csv.reader([line])))]
+            else [word.strip() for word in (re.split(r"\t+", line) if separator == "\t" else next(csv.reader([line])))]
         )
         number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
         if len(words) < 6 or not words[0] or not words[2] or not number.fullmatch(words[4]):
