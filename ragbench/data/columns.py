@@ -68,6 +68,8 @@ _OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 SEVERAL = ("response", "value", *PARTED)
 """Fields of which a user may name several columns: what each system answered, what each person gave, or parts."""
+_IS_NAMED = re.compile(r"\s?[^\s\d]*+\d\S*\s?")
+"""A word with a digit, as a dialogue, and no text in one, is called."""
 LONGEST_SYSTEM = 12
 """Words of a system's name; more are instructions to one."""
 MOST_PLANS = 1000
@@ -384,6 +386,8 @@ class Columns:
                 field_name = "contexts"  # of a search
             if field_name == "choices" and not part and isinstance(opened(cell), str):
                 field_name = ""  # one of several is no list of them
+            if field_name == "messages" and isinstance(cell, str | int) and _IS_NAMED.fullmatch(f"{opened(cell)}"):
+                field_name = "session"  # what a dialogue is called is none
             is_of_a_person = field_name == "value" and unsigned and plain not in NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
             seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else rarely(name)

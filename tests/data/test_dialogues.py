@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from ragbench.cli.beginnings import Beginning
 from ragbench.data import DatasetError, foreign_sets
 from ragbench.data.cells import Forms
+from ragbench.data.columns import Columns
 from ragbench.data.samples import read_samples
 
 ASKED, SAID, THEN, SINCE = "When does it open?", "At 8.", "And on Sunday?", "It is closed."
@@ -348,7 +350,7 @@ def test_a_word_where_a_dialogue_would_be_is_none(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="messages, or questions, is missing"):
         foreign_sets.dialogues(tmp_path / "a.json")
     [sample] = read_samples(tmp_path / "a.json", Forms())
-    assert (sample.user_input, sample.response) == ("d1", SAID)
+    assert (sample.user_input, sample.response, sample.cluster) == (None, SAID, "d1")
 
 
 @pytest.mark.parametrize(
@@ -476,3 +478,16 @@ def test_a_dialogue_may_be_called_otherwise(tmp_path: Path, name: str) -> None:
 def test_who_says_a_message_has_many_names(tmp_path: Path, names: str) -> None:
     who, what = names.split()
     assert one_dialogue(tmp_path, {"id": "a", "messages": [{who: role, what: words} for role, words in LINES]}) == TALK
+
+
+@pytest.mark.parametrize(("called", "is_read"), [("д0", True), (7, True), ("Hello", False), ("a b 1", False)])
+def test_what_a_dialogue_is_called_is_its_session(called: Any, is_read: bool) -> None:
+    known = Columns(only=("user_input", "messages", "session"))
+    told = known.of({"question": ASKED, "диалог": called}, "row 1")
+    assert told == {"user_input": ASKED, "session" if is_read else "messages": called}
+
+
+def test_ratings_of_answers_in_dialogues_are_ratings(bare: Path) -> None:
+    rows = "".join(f"п{n};{who};{n % 2};д{n // 2}\n" for n in range(8) for who in ("Аня", "Боря"))
+    (bare / "r.csv").write_text("item;rater;value;диалог\n" + rows)
+    assert Beginning.named(["r.csv"], bare).next() == ["ragbench agree r.csv"]
