@@ -145,7 +145,7 @@ ANSWERED = (
 )
 ID = re.compile(r"^[!-,;-^`-~]*+[-./0-9:_#][!-~]*+")
 """What is an id rather than a text."""
-NAMES = "{} passages are a word each: if they are ids, give what they name, --chunks-from FILE"
+NAMES = "passages of one word: {}; if they are ids, give what they name, --chunks-from FILE"
 FOUND = "what a search found for {} questions is part of the base, and labels nothing"
 
 

@@ -431,4 +431,4 @@ def test_ids_of_the_base_are_labels_wherever_they_stand(tmp_path: Path, column: 
 def test_passages_that_are_ids_are_told(tmp_path: Path) -> None:
     write_lines(tmp_path / "q.jsonl", [{"question": "Which trees?", "relevant_docs": ["doc_1", "a/b.md"]}])
     told = foreign_sets.questions(tmp_path / "q.jsonl").notes
-    assert "2 passages are a word each: if they are ids, give what they name, --chunks-from FILE" in told
+    assert "passages of one word: 2; if they are ids, give what they name, --chunks-from FILE" in told
