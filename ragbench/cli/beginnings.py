@@ -65,12 +65,12 @@ class Beginning:
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
     empty where none does. whole: whether they bring the passages that they name. answers: tables of these, by their
-    questions; unasked: those that have none. qrels, runs: TREC files; judged: the
-    runs of each. brought: what becomes a data set, and the kind of
-    `ragbench load`; beside: what is read with one of them. texts: documents; documents: a folder of these, which
-    becomes the data set kb. base: a table of passages. functions: system → module:function; services: system → its
-    settings. variable: that holds the address of a database to read; tables: what it holds, language: in which
-    language. unwritten: files that its data lacks. said: what was found, in words. unused: the rest, and why.
+    questions; unasked: those that have none. qrels, runs: TREC files; judged: the runs of each. brought: what becomes
+    a data set, and the kind of `ragbench load`; beside: what is read with one of them. texts: documents; documents: a
+    folder of these, which becomes the data set kb. base: a table of passages. functions: system → module:function;
+    services: system → its settings. variable: that holds the address of a database to read; tables: what it holds,
+    language: in which language. unwritten: files that its data lacks. said: what was found, in words. unused: the
+    rest, and why.
     """
 
     folder: Path

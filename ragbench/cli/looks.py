@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,20 +11,18 @@ from typing import Any, NamedTuple
 from ragbench import data as datasets
 from ragbench.core import annexes
 from ragbench.data import trec
-from ragbench.data.cells import TABLE, Forms, classed
+from ragbench.data.cells import Forms, classed
 from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
 from ragbench.data.joined_tables import read_all
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.rows import read_rows
-from ragbench.data.vocabulary import field_of, raters_of
+from ragbench.data.vocabulary import ASKED, NO_TEXT, field_of, raters_of
 
 DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
 MOST_ROWS = 20
 """Rows that tell what a table is."""
-MEASURED, ASKED = (re.compile("|".join(TABLE["hints"][name]), re.IGNORECASE) for name in ("no_text", "asked"))
-"""Names of columns that hold figures or ids, and what one who labels is asked."""
 MOST_TRIED = 50 * 2**20
 """Bytes of files that are read whole to see whether they can be loaded."""
 RATED = ("", "value", "rater")
@@ -124,7 +121,7 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         with suppress(ValueError):  # a longer text is no mark
             own = {classed(row.get(name)) for row in rows} - {None}
             is_few = 2 * len(own) <= len(rows) or not _has_words(own)
-            if name and own and is_few and field_of(name) in RATED and not MEASURED.search(name):
+            if name and own and is_few and field_of(name) in RATED and not NO_TEXT.search(name):
                 few[name] = own
     alike = [name for name, own in few.items() if any(own & few[other] for other in few if other != name)]
     are_beside = all(_has_words(own) for name, own in few.items() if name not in alike)

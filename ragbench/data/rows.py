@@ -163,7 +163,8 @@ def _content(path: Path, endings: set[str]) -> set[str]:
         raise DatasetError(
             f"{path.name}: a page that is called a workbook; open it in Excel, and save it as .xlsx or CSV"
         )
-    if endings & LINES and first_sign(path) == "[":
+    begins = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if endings & LINES and (begins == b"[" or (begins != b"{" and first_sign(path) == "[")):
         return {*endings, ".json"}
     is_text = bool(endings & EXCEL) and not ending and any(sign.encode() in start for sign in DELIMITERS)
     return {".csv"} if is_text else {ending} if ending else endings  # what many call a workbook is one for Excel alone

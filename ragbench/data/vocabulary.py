@@ -119,6 +119,11 @@ def field_of(name: Any) -> str:
     return _KNOWN.get(key(name), "")
 
 
+def _within(side: str, own: str) -> str:
+    """The field of a member called as own is, on this side: what is said among references is one."""
+    return side if side != "user_input" and own in ("response", "reference") else own
+
+
 def _rarely_of_member(name: str) -> str:
     if "." not in name:
         return ""
@@ -126,7 +131,7 @@ def _rarely_of_member(name: str) -> str:
     side, own = of_side(head.partition(".")[0]), _RARE.get(key(last), "")
     if not side or own not in (*CONTENT, "system"):
         return ""
-    return side if side != "user_input" and own in ("response", "reference") else own
+    return _within(side, own)
 
 
 @lru_cache(maxsize=1024)
@@ -185,7 +190,7 @@ def of_member(name: str) -> str:
     of_a_row = OF_A_ROW if side == "user_input" and key(last) not in UNSIGNED else ()
     if not rest or not side or own not in (*CONTENT, *of_a_row):
         return ""
-    return side if side != "user_input" and own in ("response", "reference") else own
+    return _within(side, own)
 
 
 def part_of(name: str) -> str:

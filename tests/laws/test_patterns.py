@@ -32,7 +32,6 @@ MADE_LATER = {
     "ragbench.core.settings.secrets": "the secrets themselves, side by side",
     "ragbench.views.items.chosen": "one word, in a condition that was typed",
     "ragbench.data.nested": "one class of signs, and a blank behind it",
-    "ragbench.cli.looks": "names that are hints, side by side",
     "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.pre_retrieval": "words of a chunk, in the document that it was cut from",
     "ragbench.core.terminal": "one class of characters",

@@ -1,0 +1,205 @@
+"""`ragbench init` on tables: what each is taken for, which of them belong together, and which command reads them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench.core import annexes, settings
+from tests.cli.command_line import one_line, ragbench
+from tests.cli.test_init import ANSWERS, SEARCH, bare_set, begun, ran
+from tests.cli.test_init import empty as empty
+from tests.small_project import CHUNKS, write_lines
+
+
+@pytest.mark.parametrize("first", [{"dataset": "x", "version": 1}, {"question": "When?", "answer": None}])
+def test_a_first_row_without_an_answer_hides_no_other(empty: Path, first: dict[str, object]) -> None:
+    write_lines(empty / "a.jsonl", [first, {"question": "Who?", "answer": "Ann"}])
+    assert begun(empty) == ["ragbench score a.jsonl"]
+
+
+def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
+    write_lines(empty / "a.jsonl", [{"model_output": "At 8.", "the_question_asked": "When is it open?"}])
+    done = ragbench("init")
+    assert done.returncode == 3
+    assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        ([{"question": f"{n}?", "answer": "8", "contexts": ["At 8."]} for n in range(3)], "answers"),
+        ([{"messages": [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "8"}] * 2}
+          for n in range(3)], "dialogues"),
+    ],
+)  # fmt: skip
+def test_files_of_one_row_each_are_told_how_they_become_one_table(empty: Path, rows: Any, kind: str) -> None:
+    (empty / "runs").mkdir()
+    for number, row in enumerate(rows):
+        (empty / "runs" / f"sample_{number}.json").write_text(json.dumps(row, indent=1), encoding="utf-8")
+    said = one_line(ragbench("init").stderr)
+    joined = "cat runs/*.json > runs-joined.json"
+    assert f"runs/*.json: 3 files, each one row of {kind}; join them: {joined}, then ragbench init runs-joined" in said
+    texts = [path.read_text(encoding="utf-8") for path in sorted((empty / "runs").iterdir())]
+    (empty / "runs-joined.json").write_text("".join(texts), encoding="utf-8")
+    assert f": 3 {kind}" in one_line(ran("ragbench init runs-joined.json").stdout) or kind == "dialogues"
+
+
+def test_files_of_one_row_to_the_same_question_are_of_several_systems(empty: Path) -> None:
+    for name in "abc":
+        (empty / f"{name}.json").write_text(json.dumps({"question": "When?", "answer": name}), encoding="utf-8")
+    assert begun(empty) == ["ragbench score a.json b.json c.json"]
+
+
+def test_classes_in_words_of_two_raters_are_ratings(empty: Path) -> None:
+    said = ["верно", "частично", "неверно"]
+    rows = [f"{number},{said[number % 3]},{said[number % 2]}" for number in range(12)]
+    (empty / "marks.csv").write_text("\n".join(["id,Анна,Борис", *rows]), encoding="utf-8")
+    [command] = begun(empty)
+    assert shlex.split(command) == ["ragbench", "agree", "marks.csv", "--raters", "Анна,Борис"]
+    if "agree" in annexes.offered("commands"):
+        assert "12 items, raters Анна, Борис, nominal scale" in ran(command).stdout
+
+
+def test_answers_are_joined_by_the_questions_that_have_their_ids(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", [{"id": name, "answer": "So it is."} for name in "ab"])
+    write_lines(empty / "other.jsonl", [{"id": name, "question": "What is it?"} for name in "xyz"])
+    assert begun(empty)[0] == "ragbench score answers.jsonl QUESTIONS", "those are others' questions"
+    asked = [{"custom_id": n, "body": {"messages": [{"role": "user", "content": f"What is {n}?"}]}} for n in "ab"]
+    write_lines(empty / "sent.jsonl", asked)
+    scoring = begun(empty, "--force")[0]
+    assert scoring == "ragbench score answers.jsonl sent.jsonl", "messages that nobody answered are questions"
+    assert "2 answers" in ran(f"{scoring} -m answer_relevance").stdout
+
+
+def test_documents_without_a_text_are_no_beginning(empty: Path) -> None:
+    (empty / "docs").mkdir()
+    (empty / "docs" / "a.txt").write_text("", encoding="utf-8")
+    (empty / "docs" / "b.pdf").write_bytes(b"%PDF-1.4 nothing")
+    done = ragbench("init")
+    assert done.returncode == 3
+    assert "docs/a.txt, docs/b.pdf: no text can be read there" in one_line(done.stderr)
+    (empty / "docs" / "c.md").write_text("# Fees\n\nAt the desk.\n", encoding="utf-8")
+    assert begun(empty)[0] == "ragbench load documents docs --name docs"
+
+
+def test_a_data_set_in_a_folder_of_its_own_is_one(empty: Path) -> None:
+    bare_set(empty / "small")
+    assert begun(empty) == ["ragbench run tier1_retrieval", "ragbench run"]
+    assert settings.load().data_folder == Path()
+
+
+def test_one_table_of_a_data_set_is_questions(empty: Path) -> None:
+    rows = [{"id": name, "text": f"What of {name}?", "relevant": {name: 2}} for name in CHUNKS]
+    write_lines(empty / "questions.en.jsonl", rows)
+    write_lines(empty / "chunks.en.jsonl", [{"id": name, "text": f"Text of {name}."} for name in CHUNKS])
+    load = "ragbench load questions questions.en.jsonl --name questions.en --chunks-from chunks.en.jsonl"
+    assert begun(empty) == [load, "ragbench run tier1_retrieval"]
+    ran(load)
+    kept = (empty / "data" / "questions.en" / "questions.en.jsonl").read_text(encoding="utf-8")
+    assert json.loads(kept.splitlines()[0])["relevant"] == {next(iter(CHUNKS)): 2.0}
+
+
+@pytest.mark.parametrize("beside", ["comment", "model", "text", "question", "question,answer"])
+def test_raters_beside_other_columns_are_raters(empty: Path, beside: str) -> None:
+    said = ["yes", "no"]
+    rows = [
+        ",".join([f"{n}", *(f"What of {name} {n}?" for name in beside.split(",")), said[n % 2], said[n > 3]])
+        for n in range(8)
+    ]
+    (empty / "marks.csv").write_text("\n".join([f"id,{beside},Anna,Boris", *rows]), encoding="utf-8")
+    command = "ragbench agree marks.csv --raters Anna,Boris"
+    assert command in begun(empty)
+    if "agree" in annexes.offered("commands"):
+        assert "8 items, raters Anna, Boris, nominal scale" in ran(command).stdout
+
+
+def test_what_programs_measured_are_no_raters(empty: Path) -> None:
+    rows = [f"What of {n}?,This.,{n % 2},{int(n > 3)}" for n in range(8)]
+    (empty / "a.csv").write_text("\n".join(["question,answer,exact_match_score,is_correct", *rows]), encoding="utf-8")
+    assert begun(empty) == ["ragbench score a.csv"]
+    (empty / "a.csv").write_text("system,metric,sample,value,status\nx,mrr,q0,1,ok\nx,mrr,q1,0,ok\n", "utf-8")
+    assert ragbench("init", "--force").returncode == 3, "ok is yes, and no rater said so"
+
+
+def test_a_snapshot_of_what_was_found_labels_no_question(empty: Path) -> None:
+    rows = "When?", "a", "1"
+    head = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"
+    (empty / "snapshot.csv").write_text(f"{head}\ns,2026,1,{','.join(rows)}\n", encoding="utf-8")
+    begun(empty)
+    assert "chunk_id" not in ragbench("init", "--force").stdout
+
+
+def test_a_name_that_is_nearly_a_files_is_asked_for(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    for words in (("init", "answer.jsonl"), ("score", "answer.jsonl")):
+        assert "did you mean 'answers.jsonl'?" in one_line(ragbench(*words).stderr)
+
+
+def test_answers_that_are_loaded_without_a_configuration_can_be_measured_at_once(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    said = ran("ragbench load answers answers.jsonl --name pilot").stdout
+    assert "written: ragbench.schema.json, ragbench.toml" in said
+    assert "added to ragbench.toml: [systems.pilot-logged]" in said
+    settings.load.cache_clear()
+    known = settings.load()
+    assert (known.dataset, set(known.systems)) == ("pilot", {"bm25", "pilot-logged"})
+    [command] = [line.partition("Next: ")[2] for line in said.splitlines() if "Next: " in line]
+    ran(f"{command} --plan")
+
+
+def test_tables_that_cannot_be_compared_are_scored_one_by_one(empty: Path) -> None:
+    for name, asked in (("a", ["When?", "Who?"]), ("b", ["Who?", "When?"])):
+        rows = [{"id": place, "question": question, "answer": "So."} for place, question in enumerate(asked)]
+        write_lines(empty / f"{name}.jsonl", rows)
+    assert ragbench("score", "a.jsonl", "b.jsonl").returncode == 3
+    assert begun(empty) == ["ragbench score a.jsonl", "ragbench score b.jsonl"]
+
+
+def test_a_folder_of_tables_may_be_named(empty: Path) -> None:
+    (empty / "my results").mkdir()
+    write_lines(empty / "my results" / "a.jsonl", ANSWERS)
+    assert begun(empty, "my results") == ["ragbench score 'my results/a.jsonl'"]
+    assert begun(empty, ".", "--force") == ["ragbench score 'my results/a.jsonl'"]
+    (empty / "nothing").mkdir()
+    assert "nothing: it holds nothing to begin with" in one_line(ragbench("init", "nothing", "--force").stderr)
+
+
+def test_a_data_set_is_no_folder_of_judgements(empty: Path) -> None:
+    bare_set(empty / "data" / "small")
+    write_lines(empty / "data" / "small" / "ratings.en.jsonl", [])
+    assert begun(empty, "data/small") == ["ragbench run tier1_retrieval", "ragbench run"]
+
+
+@pytest.mark.parametrize("word", ["search.py:retrieve", "./search.py:retrieve", "search:retrieve"])
+def test_a_function_may_be_named_by_its_file(empty: Path, word: str) -> None:
+    (empty / "search.py").write_text(SEARCH, encoding="utf-8")
+    begun(empty, word)
+    assert settings.load().systems["retrieve"].callable == "search:retrieve"
+
+
+def test_a_question_a_line_is_no_document(empty: Path) -> None:
+    asked = ["When does it open?", "Who, and why?", 'Where is "it"?']
+    (empty / "my questions.txt").write_text("\n".join([*asked, ""]), encoding="utf-8")
+    said = one_line(ragbench("init").stderr)
+    how = said.partition("a question a line; ")[2].partition(" makes a table of it")[0]
+    subprocess.run(["bash", "-c", how], check=True)
+    load = "ragbench load questions 'my questions.csv' --name my-questions"
+    assert begun(empty)[0] == load
+    ran(load)
+    kept = (empty / "data" / "my-questions" / "questions.en.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["text"] for line in kept} == {*asked}
+
+
+def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> None:
+    for name in ("a", "b"):
+        (empty / f"{name}.qrels").write_text(f"{name}0 0 d 1\n{name}1 0 d 1\n", encoding="utf-8")
+        (empty / f"{name}.run").write_text(f"{name}0 Q0 d 1 2 x\n{name}1 Q0 d 1 2 x\n", encoding="utf-8")
+    (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
+    assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
+    assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
