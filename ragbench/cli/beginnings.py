@@ -19,12 +19,11 @@ from pydantic import BaseModel, ValidationError
 from ragbench import data as datasets
 from ragbench.cli.console.options import counted
 from ragbench.cli.looks import DOCUMENTS, Look, are_scored_together, is_told, looked_at, may_answer, require_loadable
-from ragbench.core import folders
+from ragbench.core import folders, settings, terminal
 from ragbench.core.expectations import expectation
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
-from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.schema import ABOUT, JUDGES, KEYED, LINE, WORDS, line
+from ragbench.core.settings import ChunkTable, QuestionTable, SystemSettings, schema
 from ragbench.core.settings.urls import without_passwords
 from ragbench.core.types import Question
 from ragbench.data import documents, trec
@@ -162,11 +161,21 @@ class Beginning:
 
     def text(self) -> str:
         """The ragbench.toml, with a comment for every key."""
-        lines = [LINE, ABOUT]
+        lines = [schema.LINE, schema.ABOUT]
         for name, model, values in self._tables():
             lines += ["", *([f"[{name}]"] if name else [])]
-            lines += [key if value is None else line(model, key, toml(value)) for key, value in values.items()]
-        return "\n".join([*lines, JUDGES])
+            lines += [key if value is None else schema.line(model, key, toml(value)) for key, value in values.items()]
+        return "\n".join([*lines, schema.JUDGES])
+
+    def write(self) -> None:
+        """Write the ragbench.toml into the folder, with its schema and what its data lack, and say so."""
+        files = {
+            **self.unwritten, self.folder / schema.NAME: schema.text(), self.folder / "ragbench.toml": self.text(),
+        }  # fmt: skip
+        for path, text in files.items():
+            folders.write(path, text)
+        there = (str(path.relative_to(self.folder)) for path in files if path.is_relative_to(self.folder))
+        terminal.say(f"written: {', '.join(there)}")
 
     def next(self) -> list[str]:
         """The commands that go on from here, in their order."""
@@ -498,7 +507,7 @@ class Beginning:
 
     def _take_database(self, variable: str, url: str) -> None:
         """A database, whose tables are looked at, read-only. Raises ValueError where none of them holds passages."""
-        limits = Settings().database
+        limits = settings.load().database
         try:
             place = own_server(url, variable)
             self.tables = own_tables.guess(foreign.tables_there(place, limits))
@@ -540,20 +549,20 @@ class Beginning:
         is_measured = self.sets or self.functions or self.services or self.variable
         if is_measured:
             general["baseline"] = STORED if is_stored else own[0] if own else OFFLINE
-        yield "", Settings, general
+        yield "", settings.Settings, general
         if self.variable:
             address = {"url_variable": self.variable} if self.variable == OF_ITS_OWN else {}
-            yield "databases.own", SourceSettings, {**address, "language": self.language}
+            yield "databases.own", settings.SourceSettings, {**address, "language": self.language}
             for table, columns in (("chunks", ChunkTable), ("questions", QuestionTable)):
                 if (written := self._columns_of(table, columns)) is not None:
                     yield f"databases.own.{table}", columns, written
         if is_stored:
-            yield f"embedders.{STORED}", EmbedderSettings, {"kind": "database", "database": "own"}
+            yield f"embedders.{STORED}", settings.EmbedderSettings, {"kind": "database", "database": "own"}
             yield f"systems.{STORED}", SystemSettings, {"embedder": STORED}
         elif is_measured and not own:
-            yield f"systems.{OFFLINE}", SystemSettings, {WORDS: None, "retriever": "bm25"}
+            yield f"systems.{OFFLINE}", SystemSettings, {schema.WORDS: None, "retriever": "bm25"}
         for name, given in self.services.items():
-            yield f"systems.{toml_key(name)}", SystemSettings, {**given, KEYED: None}
+            yield f"systems.{toml_key(name)}", SystemSettings, {**given, schema.KEYED: None}
         for name, path in self.functions.items():
             yield f"systems.{toml_key(name)}", SystemSettings, {"callable": path}
 
