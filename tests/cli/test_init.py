@@ -140,7 +140,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     assert "– not used: notes.bin: no table, no document and no TREC file" in said
     assert any("log.eval: an archive of inspect_ai: `inspect log dump FILE > log.json` writes" in line for line in said)
     assert [line for line in said if line.startswith(("Next", "Then"))] == [
-        "Next: ragbench score answers.jsonl",
+        "Next: ragbench score answers.jsonl asked.jsonl",
         "Then: ragbench load documents handbook --name handbook",
         "Then: ragbench load questions asked.jsonl --name asked --chunks-from handbook",
         "Then: ragbench run tier3_end_to_end",
