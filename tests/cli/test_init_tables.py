@@ -203,7 +203,8 @@ def test_right_answers_stand_beside_those_whose_ids_they_have(empty: Path) -> No
     for name in ("v1", "v2"):
         write_lines(empty / f"{name}.jsonl", [{"id": n, "question": f"What {n}?", "answer": "So."} for n in "ab"])
     write_lines(empty / "gold.jsonl", [{"id": n, "question": f"What {n}?", "reference": "So."} for n in "ab"])
-    write_lines(empty / "other.jsonl", [{"id": n, "question": f"Who {n}?", "reference": "So."} for n in "ab"])
+    others = [{"id": n, "question": f"{word} {n}?", "reference": "So."} for n, word in (("a", "What"), ("b", "Who"))]
+    write_lines(empty / "alike.jsonl", others)
     scoring = begun(empty)[0]
     assert scoring == "ragbench score v1.jsonl v2.jsonl gold.jsonl"
     assert "exact_match  1.0000" in ran(f"{scoring} -m exact_match").stdout
