@@ -184,8 +184,8 @@ def is_empty(value: Any, number: str) -> bool:
     if not value or not isinstance(value, Mapping):
         return not value
     columns = dict(zip(words(tuple(map(str, value)), number), value, strict=True))
-    name, held = _held(value, columns.get("DOCUMENT"), number)
-    return bool(name) and held is not None and not held
+    _, held = _held(value, columns.get("DOCUMENT"), number)
+    return held is not None and not held
 
 
 def _require_named(

@@ -356,3 +356,14 @@ def test_names_that_pandas_made_numbers_are_whole(tmp_path: Path) -> None:
     assert {name: own.documents.to_pylist() for name, own in trec.read_run(run).queries.items()} == {"1": ["11", "12"]}
     versions = written(tmp_path, "v.csv", "query_id,doc_id,score\n1,1.0,2\n1,1.5,1\n")
     assert trec.read_run(versions).queries["1"].documents.to_pylist() == ["1.0", "1.5"]
+
+
+def test_queries_may_be_letters(tmp_path: Path) -> None:
+    given = {"q": {"1": 1, "2": 1}, "d": {"1": 1, "2": 0}}
+    assert trec.read_qrels(written(tmp_path, "q.json", json.dumps(given))) == given
+
+
+def test_a_query_beside_what_is_none_is_not_read_with_it(tmp_path: Path) -> None:
+    lines = "".join(f'{{"metadata": {{"n": 1}}, "q{n}": {{"d1": 1}}}}\n' for n in range(2))
+    with pytest.raises(DatasetError, match="has the columns metadata, q0"):
+        trec.read_qrels(written(tmp_path, "q.jsonl", lines))
