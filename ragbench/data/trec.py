@@ -485,10 +485,11 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
     lost: list[str] = []
+    file = f"{path.name}, "
 
     def lines() -> Iterator[nested.Line]:
         for place, value in itertools.chain(begun, given):
-            where, is_read = place.removeprefix(f"{path.name}, "), False
+            where, is_read = place.removeprefix(file), False
             for row in nested.lines(value, usual.number, where, alone=len(begun) == 1):
                 is_read = True
                 yield row
@@ -511,15 +512,16 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
             f"query_id, doc_id, {value}, or an object like {{query: {{document: {value}}}}}"
         )
 
-    def text(word: str, row: int) -> str | None:
-        value, legal = rows[row][1].get(word), str | int | float if word in NUMBERS else str | int
-        is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
-        return str(value) if is_legal and not is_torn(str(value)) else None
+    def texts(word: str) -> Iterator[str | None]:
+        legal = {str, int, *([float] if word in NUMBERS else []), *([bool] if word == "GRADE" else [])}
+        for _, row in rows:
+            said = str(value) if type(value := row.get(word)) in legal else None
+            yield None if said is None or is_torn(said) else said
 
-    is_named = {"QUERY", "DOCUMENT"} <= {*nested.words(tuple(begun[0][1]), usual.number)}
+    is_named = {"QUERY", "DOCUMENT"} <= nested.columns(tuple(begun[0][1]), usual.number).keys()
     header = is_named or all(isinstance(own, list) for own in begun[0][1].values())
     form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header, separator="")
-    values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
+    values = {word: pa.array(texts(word), pa.large_string()) for word in form.places}
     longer = np.zeros(len(rows), bool)
     yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
 
