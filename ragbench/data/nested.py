@@ -155,7 +155,8 @@ def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple
     found = {}
     for name, cell in value.items():
         own, is_known = opened(cell), key(name) in LISTS[number]
-        if isinstance(own, Mapping) and (is_known or (number == "GRADE" and key(name) in GRADED)):
+        is_graded = number == "GRADE" and key(name) in GRADED
+        if isinstance(own, Mapping) and (is_known or (is_graded and _is_of_numbers([*own.values()], number))):
             inner = [part for part in own.values() if _is_of_objects(part)]
             found[name] = inner[0] if len(inner) == 1 else own
         elif _is_of_objects(own) or (is_known and isinstance(own, list)):
@@ -180,9 +181,9 @@ def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
         raise UnnamedError(f"{lost}: names no documents with their {number.lower()}s, as others do")
     if not has_lines:
         inner = {name: own for name, own in value.items() if isinstance(own, Mapping) or _is_of_objects(own)}
-        read = {name: lines for name, own in inner.items() if (lines := [*_flat(own, number, place, "")])}
-        known = [name for name in read if key(name) in ENVELOPES] if len(read) > 1 else [*read]
-        yield from read[known[0]] if len(known) == 1 else ()
+        known = {name: own for name, own in inner.items() if own and key(name) in ENVELOPES} or inner
+        read = [lines for own in known.values() if (lines := [*_flat(own, number, place, "")])]
+        yield from read[0] if len(read) == 1 else ()
 
 
 def is_empty(value: Any, number: str) -> bool:
