@@ -201,7 +201,7 @@ class TestWhatIsRead:
             ({**GOOD, "hits": [{**HITS[0], "text": 5}]}, "a list of texts is expected; got a whole number"),
             ({**GOOD, "hits": [{**HITS[0], "id": 1.5}]}, "an id is text or a whole number; got 1.5"),
             ({**GOOD, "hits": [{**HITS[0], "score": "high"}]}, "a score is a number; got 'high'"),
-            (b"<html>down for maintenance</html>", "not JSON; it begins <html>down for maintenance"),
+            (b"<html>down for maintenance</html>", "not JSON, but a page.*; it begins <html>down for maintenance"),
             (b'{"data": {"answer": NaN}}', "not JSON"),
             (b"[" * 100_000, "not JSON; it begins \\[\\[\\["),
             (b"", "the reply is empty; JSON is expected"),
@@ -311,7 +311,8 @@ class TestWhatIsNotRead:
             pytest.raises(RetrievalError) as raised,
         ):
             remote(server, answer="@").retrieve(QUESTIONS, 1)
-        assert "the reply is not JSON; it begins <!doctype html>" in str(raised.value)
+        assert "not JSON, but a page, as for a browser: look at `url`" in str(raised.value)
+        assert "; it begins <!doctype html>" in str(raised.value)
 
     def test_a_body_in_other_names_is_told(self) -> None:
         missing = {"detail": [{"type": "missing", "loc": ["body", "query"], "msg": "Field required", "input": {}}]}

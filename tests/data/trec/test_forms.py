@@ -295,6 +295,28 @@ def test_a_score_before_its_rank_is_no_rank(tmp_path: Path, lines: str, form: st
     assert (trec.listed_order(run.queries["q"]).documents.to_pylist(), run.form) == (["d2", "d1"], form)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_count_in_another_order_than_the_lines_are_told_by_a_header_alone(
+    tmp_path: Path, first: int
+) -> None:
+    lines = "".join(f"{query} d{number} {number + first}\n" for number in (2, 0, 1) for query in "pq")
+    with pytest.raises(DatasetError, match="if they are ranks, write the line query_id doc_id rank above them"):
+        trec.read_run(path := written(tmp_path, "mine.run", lines))
+    assert trec.told(path) == "run"
+    for name, order in (("rank", ["d0", "d1", "d2"]), ("score", ["d2", "d1", "d0"])):
+        run = trec.read_run(written(tmp_path, "r", f"query_id doc_id {name}\n{lines}"))
+        assert [trec.listed_order(row).documents.to_pylist() for row in run.queries.values()] == [order, order]
+    down = trec.read_run(written(tmp_path, "d", "".join(f"q d{number} {number + first}\n" for number in (2, 1, 0))))
+    assert trec.listed_order(down.queries["q"]).documents.to_pylist() == ["d2", "d1", "d0"]
+
+
+def test_ranks_behind_whole_scores_are_ranks_in_any_order_of_lines(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "mine.run", "q a 20 2\np a 7 1\nq b 30 1\np b 5 2\n"))
+    assert {query: trec.listed_order(row).documents.to_pylist() for query, row in run.queries.items()} == {
+        "q": ["b", "a"], "p": ["a", "b"],
+    }  # fmt: skip
+
+
 def test_judgements_under_the_heading_relevant(tmp_path: Path) -> None:
     assert trec.read_qrels(written(tmp_path, "q.csv", "query_id,doc_id,relevant\nq,d,1\n")) == {"q": {"d": 1.0}}
 
