@@ -72,7 +72,8 @@ def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
     if isinstance(value, list):
         for rank, own in enumerate(value, 1):
             own = dict(zip(("document", number.lower()), own, strict=False)) if isinstance(own, list) else own
-            yield from _flat(own if isinstance(own, Mapping) else {"document": own}, number, place, query, rank)
+            own = own if isinstance(own, Mapping) else {"document": own}
+            yield from _flat(own, number, place, query or ("" if len(own) == 1 else None), rank)
         return
     named, is_below = columns(tuple(value), number), query not in (None, "")
     if not is_below and (table := _table(value, named, number)) is not None:

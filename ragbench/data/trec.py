@@ -179,15 +179,14 @@ def _run(path: Path, blocks: Iterable[_Rows], *, begins: bool = False) -> Run:
     if form.number in ("RANK", "PLACE"):
         scores = -scores
     elif form.rank is None and (counted := _counted(scores, own)):
-        is_told = begins or form.header or form.separator == ""
-        if counted == "any" and not is_told:
+        if counted == "any" and not (begins or form.header or form.separator == ""):
             raise DatasetError(
                 f"{path}: the numbers count the documents of each query, and the lines have another order: if they are "
                 "ranks, write the line query_id doc_id rank above them, if they are scores, query_id doc_id score"
             )
         if counted == "up":
             scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
-    elif form.line == UNTOLD and not (form.header or _counted(ranks, own)) and _counted(scores, own) in ("up", "any"):
+    elif form.line == UNTOLD and not (form.header or _counted(ranks, own)) and _counted(scores, own):
         scores, ranks, line = ranks, scores, "QUERY DOCUMENT SCORE RANK"
     elif form.rank is not None and _are_against(ranks, scores, own[:LOOKED_AT]):
         line = f"{form.line}, the highest score first, where the ranks say the lowest (of distances write the negative)"
@@ -195,26 +194,22 @@ def _run(path: Path, blocks: Iterable[_Rows], *, begins: bool = False) -> Run:
     return Run(_name(path), tags[0], path, found, line)
 
 
-def _counted(numbers: Array, queries: Sequence[slice]) -> Literal["", "up", "down", "any"]:
+def _counted(numbers: Array, queries: Sequence[slice]) -> Literal["", "up", "any"]:
     """Whether numbers count the documents of every query, from 0 or 1: up, line by line, as ranks of MS MARCO's runs
-    do; down, as scores may; or in any order."""
+    do, or in any order; empty where they do not, and where they count down, as scores may."""
     first = numbers.min() if len(queries) < len(numbers) else np.nan
     if first not in (0, 1):
         return ""
     wanted = [np.arange(own.stop - own.start) + first for own in queries]
     given = [numbers[own] for own in queries]
-    if not all(map(np.array_equal, map(np.sort, given), wanted)):
-        return ""
     is_up, is_down = (all(map(np.array_equal, given, each)) for each in (wanted, (row[::-1] for row in wanted)))
-    return "up" if is_up else "down" if is_down else "any"
+    return "up" if is_up else "any" if not is_down and all(map(np.array_equal, map(np.sort, given), wanted)) else ""
 
 
 def _are_against(ranks: Array, scores: Array, queries: Sequence[slice]) -> bool:
     """Whether the scores of all these queries rise with their ranks, as distances do."""
-    steps = [
-        np.diff(scores[own][np.argsort(ranks[own], kind="stable")]) for own in queries if np.isfinite(ranks[own]).all()
-    ]
-    return len(steps) == len(queries) and all((own >= 0).all() for own in steps) and any(own.any() for own in steps)
+    steps = np.concatenate([np.diff(scores[own][np.argsort(ranks[own], kind="stable")]) for own in queries])
+    return bool(np.isfinite(ranks).all() and (steps >= 0).all() and steps.any())
 
 
 def nothing() -> Retrieved:
