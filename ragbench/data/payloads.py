@@ -44,7 +44,7 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-FAULTS = frozenset({"error", "errors", "detail", "exception", "traceback", "ошибка", "ошибки"})
+FAULTS = frozenset({"error", "errors", "errorMessage", "detail", "exception", "traceback", "ошибка", "ошибки"})
 """Members of a reply that say why there is none."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
