@@ -199,6 +199,37 @@ def test_each_table_of_answers_is_read_as_often_however_many_there_are(
         ran(f"{command} -m answer_relevance")
 
 
+@pytest.mark.parametrize("kind", ["traces", "dialogues", "decisions"])
+def test_of_what_can_be_loaded_the_first_rows_are_read_and_of_all_else_the_whole(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    if kind == "traces" and kind not in annexes.offered("readers"):
+        pytest.skip("traces are an annex, which is not here")
+    turns = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}]
+    good: dict[str, dict[str, Any]] = {
+        "traces": {"traceId": "", "spanId": "1", "startTimeUnixNano": "1", "name": "ask", "attributes": [
+            {"key": f"{side}.value", "value": {"stringValue": "When?"}} for side in ("input", "output")]},
+        "dialogues": {"messages": turns * 2},
+        "decisions": {"question": "When?", "answer": "At 8.", "context": "", "ground_truth_show": True},
+    }  # fmt: skip
+    unusable = {"traces": {"attributes": []}, "dialogues": {"messages": [turns[1]]}, "decisions": {"question": " "}}
+    named = {"traces": "traceId", "dialogues": "id", "decisions": "id"}[kind]
+    rows = [{**good[kind], named: f"{n:032x}"} for n in range(60)]
+    bad = [{**row, **unusable[kind]} for row in rows[30:]]
+    monkeypatch.setattr(looks, "MOST_LOADED", 25)
+    path = empty / "rows.json"
+    path.write_text(f"{json.dumps(rows)[:-1]}, broken]", encoding="utf-8")
+    command = begun(empty)[0]
+    assert command == f"ragbench load {kind} rows.json --name rows", "nobody looked as far"
+    write_lines(path, [*bad, *rows[:30]])
+    assert begun(empty, "--force")[0] == command, "the first rows alone are no reason to refuse it"
+    write_lines(path, bad)
+    assert ragbench("init", "--force").returncode == 3
+    assert ragbench(*shlex.split(command)[1:]).returncode == 3
+    monkeypatch.setattr(looks, "MOST_TRIED", 0)
+    assert begun(empty, "--force")[0] == command, "of large files nothing more is read"
+
+
 def test_right_answers_stand_beside_those_whose_ids_they_have(empty: Path) -> None:
     for name in ("v1", "v2"):
         write_lines(empty / f"{name}.jsonl", [{"id": n, "question": f"What {n}?", "answer": "So."} for n in "ab"])
