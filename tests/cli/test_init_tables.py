@@ -212,7 +212,11 @@ def test_of_what_can_be_loaded_the_first_rows_are_read_and_of_all_else_the_whole
         "dialogues": {"messages": turns * 2},
         "decisions": {"question": "When?", "answer": "At 8.", "context": "", "ground_truth_show": True},
     }  # fmt: skip
-    unusable = {"traces": {"attributes": []}, "dialogues": {"messages": [turns[1]]}, "decisions": {"question": " "}}
+    unusable: dict[str, dict[str, Any]] = {
+        "traces": {"attributes": []},
+        "dialogues": {"messages": [turns[1]]},
+        "decisions": {"question": " "},
+    }
     named = {"traces": "traceId", "dialogues": "id", "decisions": "id"}[kind]
     rows = [{**good[kind], named: f"{n:032x}"} for n in range(60)]
     bad = [{**row, **unusable[kind]} for row in rows[30:]]
