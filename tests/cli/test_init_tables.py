@@ -37,6 +37,20 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     assert "--column question=the_question_asked" in one_line(done.stderr)
 
 
+def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
+    (empty / "our results").mkdir()
+    rows = [{"question": f"When {n}?", "answer": "At 8.", "contexts": ["At 8."], "label": n % 2} for n in range(4)]
+    write_lines(empty / "our results" / "it's labelled.jsonl", rows)
+    [scoring] = begun(empty)
+    [command] = re.findall(r"(ragbench load answers .+ --name) NAME", ran(f"{scoring} -m faithfulness").stdout)
+    assert "4 questions" in ran(f"{command} labelled").stdout
+    (empty / "our results" / "it's odd.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    if "traces" in annexes.offered("readers"):
+        said = one_line(ragbench("load", "traces", "our results/it's odd.jsonl", "--name", "odd").stderr)
+        [words] = re.findall(r"`ragbench (load answers .+) --name NAME`", said)
+        assert shlex.split(words)[2] == "our results/it's odd.jsonl"
+
+
 @pytest.mark.parametrize(
     ("rows", "kind"),
     [
@@ -124,6 +138,17 @@ def test_raters_beside_other_columns_are_raters(empty: Path, beside: str) -> Non
     assert command in begun(empty)
     if "agree" in annexes.offered("commands"):
         assert "8 items, raters Anna, Boris, nominal scale" in ran(command).stdout
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_raters_in_json_are_raters(empty: Path, form: str) -> None:
+    """Three columns of a line are no run of TREC there."""
+    rows = [{"item": f"q{n}", "Anna": n % 2, "Boris": int(n > 3)} for n in range(8)]
+    (empty / f"marks.{form}").write_text("\n".join(map(json.dumps, rows)) if form == "jsonl" else json.dumps(rows))
+    command = f"ragbench agree marks.{form} --raters Anna,Boris"
+    assert begun(empty) == [command]
+    if "agree" in annexes.offered("commands"):
+        assert "8 items, raters Anna, Boris" in ran(command).stdout
 
 
 def test_what_programs_measured_are_no_raters(empty: Path) -> None:

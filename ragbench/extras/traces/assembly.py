@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -368,7 +369,8 @@ def read(
             if not known:
                 raise DatasetError(
                     f"{place}: of no format that is known; it has {cut_list(record)}. Known are "
-                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers {path.name} --name NAME`"
+                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers "
+                    f"{shlex.quote(f'{path}')} --name NAME`"
                 )
             if here != known:
                 left_out.add(f"record without the marks of {known}", place)
