@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import shlex
 from collections import Counter
@@ -44,6 +45,8 @@ READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
 NO_ANSWER = ("CANNOTANSWER", "No Answer Present.")
 """What QuAC and MS MARCO have for an answer where the passages hold none."""
+FIRST = 20
+"""Rows that tell which systems answered."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
@@ -151,7 +154,10 @@ def _fields(
 ) -> Iterator[tuple[str, Any]]:
     """(place, field → value) of each answer in the rows, whose system is this one where they name none; a Sample as it
     is. left_out: counts those that are none; without it they are an error."""
-    for place, row in rows:
+    rows = iter(rows)
+    first = list(itertools.islice(rows, FIRST))
+    known.systems.meet(row for _, row in first if isinstance(row, Mapping))
+    for place, row in itertools.chain(first, rows):
         if isinstance(row, Sample):
             yield place, row if row.system or not system else dataclasses.replace(row, system=system)
             continue
