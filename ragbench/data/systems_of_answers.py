@@ -13,7 +13,6 @@ from typing import Any
 from ragbench.core.types import Sample
 from ragbench.data.cells import is_frame, is_text, missing, opened
 from ragbench.data.files import DatasetError, cut_list
-from ragbench.data.payloads import turns_of
 from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import (
@@ -213,11 +212,10 @@ class Ids:
         self._times, self._ids, self._seen, self._asked = Shelf[int](), Shelf[Any](), Shelf[None](), Shelf[str]()
         self._name, self._count, self.paired = name, 0, 0
 
-    def of(self, item: Mapping[str, Any]) -> Any:
-        """The id of the next row. Raises DatasetError for one that is another question's."""
-        asked, name = item.get("user_input"), item.get("id")
-        if asked is None and (said := turns_of(item.get("messages"), {})):
-            asked = [own.question for own in said]
+    def of(self, item: Mapping[str, Any], asked: Any) -> Any:
+        """The id of the next row. asked: its question, or those of its turns; None where nothing was asked. Raises
+        DatasetError for one that is another question's."""
+        name = item.get("id")
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         to_all = _digest(" ".join(f"{asked}".split()).casefold())
         question = to_all if rated is None else _digest(" ".join(f"{asked} {rated}".split()).casefold())
