@@ -123,6 +123,7 @@ class Columns:
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._told = Counter[str]()
+        self._prompts: dict[str, Any] = {}
         self.systems = Systems()
         self.unread: dict[str, bool] = {}
         self.read: dict[str, str] = {}
@@ -235,6 +236,9 @@ class Columns:
         ):
             del values["system"], self.read["system"]
             self._told["system: {} × instructions to a model, which name no system"] += 1
+        number, system = values.pop("prompt_number", None), values.get("system")
+        if system and self._prompts.setdefault(str(system), number) != number:  # of several the first has its name
+            values["system"] = f"{system}, prompt {number}"
         if choices := choices_of(opened(values.pop("choices", None))):
             for field_name in {"reference", "response"} & values.keys():
                 try:

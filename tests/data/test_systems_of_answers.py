@@ -130,6 +130,22 @@ def test_prompts_of_promptfoo_with_names_are_systems() -> None:
     assert [one.system for one in found] == ["mine, a", "mine, b"]
 
 
+def test_prompts_of_promptfoo_without_names_are_systems_too() -> None:
+    """promptIdx counts all pairs of a provider and a prompt; in concurrent runs they stand in any order."""
+    asked = [("gpt", "Say:"), ("gpt", "Tell:"), ("llama", "Say:")]
+    rows = [
+        {"provider": {"id": name}, "vars": {"question": f"{test}?"}, "testIdx": test, "promptIdx": place,
+         "prompt": {"raw": raw, "label": raw}, "response": {"output": f"{name} {raw}"}}
+        for test in (0, 1)
+        for place, (name, raw) in sorted(enumerate(asked), reverse=bool(test))
+    ]  # fmt: skip
+    forms = Forms()
+    read = {(one.id, one.system): one.response for one in samples_of(rows, forms=forms)}
+    said = {"gpt": "gpt Say:", "gpt, prompt 1": "gpt Tell:", "llama": "llama Say:"}
+    assert read == {(test, system): text for test in "01" for system, text in said.items()}
+    assert not forms.left_out.said
+
+
 def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
     rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
     lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
