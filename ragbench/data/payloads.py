@@ -213,7 +213,7 @@ def role_of(message: Any) -> str | None:
 
 def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None:
     value = opened(value)
-    value = value if isinstance(value, dict) or (own := fields_of(value)) is None else own
+    value = value if (own := fields_of(value)) is None else own
     if isinstance(value, str):
         return value.strip() or None
     if depth > MAX_DEPTH:

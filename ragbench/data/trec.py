@@ -179,32 +179,37 @@ def _run(path: Path, blocks: Iterable[_Rows], *, begins: bool = False) -> Run:
     if form.number in ("RANK", "PLACE"):
         scores = -scores
     elif form.rank is None and (counted := _counted(scores, own)):
-        is_told = begins or form.header or form.separator == ""
-        if counted == "any" and not is_told:
+        if counted == "any" and not (begins or form.header or form.separator == ""):
             raise DatasetError(
                 f"{path}: the numbers count the documents of each query, and the lines have another order: if they are "
                 "ranks, write the line query_id doc_id rank above them, if they are scores, query_id doc_id score"
             )
         if counted == "up":
             scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
-    elif form.line == UNTOLD and not (form.header or _counted(ranks, own)) and _counted(scores, own) in ("up", "any"):
+    elif form.line == UNTOLD and not (form.header or _counted(ranks, own)) and _counted(scores, own):
         scores, ranks, line = ranks, scores, "QUERY DOCUMENT SCORE RANK"
+    elif form.rank is not None and _are_against(ranks, scores, own[:LOOKED_AT]):
+        line = f"{form.line}, the highest score first, where the ranks say the lowest (of distances write the negative)"
     found = {query: Retrieved(documents[at], scores[at], ranks[at]) for query, at in zip(asked, own, strict=True)}
     return Run(_name(path), tags[0], path, found, line)
 
 
-def _counted(numbers: Array, queries: Sequence[slice]) -> Literal["", "up", "down", "any"]:
+def _counted(numbers: Array, queries: Sequence[slice]) -> Literal["", "up", "any"]:
     """Whether numbers count the documents of every query, from 0 or 1: up, line by line, as ranks of MS MARCO's runs
-    do; down, as scores may; or in any order."""
+    do, or in any order; empty where they do not, and where they count down, as scores may."""
     first = numbers.min() if len(queries) < len(numbers) else np.nan
     if first not in (0, 1):
         return ""
     wanted = [np.arange(own.stop - own.start) + first for own in queries]
     given = [numbers[own] for own in queries]
-    if not all(map(np.array_equal, map(np.sort, given), wanted)):
-        return ""
     is_up, is_down = (all(map(np.array_equal, given, each)) for each in (wanted, (row[::-1] for row in wanted)))
-    return "up" if is_up else "down" if is_down else "any"
+    return "up" if is_up else "any" if not is_down and all(map(np.array_equal, map(np.sort, given), wanted)) else ""
+
+
+def _are_against(ranks: Array, scores: Array, queries: Sequence[slice]) -> bool:
+    """Whether the scores of all these queries rise with their ranks, as distances do."""
+    steps = np.concatenate([np.diff(scores[own][np.argsort(ranks[own], kind="stable")]) for own in queries])
+    return bool(np.isfinite(ranks).all() and (steps >= 0).all() and steps.any())
 
 
 def nothing() -> Retrieved:
@@ -273,11 +278,14 @@ def told(path: Path, *, numbered: bool = False) -> Literal["", "run", "qrels"]:
             run = _run(path, [first], begins=True)
             if "PLACE" in first.form.places and (numbered or not (first.form.header or is_called or is_judged)):
                 continue
-            if usual is QRELS:
-                return "qrels"
             given = [first.given(first.form.number, row) for row in range(len(first.longer))]
-            is_whole = all(n.lstrip("+-").isdigit() if isinstance(n, str) else float(n).is_integer() for n in given)
-            if not is_whole or is_called or {"RANK", "TAG"} & {*(run.form or RUN.line).split()}:
+            is_whole = all(
+                n.lstrip("+-").isdigit() or verdict(n) is not None if isinstance(n, str) else float(n).is_integer()
+                for n in given
+            )
+            if usual is QRELS and (is_whole or fault is None):
+                return "qrels"
+            if (usual is RUN and not is_whole) or is_called or {"RANK", "TAG"} & {*(run.form or RUN.line).split()}:
                 return "run"
         except StopIteration:
             pass
@@ -387,6 +395,10 @@ def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray
         place = f"{path}, line {numbers[wrong][0]}"
         raise DatasetError(f"{place}: {counts[wrong][0]} columns instead of {form.words}; expected {form.line}")
     values = {word: compute.list_element(words, form.places[word]) for word in {*READ} & form.places.keys()}
+    if form.header and form.number == "GRADE":  # an empty cell is no judgement
+        is_judged = compute.not_equal(values["GRADE"], "")
+        values = {word: own.filter(is_judged) for word, own in values.items()}
+        numbers, counts = (each[is_judged.to_numpy(False)] for each in (numbers, counts))
     given, place_of = (lambda word, row: values[word][row].as_py()), (lambda row: f"line {numbers[row]}")
     return _Rows(form, values, given, place_of, counts > form.words)
 
@@ -484,25 +496,35 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
 
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
-    lost: list[str] = []
+    lost: list[tuple[str, dict[str, Any]]] = []
+    names: dict[str, None] = {}
+    file = f"{path.name}, "
 
     def lines() -> Iterator[nested.Line]:
         for place, value in itertools.chain(begun, given):
-            where, is_read = place.removeprefix(f"{path.name}, "), False
+            where, is_read = place.removeprefix(file), False
             for row in nested.lines(value, usual.number, where, alone=len(begun) == 1):
                 is_read = True
                 yield row
-            if not is_read and not nested.is_empty(value, usual.number):
-                lost.append(where)
+            if is_read:
+                names.update(dict.fromkeys(value))
+            elif not nested.is_empty(value, usual.number):
+                lost.append((where, value))
+
+    def is_named(row: Mapping[str, Any]) -> bool:
+        return {"QUERY", "DOCUMENT"} <= nested.columns(tuple(row), usual.number).keys()
 
     try:
         rows = list(itertools.islice(lines(), most))
     except nested.UnnamedError as error:
         raise DatasetError(f"{path}, {error}") from None
+    if usual is QRELS and any("PLACE" not in row for _, row in rows):  # an empty cell is no judgement
+        rows = [(place, row) for place, row in rows if row.get("PLACE", 1) and row["GRADE"] is not None]
+        lost = [(place, row) for place, row in lost if not (is_named(row) and row.keys() <= names.keys())]
     if rows and lost:
         raise DatasetError(
-            f"{path}, {lost[0]}: names no document with its {usual.number.lower()}, as other rows do; leave it out, or "
-            "call its columns as theirs"
+            f"{path}, {lost[0][0]}: names no document with its {usual.number.lower()}, as other rows do; leave it out, "
+            "or call its columns as theirs"
         )
     if not rows:
         value = usual.number.lower()
@@ -511,15 +533,15 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
             f"query_id, doc_id, {value}, or an object like {{query: {{document: {value}}}}}"
         )
 
-    def text(word: str, row: int) -> str | None:
-        value, legal = rows[row][1].get(word), str | int | float if word in NUMBERS else str | int
-        is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
-        return str(value) if is_legal and not is_torn(str(value)) else None
+    def texts(word: str) -> Iterator[str | None]:
+        legal = {str, int, *([float] if word in NUMBERS else []), *([bool] if word == "GRADE" else [])}
+        for _, row in rows:
+            said = str(value) if type(value := row.get(word)) in legal else None
+            yield None if said is None or is_torn(said) else said
 
-    is_named = {"QUERY", "DOCUMENT"} <= {*nested.words(tuple(begun[0][1]), usual.number)}
-    header = is_named or all(isinstance(own, list) for own in begun[0][1].values())
+    header = is_named(begun[0][1]) or all(isinstance(own, list) for own in begun[0][1].values())
     form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header, separator="")
-    values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
+    values = {word: pa.array(texts(word), pa.large_string()) for word in form.places}
     longer = np.zeros(len(rows), bool)
     yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
 

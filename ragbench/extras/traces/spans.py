@@ -124,10 +124,10 @@ def _outermost(spans: Sequence[Span], above: dict[str, Span]) -> list[Span]:
     outermost = []
     for span in spans:
         at, seen = span.parent, {span.id}
-        while at is not None and at not in inner and at in above and at not in seen:
+        while at not in inner and at in above and at not in seen:
             seen.add(at)
             at = above[at].parent
-        if at is None or at not in inner or at in seen:
+        if at not in inner or at in seen:
             outermost.append(span)
     return outermost
 
