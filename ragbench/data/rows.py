@@ -248,11 +248,7 @@ def _placed(
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
-        if (
-            isinstance(item, list)
-            and load.number == 1
-            and any(isinstance(n, str) and (field_of(n) or is_content(n)) for n in item)
-        ):
+        if isinstance(item, list) and load.number == 1 and any(field_of(name) or is_content(name) for name in item):
             names = list(map(str, item))
             continue
         if names and isinstance(item, list) and len(item) == len(names):

@@ -188,7 +188,7 @@ def of_member(name: str) -> str:
     last = rest.rpartition(".")[2]
     side, own = of_side(head), _KNOWN.get(key(last), "") or part_of(last)
     of_a_row = OF_A_ROW if side == "user_input" and key(last) not in UNSIGNED else ()
-    if not rest or not side or own not in (*CONTENT, *of_a_row):
+    if not side or own not in (*CONTENT, *of_a_row):
         return ""
     return _within(side, own)
 

@@ -218,3 +218,17 @@ def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None
         assert found.runs == [f"rag_metrics -s {words}"]
     write_lines(bare / "a.jsonl", [{"question": "When?", "answer": "At 8"}])
     assert answer_tables.read(bare / "a.jsonl")[0].runs == ["rag_metrics -s {dataset}-logged"]
+
+
+def test_a_number_under_the_name_of_a_system_is_its_rating_whatever_the_system_is_called(bare: Path) -> None:
+    (bare / "a.csv").write_text(
+        "question,answer_low_cost,answer_high_cost,rating_low_cost,rating_high_cost\nWhen?,At 8,At 9,5,2\n"
+    )
+    assert [(one.system, one.labels) for one in read_samples(bare / "a.csv")] == [
+        ("low_cost", {"people": 5.0}), ("high_cost", {"people": 2.0}),
+    ]  # fmt: skip
+
+
+def test_an_answer_with_one_part_that_nobody_knows_is_of_no_system() -> None:
+    [sample] = samples_of([{"question": "Why?", "answers": {"thought": "So."}}])
+    assert sample.system is None
