@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ragbench.data.cells import opened, verdict
-from ragbench.data.files import DatasetError, cut
+from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.payloads import number as number_of
 from ragbench.data.payloads import passage_of
 from ragbench.data.shapes import WRAPPERS, rows_in
@@ -161,6 +161,10 @@ def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple
 def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
     """The lines of the members of an object: of all under the names of their queries, where they are of one kind and
     can be read so, else of the only one that has some, or that is called as what holds them all."""
+    if _are_columns(value):
+        raise UnnamedError(
+            f"{place}: {cut_list(value)}: lists of texts; are they columns? Call them question and answer"
+        )
     name = next(iter(value), "")
     has_lines, lost = False, ""
     if {*map(type, value.values())} in ({dict}, {list}) and not (len(value) == 1 and key(name) in ENVELOPES):
@@ -196,6 +200,18 @@ def _require_named(
         if name not in named.values() and is_one(opened(own)):
             called = number.lower()
             raise UnnamedError(f"{place}: is {name} = {cut(own)} the {called}? Call it {called}, or leave it out")
+
+
+def _are_columns(value: Mapping[str, Any]) -> bool:
+    """Whether lists of texts, as many in each, stand under words, and not under the names of queries."""
+    own = [*value.values()]
+    if not all(isinstance(texts, list) and len(texts) == len(own[0]) and {*map(type, texts)} == {str} for texts in own):
+        return False
+    return (
+        len(own) > 1
+        and not re.search(r"[\d\s]", "".join(value))
+        and any(" " in text for texts in own for text in texts)
+    )
 
 
 def _is_beside(own: Any, documents: list[Any]) -> bool:
