@@ -120,7 +120,7 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns of raters: two or more of marks, or of words of few classes, where each holds some that another does,
     and no other column of marks stands there. Beside two may ids, names of models, comments, texts and figures stand,
     beside more of them ids alone; where a column names what was measured there is none."""
-    if "metric" in map(field_of, rows[0]):
+    if len(rows) == 1 or "metric" in map(field_of, rows[0]):
         return []
     few: dict[str, set[Any]] = {}
     for name in rows[0]:

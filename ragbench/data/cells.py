@@ -449,7 +449,9 @@ def decimal(text: str) -> float:
 _TEXTS = frozenset(map(str.casefold, TABLE["parts"]["texts"]))
 _WRAPS = ("document", "node", "kwargs", *TABLE["parts"]["abouts"])
 """Names of objects that a passage with its text may stand in."""
-_NO_PASSAGE = re.compile(r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}")
+_NO_PASSAGE = re.compile(
+    r"[!-~]+|\w+://\S+|\S+\.[A-Za-z]{2,5}|[^\n]{1,150}\.(pdf|docx?|xlsx?|pptx?|txt|md|html?|csv|json)"
+)
 
 
 def is_source(value: Any) -> bool:

@@ -70,6 +70,7 @@ _IS_NAMED = re.compile(r"\s?[^\s\d]*+\d\S*\s?")
 """A word with a digit, as a dialogue, and no text in one, is called."""
 LONGEST_SYSTEM = 12
 """Words of a system's name; more are instructions to one."""
+MOST_OF_A_TITLE = 8  # words
 MOST_PLANS = 1000
 """Of rows with different columns."""
 
@@ -198,13 +199,13 @@ class Columns:
         if not said:  # an instruction beside an empty input is the question
             rare = plan.rare.get(field_name, ())
             said = [name for name in rare if not (missing(row.get(name)) or blank(row[name]))]
-        there = said or there
+        there = said or ([] if field_name == "id" else there)
         is_guess = field_name == "contexts" and field_name not in self._given
         if is_guess and len(there) > 1:  # a passage, and the file that it is from
             sources = [name for name in there if is_source(row[name])]
             there = [name for name in there if name not in sources] or there
             self.unread.update(dict.fromkeys({*sources} - {*there}, False))
-        if is_guess and there and rarely(there[0]) and is_source(row[there[0]]):
+        if is_guess and there and rarely(there[0]) and (is_source(row[there[0]]) or _is_title(there[0], row[there[0]])):
             self.unread.update(dict.fromkeys(there, False))
             return []
         return there
@@ -310,7 +311,12 @@ class Columns:
         if not self.read and any(name.rstrip().endswith("?") or name.isdigit() for name in unread):
             yield "its first line names no column: write one above it, such as question,answer"
             return
-        systems = [n for n in unread if self.unread.get(n) and not (field_of(n) or NO_TEXT.search(key(n)))]
+        no_answer = [own for own in CONTENT if own != "response"]
+        systems = [
+            n
+            for n in unread
+            if self.unread.get(n) and not (field_of(n) or NO_TEXT.search(key(n)) or guess(n, no_answer))
+        ]
         if "response" in left and "user_input" in self.read and not self.format and len(systems) > 1:
             yield f"are these answers of several systems? --column {shlex.quote('answer=' + ','.join(systems))}"
             unread = [name for name in unread if name not in systems]
@@ -446,7 +452,8 @@ class Columns:
             for name, own in lists.items():
                 if all(row[other] in own for other in there if other != name):
                     return [native(first), *(value for value in own if value != first)]
-        if field_name not in CONTENT or key(there[0]) == key(FIELDS[field_name][0]):
+        is_judged = field_name == "response" and any(of_one_system(name)[1] for name in there[1:])  # `Model answer`
+        if field_name not in CONTENT or (key(there[0]) == key(FIELDS[field_name][0]) and not is_judged):
             self.unread.update(dict.fromkeys(there[1:], False))
             return native(first)
         said = spoken(field_name)
@@ -530,3 +537,14 @@ def _is_right(given: Any) -> bool:
     if isinstance(given, Mapping):
         return any(key(name) == "aliase" for name in given)
     return isinstance(given, bool) or (isinstance(given, list) and all(isinstance(text, str) for text in given))
+
+
+def _is_title(name: str, cell: Any) -> bool:
+    """Whether a source is named by a few words that end like no sentence, as `Handbook, page 3`, and not quoted."""
+    parts = opened(cell) if key(name) in ("source", "источник") else None
+    return all(
+        isinstance(part, str)
+        and len(part.split()) <= MOST_OF_A_TITLE
+        and not part.rstrip().endswith((".", "!", "?", "…"))
+        for part in (parts if isinstance(parts, list) else [parts])
+    )

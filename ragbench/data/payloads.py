@@ -44,6 +44,8 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+BESIDE = frozenset({"source", "question_source", "category", "note", "system", "user", "value"})
+"""Fields that are neither asked nor answered: of an object with one of them alone nothing is said."""
 FAULTS = frozenset({"error", "errors", "errorMessage", "detail", "exception", "traceback", "ошибка", "ошибки"})
 """Members of a reply that say why there is none."""
 MAX_DEPTH = 12
@@ -228,7 +230,7 @@ def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None
         inner = value.get(name)
         if inner not in (None, "", []) and (text := _text(inner, names, role, depth + 1)):
             return text
-    if len(value) == 1 and not value.keys() & FAULTS:
+    if len(value) == 1 and not value.keys() & FAULTS and field_of(next(iter(value))) not in BESIDE:
         return _text(next(iter(value.values())), names, role, depth + 1)
     return None
 

@@ -120,7 +120,10 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     for place, row in rows:
         word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
         known = field_of(word) or of_member(word) or rarely(word)
-        if word and (known in OF_AN_ITEM or (word == next(iter(row)) and not known) or _is_nobodys(row)):
+        is_first = bool(word) and word == next(iter(row)) and not known
+        ids = [own for name, own in row.items() if word and name != word and field_of(name) == "id"]
+        is_item = bool(ids) and not missing(ids[0]) and " " in str(row[word]).strip()  # 7, `Total fees due`
+        if word and not is_item and (known in OF_AN_ITEM or is_first or _is_nobodys(row)):
             left_out.add("row of totals", place)
         else:
             yield place, row

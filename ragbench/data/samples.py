@@ -34,7 +34,7 @@ from ragbench.data.rows import is_torn, read_rows, without_totals
 from ragbench.data.shapes import rows_in
 from ragbench.data.shelf import Shelf
 from ragbench.data.systems_of_answers import Ids, by_system
-from ragbench.data.vocabulary import LEGAL, PARTS, READS, spoken
+from ragbench.data.vocabulary import LEGAL, PARTS, READS, field_of, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -399,7 +399,8 @@ def references_in(value: Any, place: str) -> list[str]:
         value = [answers for answers in given if answers is not None] or value
     if isinstance(value, list | tuple):
         return [text for part in value for text in references_in(part, place)]
-    text = _text(value, place, answer_of)
+    is_beside = isinstance(value, Mapping) and payloads.BESIDE.issuperset(map(field_of, value))
+    text = None if is_beside else _text(value, place, answer_of)
     return [] if text in (None, *NO_ANSWER) else [text]
 
 

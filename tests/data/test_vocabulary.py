@@ -129,6 +129,62 @@ def test_what_counts_or_names_passages_is_none(cell: Any) -> None:
     assert known.notes()[0].startswith("not read, as no field is called so: background")
 
 
+@pytest.mark.parametrize("cell", ["lecture-7 | 90.0", ["Staff handbook, page 3", "Rules of the pool"]])
+def test_a_source_of_few_words_is_a_title_and_no_passage(cell: Any) -> None:
+    row = {"question": "When?", "answer": "At 8", "source": cell}
+    assert samples_of([row])[0].contexts is None
+    assert samples_of([{**row, "source": "The pool opens at 8."}])[0].contexts
+
+
+def test_names_of_files_with_blanks_are_no_passages_beside_these() -> None:
+    row = {
+        "question": "When?",
+        "answer": "At 8",
+        "retrieved_doc1": "Rules of the pool.pdf",
+        "retrieved_cont1": "Opens at 8",
+    }
+    assert [one.text for one in samples_of([row])[0].contexts or ()] == ["Opens at 8"]
+
+
+def test_an_empty_cell_is_no_id(bare: Path) -> None:
+    (bare / "a.csv").write_text("id,question,answer\n,When?,At 8\n,Where?,Here\n")
+    assert [one.id for one in read_samples(bare / "a.csv", Forms())] == ["1", "2"]
+
+
+def test_beside_what_a_model_answered_a_response_may_be_the_judges() -> None:
+    row = {"question": "When?", "Model answer": "At 8", "Response": "The candidate is right: yes"}
+    with pytest.raises(AmbiguousError, match="--column 'answer=Model answer'"):
+        samples_of([row])
+
+
+def test_where_an_answer_is_from_is_no_right_answer() -> None:
+    [sample] = samples_of([{"question": "When?", "expected": {"source": "invented"}}])
+    assert sample.reference is None
+    [sample] = samples_of([{"question": "When?", "expected": {"time": "At 8"}}])
+    assert sample.reference == "At 8"
+
+
+def test_what_is_expected_and_how_hard_it_is_are_no_systems() -> None:
+    forms = Forms()
+    row = {"question": "When?", "expected_pages": "3 and 4", "difficulty": "hard", "must_contain": ["8"]}
+    samples_of([row], forms=forms)
+    assert "several systems" not in forms.told[0]
+
+
+def test_a_question_with_its_id_that_begins_like_a_total_is_none(bare: Path) -> None:
+    (bare / "a.csv").write_text("id,question,answer\n1,Total fees due,Five\n2,сумма поступила,Да\n,Total,2\n")
+    forms = Forms()
+    assert len(read_samples(bare / "a.csv", forms)) == 2
+    assert "1 × row of totals" in forms.left_out.said
+
+
+def test_snippets_in_russian_are_passages_and_a_person_passes_an_answer() -> None:
+    row = {"Вопрос": "Когда?", "Ответ": "В 8", "ИзвлеченныйСниппет": "Открыто с 8 утра.", "human_pass": True}
+    [sample] = samples_of([row])
+    assert [one.text for one in sample.contexts or ()] == ["Открыто с 8 утра."]
+    assert sample.labels == {"people": 1.0}
+
+
 def test_no_name_is_two_fields() -> None:
     seen: dict[str, str] = {}
     for field, own in FIELDS.items():
