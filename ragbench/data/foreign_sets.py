@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
-from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.cells import Forms, by_row, flag, opened, plain
 from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, label, moment, number
@@ -80,11 +80,9 @@ def score(value: Any) -> int | None:
 def answers(value: Any) -> list[Mapping[str, Any]]:
     """The answers of SQuAD that have a text, also out of a list a column."""
     given = opened(value) or []
-    columns = given.values() if isinstance(given, Mapping) else [given]
-    if {*map(type, columns)} != {list} or len({*map(len, columns)}) > 1:
+    given = by_row(given) if isinstance(given, Mapping) else given
+    if not isinstance(given, list):
         raise ValueError("a list of answers is expected")
-    if isinstance(given, Mapping):
-        given = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
     return [own for own in given if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
 
 
