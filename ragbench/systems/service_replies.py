@@ -77,7 +77,7 @@ class Expressions:
 
     def speaks(self, event: Any) -> bool:
         """Whether an event has a piece of the answer's text."""
-        return bool(self._piece(event))
+        return any(added([], self._found("answer", event), event))
 
     def _of(self, reply: Any) -> dict[str, Any]:
         return {name: self._found(name, reply) for name in self._compiled}
@@ -88,17 +88,9 @@ class Expressions:
         values: dict[str, Any] = {}
         pieces: list[str] = []
         for event in events:
-            if (piece := self._piece(event)) is not None:
-                pieces = [piece] if "user" in map(role_of, _messages(event)) else [*pieces, piece]
+            pieces = added(pieces, self._found("answer", event), event)
             values |= {name: value for name, value in self._of(event).items() if value not in (None, [])}
         return {name: values.get(name) for name in self._compiled} | ({"answer": joined(pieces)} if pieces else {})
-
-    def _piece(self, event: Any) -> str | None:
-        """The piece of the answer in an event; None where it has none, or its last message is not the answer: what was
-        asked, what a tool gave, or what a model says before it calls one."""
-        piece, last = self._found("answer", event), next(iter(_messages(event)[-1:]), None)
-        is_said = last is None or (role_of(last) not in NOT_SAID and not last.get("tool_calls"))
-        return piece if isinstance(piece, str) and is_said else None
 
     def _found(self, name: str, reply: Any) -> Any:
         """What an expression gives, also of JSON within texts; None where it gives nothing, or cannot be followed in
@@ -163,15 +155,17 @@ class Expressions:
         return {key: expression for key, expression in found.items() if key != "items"}
 
 
-def _messages(event: Any) -> list[Mapping[str, Any]]:
-    """The messages of an event that lists them: all that were said, as the states of a graph do, or new ones."""
-    places = (
-        [place for place in (event, *event.values()) if isinstance(place, Mapping)]
-        if isinstance(event, Mapping)
-        else []
-    )
+def added(pieces: list[str], piece: Any, event: Any) -> list[str]:
+    """The pieces of an answer with that of an event: in place of all before it where the event has all that was said,
+    as the states of a graph do; not where its last message is no answer: what was asked, what a tool gave, what a
+    model says before it calls one."""
+    places = [own for own in (event, *event.values()) if isinstance(own, Mapping)] if isinstance(event, Mapping) else []
     listed = next((place[name] for name in ("messages", "data") for place in places if name in place), None)
-    return [own for own in listed if role_of(own) is not None] if isinstance(listed, list) else []
+    messages = [own for own in listed if role_of(own) is not None] if isinstance(listed, list) else []
+    if isinstance(piece, str) and not any(role_of(own) in NOT_SAID or own.get("tool_calls") for own in messages[-1:]):
+        pieces = [] if "user" in map(role_of, messages) else pieces
+        pieces.append(piece)
+    return pieces
 
 
 def has_failed(reply: Any, answer: Any) -> bool:
