@@ -84,11 +84,8 @@ def _numbered(value: Mapping[str, Any]) -> Rows | None:
     if not columns or not all(isinstance(own, Mapping) for own in columns) or not any(map(field_of, value)):
         return None
     numbers = columns[0].keys()
-    if (
-        _is_apart(columns)
-        or any(own.keys() != numbers for own in columns)
-        or not all(str(n).isdigit() for n in numbers)
-    ):
+    is_even = all(own.keys() == numbers for own in columns) and all(str(n).isdigit() for n in numbers)
+    if not is_even or _is_apart(columns):
         return None
     return [{name: own[number] for name, own in value.items()} for number in numbers]
 
