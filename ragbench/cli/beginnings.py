@@ -17,21 +17,17 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 
 from ragbench import data as datasets
+from ragbench.cli import looks
 from ragbench.cli.console.options import counted
-from ragbench.cli.looks import DOCUMENTS, Look, are_scored_together, is_told, looked_at, may_answer, require_loadable
-from ragbench.core import folders
+from ragbench.core import folders, settings, terminal
 from ragbench.core.expectations import expectation
-from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
-from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
-from ragbench.core.settings.schema import ABOUT, JUDGES, KEYED, LINE, WORDS, line
+from ragbench.core.settings import ChunkTable, QuestionTable, SystemSettings, schema
 from ragbench.core.settings.urls import without_passwords
-from ragbench.core.types import Question
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
-from ragbench.data.files import LeftOut, cut_list, meant_beside
-from ragbench.data.folder import BASE, NAME
-from ragbench.data.records import QuestionRecord
+from ragbench.data.files import cut_list, meant_beside
+from ragbench.data.folder import NAME
 from ragbench.data.rows import TABLES, endings_of, tabbed
 from ragbench.data.samples import READ, read_samples
 from ragbench.data.vocabulary import FIELDS, spoken
@@ -64,10 +60,10 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. whole: whether they bring the passages that they name. answers: tables of these, by their
-    questions; unasked: those that have none. qrels, runs: TREC files; judged: the runs of each. brought: what becomes
-    a data set, and the kind of `ragbench load`; beside: what is read with one of them. texts: documents; documents: a
-    folder of these, which becomes the data set kb. base: a table of passages. functions: system → module:function;
+    empty where none does. whole: whether they bring the passages that they name. answers: tables of these;
+    scored: those that are together. qrels, runs: TREC files; judged: the runs of each. brought: what becomes a data
+    set, and the kind of `ragbench load`; beside: what is read with one of them. texts: documents; documents: a folder
+    of these, which becomes the data set kb. bases: tables of passages. functions: system → module:function;
     services: system → its settings. variable: that holds the address of a database to read; tables: what it holds,
     language: in which language. unwritten: files that its data lacks. said: what was found, in words. unused: the
     rest, and why.
@@ -77,8 +73,8 @@ class Beginning:
     data: Path | None = None
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
-    answers: dict[frozenset[str], list[Path]] = field(default_factory=dict)
-    unasked: list[Path] = field(default_factory=list)
+    answers: looks.Answers = field(default_factory=looks.Answers)
+    scored: list[list[Path]] = field(default_factory=list)
     qrels: list[Path] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
     judged: dict[Path, list[Path]] = field(default_factory=dict)
@@ -89,7 +85,7 @@ class Beginning:
     texts: list[Path] = field(default_factory=list)
     documents: Path | None = None
     kb: str = ""
-    base: Path | None = None
+    bases: looks.Bases = field(default_factory=looks.Bases)
     functions: dict[str, str] = field(default_factory=dict)
     services: dict[str, dict[str, Any]] = field(default_factory=dict)
     variable: str = ""
@@ -108,14 +104,19 @@ class Beginning:
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
         files = [path for path in files if not {(made.data or folder) / name for name in made.sets} & {*path.parents}]
+        unjudged = dict[Path, list[Path]]()
         for place, by_role in datasets.beir.found(files, folder):
             if by_role["qrels"]:
                 made._take_beir(place)
                 files = [path for path in files if not any(path in paths for paths in by_role.values())]
             else:
+                unjudged[place] = by_role["corpus"]
+                made.bases.called += by_role["corpus"]
+        made._take_files(files)
+        for place, corpora in unjudged.items():
+            if not {*corpora} & {*made.bases.of.values()}:
                 load = f"ragbench load beir {made._word(place)} --name {made._name(place, 'beir')} --qrels FILE"
                 made.unused.append(f"{place.resolve().name}: a corpus and queries without judgements: {load}")
-        made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
         made._take_texts()
@@ -136,7 +137,7 @@ class Beginning:
                 made._take_database(OF_ITS_OWN, word)
             elif word.startswith(("http://", "https://")):
                 made._take_service(word)
-            elif path.is_dir() and (sets := sorted(own for own in (path, *path.glob("*")) if _holds_tables(own))):
+            elif path.is_dir() and (sets := sorted(own for own in (path, *path.glob("*")) if looks.holds_tables(own))):
                 for place in sets:
                     made._take_set(place)
             elif path.is_dir() and datasets.beir.is_folder(path):
@@ -162,11 +163,21 @@ class Beginning:
 
     def text(self) -> str:
         """The ragbench.toml, with a comment for every key."""
-        lines = [LINE, ABOUT]
+        lines = [schema.LINE, schema.ABOUT]
         for name, model, values in self._tables():
             lines += ["", *([f"[{name}]"] if name else [])]
-            lines += [key if value is None else line(model, key, toml(value)) for key, value in values.items()]
-        return "\n".join([*lines, JUDGES])
+            lines += [key if value is None else schema.line(model, key, toml(value)) for key, value in values.items()]
+        return "\n".join([*lines, schema.JUDGES])
+
+    def write(self) -> None:
+        """Write the ragbench.toml into the folder, with its schema and what its data lack, and say so."""
+        files = {
+            **self.unwritten, self.folder / schema.NAME: schema.text(), self.folder / "ragbench.toml": self.text(),
+        }  # fmt: skip
+        for path, text in files.items():
+            folders.write(path, text)
+        there = (str(path.relative_to(self.folder)) for path in files if path.is_relative_to(self.folder))
+        terminal.say(f"written: {', '.join(there)}")
 
     def next(self) -> list[str]:
         """The commands that go on from here, in their order."""
@@ -182,15 +193,16 @@ class Beginning:
         commands, online = [], ["ragbench doctor --online"] if self.services else []
         for qrels, runs in self.judged.items():
             commands.append(" ".join(["ragbench trec", self._word(qrels), *map(self._word, runs)]))
-        commands += [" ".join(["ragbench score", *map(self._word, same)]) for same in self.answers.values()]
+        commands += [" ".join(["ragbench score", *map(self._word, same)]) for same in self.scored]
         for path, raters in self.ratings.items():
             commands.append(f"ragbench agree {self._word(path)}{f' --raters {shlex.quote(raters)}' if raters else ''}")
         if self.documents:
             commands.append(f"ragbench load documents {self._word(self.documents)} --name {self.kb}")
-        base = self._word(self.base) if self.base else "" if self.whole else self.kb
+        base = self._word(self.bases.first) if self.bases.first else "" if self.whole else self.kb
         for kind, path, name in self.brought:
-            is_apart = kind == "questions" or (kind == "traces" and self.base not in self.beside.get(path, ()))
-            whence = f" --chunks-from {base}" if base and is_apart else ""
+            whole = self._word(self.bases.of[path]) if path in self.bases.of else base
+            is_apart = kind == "questions" or (kind == "traces" and self.bases.first not in self.beside.get(path, ()))
+            whence = f" --chunks-from {whole}" if whole and is_apart else ""
             beside = "".join(f" {self._word(other)}" for other in self.beside.get(path, ()))
             more = f"{whence}{datasets.beir.split_option(path) if kind == 'beir' else ''}"
             commands.append(f"ragbench load {kind} {self._word(path)}{beside} --name {name}{more}")
@@ -216,7 +228,7 @@ class Beginning:
 
     def _take_sets(self) -> None:
         """The data sets in data/, else in this folder, and why one there cannot be used."""
-        places = ([path for path in self.folder.glob(where) if _holds_tables(path)] for where in ("data/*", "*"))
+        places = ([path for path in self.folder.glob(where) if looks.holds_tables(path)] for where in ("data/*", "*"))
         for place in sorted(next(filter(None, places), [])):
             try:
                 self._take_set(place)
@@ -224,9 +236,7 @@ class Beginning:
                 self._refuse(place, error)
 
     def _take_set(self, place: Path) -> None:
-        described, codes = (place / "dataset.toml").is_file(), _languages(place)
-        if not _holds_tables(place):
-            raise ValueError(f"{place}: it holds neither a dataset.toml nor tables of one; {LEGAL} is expected")
+        described, codes = (place / "dataset.toml").is_file(), looks.languages(place)
         if self.data not in (None, place.parent):
             raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
         if not NAME.fullmatch(place.name):
@@ -236,7 +246,7 @@ class Beginning:
             about = f'title = {toml(place.name)}\nlicence = "not stated"\nlanguages = {toml(codes)}\n'
             self.unwritten[place / "dataset.toml"] = about
         if not self.sets:
-            self.whole, self.unit = bool(read.chunks), _unit(read.questions)
+            self.whole, self.unit = bool(read.chunks), looks.unit(read.questions)
         self.data = place.parent
         self.sets.append(place.name)
         size = f"{counted(len(read.chunks), 'passage')}, {counted(len(read.questions), 'question')}"
@@ -244,7 +254,7 @@ class Beginning:
 
     def _take_files(self, files: Sequence[Path]) -> None:
         """What each file is taken for, said with its columns, or why it cannot be used; documents are put aside."""
-        looks = dict[Path, Look]()
+        seen = dict[Path, looks.Look]()
         others: dict[str, list[str]] = {}
         for path in files:
             unread, why = TABLE["unread"].get(path.suffix.lower()), "" if path.is_file() else "no file that can be read"
@@ -255,7 +265,7 @@ class Beginning:
                 if why := why or documents.result_in(path):
                     pass
                 elif ends & {*TABLES} or tabbed(path):
-                    looks[path] = looked_at(path)
+                    seen[path] = looks.looked_at(path)
                 elif ends & PROGRAMS:
                     why = "a program; a function in one can be a system: ragbench init MODULE:FUNCTION"
                 elif self._take_trec(path):
@@ -273,33 +283,33 @@ class Beginning:
                     self._refuse(path, error)
             if why:
                 others.setdefault(why, []).append(self._relative(path))
-        for place in dict.fromkeys(path.parent for path in looks):
-            parts = [path for path, look in looks.items() if path.parent == place and look.asked]
-            if len({looks[path].asked for path in parts}) == len(parts) > 2:
+        for place in dict.fromkeys(path.parent for path in seen):
+            parts = [path for path, look in seen.items() if path.parent == place and look.asked]
+            if len({seen[path].asked for path in parts}) == len(parts) > 2:
                 every = f"{self._word(place)}/*.json" if place != self.folder else "*.json"
-                one, joined = looks[parts[0]].kind, shlex.quote(f"{place.resolve().name}-joined.json")
+                one, joined = seen[parts[0]].kind, shlex.quote(f"{place.resolve().name}-joined.json")
                 how = f"cat {every} > {joined}, then ragbench init {joined}"
                 self.unused.append(f"{every}: {len(parts)} files, each one row of {one}; join them: {how}")
-                looks = {path: look for path, look in looks.items() if path not in parts}
-        self.base = next((path for path, look in looks.items() if look.kind == "passages" and look.is_named), None)
+                seen = {path: look for path, look in seen.items() if path not in parts}
+        self.bases.paths = [path for path, look in seen.items() if look.kind == "passages" and look.is_named]
         refused = dict[Path, ValueError]()
-        for path, look in looks.items():
+        questions_choose = {*self.bases.paths, *self.bases.called}
+        for path, look in sorted(seen.items(), key=lambda own: own[0] in questions_choose):
             try:
                 self._take_table(path, look)
             except ValueError as error:
                 refused[path] = error
-        tools = {own: look.tool for own, look in looks.items()}
+        for path in self.answers.asked:
+            self.answers.take_references(path, seen[path].known.read)
+        tools = {own: look.tool for own, look in seen.items()}
         for path, fault in refused.items():
-            self._take_beside(path, looks[path], tools, fault)
-        if self.base and looks[self.base].tool:  # documents stand beside spans
-            self.beside |= {own: [*self.beside.get(own, ()), self.base] for k, own, _ in self.brought if k == "traces"}
-        for path in self.unasked:
-            theirs = (own for kind, own, _ in self.brought if kind == "questions" and are_scored_together(path, own))
-            own = next(theirs, self.folder / "QUESTIONS")
-            self.answers.setdefault(frozenset({f"\0{own}"}), [own]).insert(-1, path)
+            self._take_beside(path, seen[path], tools, fault)
+        if (base := self.bases.first) and seen[base].tool:  # documents stand beside spans
+            self.beside |= {own: [*self.beside.get(own, ()), base] for k, own, _ in self.brought if k == "traces"}
+        self.scored = self.answers.scored()
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
         for qrels in self.qrels:
-            if runs := [run for run in self.runs if may_answer(run, qrels)]:
+            if runs := [run for run in self.runs if looks.may_answer(run, qrels)]:
                 self.judged[qrels] = runs
         for what, kind, other, used in (
             ("judgements of TREC (qrels)", self.qrels, "a run is", self.judged),
@@ -313,16 +323,19 @@ class Beginning:
             self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
             self.said.clear()
 
-    def _take_beside(self, path: Path, look: Look, tools: Mapping[Path, str], error: ValueError) -> None:
-        """A file that says nothing alone: scores, or documents, stand beside the traces that they are of."""
+    def _take_beside(self, path: Path, look: looks.Look, tools: Mapping[Path, str], error: ValueError) -> None:
+        """A file that says nothing alone: scores, or documents, stand beside the traces that they are of; answers
+        beside as many questions are told how they would be read with them."""
         for kind, whole, _ in self.brought if look.kind in ("traces", "passages") else ():
-            if kind == "traces" and look.tool in (tools[whole], DOCUMENTS):
+            if kind == "traces" and look.tool in (tools[whole], looks.DOCUMENTS):
                 with suppress(ValueError):
-                    require_loadable(kind, [whole, *self.beside.get(whole, ()), path])
+                    looks.require_loadable(kind, [whole, *self.beside.get(whole, ()), path])
                     self.beside.setdefault(whole, []).append(path)
                     self.said.append(f"{self._relative(path)}: read with {self._relative(whole)}, as parts of it")
                     return
-        self._refuse(path, error)
+        how = "; in the order of questions they are read with them: ragbench score {} {}".format
+        near = self.answers.in_order(path)
+        self._refuse(path, ValueError(f"{error}{how(self._word(path), self._word(near))}") if near else error)
 
     def _refuse(self, path: Path, error: Exception) -> None:
         """Say why a file cannot be used, by the name that it has here."""
@@ -340,8 +353,9 @@ class Beginning:
         {"run": self.runs, "qrels": self.qrels}.get(kind, []).append(path)
         return bool(kind)
 
-    def _take_table(self, path: Path, look: Look) -> None:
+    def _take_table(self, path: Path, look: looks.Look) -> None:
         kind, read, name = look.kind, look.known.read, self._relative(path)
+        kind = "passages" if path in self.bases.of.values() else kind
         is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
         is_marked = kind == "ratings" and ".json" not in endings_of(path)  # a line without a header may be TREC's
         may_be = kind == "" or is_marked or (kind == "questions" and (is_of_ids or "contexts" in read))
@@ -354,48 +368,43 @@ class Beginning:
         known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
         which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
-        if kind == "ratings" or (kind in ("answers", "questions") and look.are_people):
-            self.ratings[path] = "" if "rater" in read else ",".join(look.raters)
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
             left_out = [f"left out: {forms.left_out.said}"] if forms.left_out.counts else []
             systems = {sample.system for sample in samples if sample.system}
             of = f" of {counted(len(systems), 'system')}" if systems else ""
+            self.answers.take(path, samples, read)
             if not any(sample.user_input or sample.reference for sample in samples):
                 if "id" not in read:
                     what = "answers without questions, references or ids: nothing tells what they answer"
                     how = f"ragbench score {self._word(path)} --column question=COLUMN names it"
                     raise ValueError("; ".join([what, which, *forms.unread, how]))
                 left_out = ["no questions: a file of them is joined by the ids", *left_out]
-                self.unasked.append(path)
             read_as = "; ".join([f"{f'{forms.format}, ' if forms.format else ''}{which}", *forms.unread, *left_out])
-            asked = frozenset(f"{sample.user_input}" for sample in samples if path not in self.unasked)
-            if asked:
-                others = (own for own, same in self.answers.items() if own & asked and are_scored_together(*same, path))
-                self.answers.setdefault(next(others, asked | {f"\0{path}"}), []).append(path)
             self.said.append(f"{name}: {counted(len(samples), 'answer')}{of} ({read_as})")
         elif kind == "questions":
-            base = datasets.beir.passages([self.base], LeftOut()) if self.base else None
-            brought = datasets.foreign_sets.questions(path, base=base)
-            unit = _unit(brought.questions)
+            brought = self.bases.questions(path)
+            self.answers.ask(path, brought.questions, read)
+            unit = looks.unit(brought.questions) or ("chunk" if "reference_context_ids" in read else "")
             if "questions" not in (kind for kind, _, _ in self.brought):
                 self.unit, self.whole = unit, bool(unit and brought.chunks)
             if not (brought.chunks or self.variable or is_asked or (self.texts and unit != "chunk")):
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
-            if answers := [name for name in look.known.unread if is_told(look.row.get(name))]:
+            if answers := [name for name in look.known.unread if looks.is_told(look.row.get(name))]:
                 how = shlex.quote(f"answer={','.join(answers)}")
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")
-        elif kind == "passages" and path == self.base:
+        elif kind == "passages" and path in (self.bases.first, *self.bases.of.values()):
             self.said.append(f"{name}: passages, a knowledge base ({which})")
         elif kind == "passages":
-            taken = f"{self._relative(self.base)} is taken, and --chunks-from names another" if self.base else "no ids"
+            base = self.bases.first
+            taken = f"{self._relative(base)} is taken, and --chunks-from names another" if base else "no ids"
             raise ValueError(f"passages, a knowledge base ({which}): {taken}")
         elif kind:
-            require_loadable(kind, [path])
+            looks.require_loadable(kind, [path])
             what = f"traces of {look.tool}" if kind == "traces" else kind
             self._take(kind, path, f"{name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
@@ -407,8 +416,10 @@ class Beginning:
             how = f"; ragbench score {self._word(path)} {' '.join(given)} names them"
             raise ValueError(
                 "a column with the question, with the answer for answers, or with ids for passages, is expected; it "
-                f"has {cut_list(look.row)}{guessed}{how if any(map(is_told, look.row.values())) else ''}"
+                f"has {cut_list(look.row)}{guessed}{how if any(map(looks.is_told, look.row.values())) else ''}"
             )
+        if kind == "ratings" or (kind in ("answers", "questions") and look.are_people):
+            self.ratings[path] = "" if "rater" in read else ",".join(look.raters)
 
     def _take(self, kind: str, path: Path, said: str) -> None:
         name = self._name(path, kind)
@@ -439,7 +450,7 @@ class Beginning:
                 self.unused.append(f"{cut_list(by_folder.pop(place))}: no text can be read there")
         legal = [place for place in by_folder if place != self.folder or not self.said]
         best = max(legal, key=lambda place: len(by_folder[place]), default=None)
-        is_based = self.base or self.variable or (self.sets and (self.whole or self.unit == "chunk"))
+        is_based = self.bases.first or self.variable or (self.sets and (self.whole or self.unit == "chunk"))
         if best and not is_based:
             self._take_documents(best)
         for place, named in by_folder.items():
@@ -498,7 +509,7 @@ class Beginning:
 
     def _take_database(self, variable: str, url: str) -> None:
         """A database, whose tables are looked at, read-only. Raises ValueError where none of them holds passages."""
-        limits = Settings().database
+        limits = settings.load().database
         try:
             place = own_server(url, variable)
             self.tables = own_tables.guess(foreign.tables_there(place, limits))
@@ -527,12 +538,12 @@ class Beginning:
         """Each table of the file: its name, what its keys are, and their values. A key without one is a comment."""
         sets = ["db:own"] if self.variable and not self.brought else self.sets
         is_stored = bool(self.variable) and (self.tables.chunks is None or self.tables.is_stored)
-        is_searched = self.variable or self.documents or self.base or (self.sets and self.whole)
+        is_searched = self.variable or self.documents or self.bases.first or (self.sets and self.whole)
         own = [] if is_searched else [*self.functions, *self.services]
         general: dict[str, Any] = {"dataset": sets[0]} if sets else {}
         if len(sets) > 1:
             general[f"# There are also {', '.join(sets[1:])}."] = None
-        for same in self.answers.values():
+        for same in self.scored:
             general[f"# Answers need no data set: ragbench score {' '.join(map(self._word, same))}"] = None
         if self.data is not None and self.data != self.folder / "data":
             general["data_folder"] = self._relative(self.data)
@@ -540,20 +551,20 @@ class Beginning:
         is_measured = self.sets or self.functions or self.services or self.variable
         if is_measured:
             general["baseline"] = STORED if is_stored else own[0] if own else OFFLINE
-        yield "", Settings, general
+        yield "", settings.Settings, general
         if self.variable:
             address = {"url_variable": self.variable} if self.variable == OF_ITS_OWN else {}
-            yield "databases.own", SourceSettings, {**address, "language": self.language}
+            yield "databases.own", settings.SourceSettings, {**address, "language": self.language}
             for table, columns in (("chunks", ChunkTable), ("questions", QuestionTable)):
                 if (written := self._columns_of(table, columns)) is not None:
                     yield f"databases.own.{table}", columns, written
         if is_stored:
-            yield f"embedders.{STORED}", EmbedderSettings, {"kind": "database", "database": "own"}
+            yield f"embedders.{STORED}", settings.EmbedderSettings, {"kind": "database", "database": "own"}
             yield f"systems.{STORED}", SystemSettings, {"embedder": STORED}
         elif is_measured and not own:
-            yield f"systems.{OFFLINE}", SystemSettings, {WORDS: None, "retriever": "bm25"}
+            yield f"systems.{OFFLINE}", SystemSettings, {schema.WORDS: None, "retriever": "bm25"}
         for name, given in self.services.items():
-            yield f"systems.{toml_key(name)}", SystemSettings, {**given, KEYED: None}
+            yield f"systems.{toml_key(name)}", SystemSettings, {**given, schema.KEYED: None}
         for name, path in self.functions.items():
             yield f"systems.{toml_key(name)}", SystemSettings, {"callable": path}
 
@@ -571,19 +582,3 @@ class Beginning:
         """The path as a shell reads it, and no command takes for an option."""
         name = self._relative(path)
         return shlex.quote(f"./{name}" if name.startswith("-") else name)
-
-
-def _languages(place: Path) -> list[str]:
-    """Those of the tables of a data set in a folder, which nothing may describe yet."""
-    return [code for code in LANGUAGES if all((place / f"{table}.{code}.jsonl").is_file() for table in BASE)]
-
-
-def _holds_tables(place: Path) -> bool:
-    return (place / "dataset.toml").is_file() or bool(_languages(place))
-
-
-def _unit(asked: Sequence[QuestionRecord | Question]) -> Literal["", "chunk", "url"]:
-    """How questions name what is relevant; empty where none does."""
-    if any(question.relevant for question in asked):
-        return "chunk"
-    return "url" if any(question.relevant_urls for question in asked) else ""

@@ -61,17 +61,15 @@ def init(
             f"{shlex.join([*(what or ()), '--force'])}` replaces it by what suits what you have",
             param_hint="ragbench init",
         )
-    beginning = Beginning.named(what, here) if what else Beginning.there(here)
-    files = {**beginning.unwritten, here / schema.NAME: schema.text(), target: beginning.text()}
-    for path, text in files.items():
-        folders.write(path, text)
+    with settings.held(None):  # nothing of a file that is replaced goes into the one that replaces it
+        beginning = Beginning.named(what, here) if what else Beginning.there(here)
     for said in beginning.said:
         terminal.say(said, mark="✓", colour="green")
     for unused in beginning.unused[:MOST_SAID]:
         terminal.say(f"not used: {unused}", mark="–")
     if (left := len(beginning.unused) - MOST_SAID) > 0:
         terminal.say(f"not used: {left} more files", mark="–")
-    terminal.say(f"written: {', '.join(str(path.relative_to(here)) for path in files if path.is_relative_to(here))}")
+    beginning.write()
     settings.load.cache_clear()
     settings.load()  # refuses what an environment variable says against it
     if settings.config_path() != target:

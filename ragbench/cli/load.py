@@ -395,7 +395,9 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
         is_new = not same and table not in systems
         if is_new:
             if not settings.config_path().is_file():
-                _begin(folder, about.name)
+                from ragbench.cli.beginnings import Beginning
+
+                Beginning(settings.project_folder(), folder.resolve(), [about.name]).write()
             added = f"\n[systems.{toml_key(table)}]\nresults = {toml(str(place))}\n"
             folders.write(settings.config_path(), folders.content(settings.config_path()) + added.encode())
         how = "found in" if same else "added to" if is_new else "to measure it, write into"
@@ -405,18 +407,6 @@ def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {first}")
     for command in more:
         terminal.say(f"Then: {command}")
-
-
-def _begin(data: Path, name: str) -> None:
-    """Write the ragbench.toml of a project that has none, as `ragbench init` does, for the data set that it has now."""
-    from ragbench.cli.beginnings import Beginning
-    from ragbench.core import folders, settings
-    from ragbench.core.settings import schema
-
-    here = settings.project_folder()
-    folders.write(here / schema.NAME, schema.text())
-    folders.write(settings.config_path(), Beginning(here, data.resolve(), [name]).text())
-    terminal.say(f"written: {schema.NAME}, {settings.config_path().name}")
 
 
 def _command(run: str, dataset: str, called: Mapping[str, str]) -> str:

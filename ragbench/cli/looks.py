@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragbench import data as datasets
 from ragbench.core import annexes
+from ragbench.core.language import LANGUAGES
+from ragbench.core.types import Question, Sample
 from ragbench.data import trec
 from ragbench.data.cells import Forms, classed
 from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
+from ragbench.data.folder import BASE
 from ragbench.data.joined_tables import read_all
 from ragbench.data.payloads import passage_of, turns_of
+from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import read_rows
 from ragbench.data.vocabulary import ASKED, NO_TEXT, field_of, raters_of
 
@@ -23,8 +28,8 @@ DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
 MOST_ROWS = 20
 """Rows that tell what a table is."""
-MOST_TRIED = 50 * 2**20
-"""Bytes of files that are read whole to see whether they can be loaded."""
+MOST_TRIED, MOST_LOADED = 50 * 2**20, 1000
+"""Bytes of files that are read whole to see whether they can be loaded, and rows that are enough where they can."""
 RATED = ("", "value", "rater")
 """Fields that a column of one rater's may be called."""
 
@@ -64,6 +69,7 @@ def looked_at(path: Path) -> Look:
     tool = next(filter(None, tools), "")
     told: dict[int, list[Mapping[str, Any]]] = {}
     if tool in ("", DOCUMENTS):  # what is no table may be traces
+        known.systems.meet(own for _, own in rows)
         told[0] = list(known.answers(rows[0][1], rows[0][0]))
         asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
         for at in asking:  # the first may lack an answer
@@ -134,13 +140,17 @@ def _has_words(classes: Iterable[Any]) -> bool:
 
 
 def require_loadable(kind: str, paths: Sequence[Path]) -> None:
-    """Raises ValueError where `ragbench load` refuses these files; large ones are not tried."""
-    if sum(path.stat().st_size for path in paths) > MOST_TRIED:
+    """Raises ValueError where `ragbench load` refuses these files: where neither their first rows can be loaded nor, of
+    files that are not large, all of them."""
+    if kind not in ("traces", "dialogues", "decisions"):
         return
-    if kind == "traces":
-        annexes.taken("readers", kind).read(paths)
-    elif kind in ("dialogues", "decisions"):
-        getattr(datasets.foreign_sets, kind)(*paths)
+    read = annexes.taken("readers", kind).read if kind == "traces" else getattr(datasets.foreign_sets, kind)
+    given = [paths] if kind == "traces" else paths
+    with suppress(ValueError):
+        read(*given, most=MOST_LOADED)
+        return
+    if sum(path.stat().st_size for path in paths) <= MOST_TRIED:
+        read(*given)
 
 
 def are_scored_together(*tables: Path) -> bool:
@@ -150,9 +160,143 @@ def are_scored_together(*tables: Path) -> bool:
     return False
 
 
+def asked_in(rows: Iterable[tuple[str, str | None]], read: Mapping[str, str]) -> dict[str, str]:
+    """Id → question of (id, question), as tables are joined by them: by the questions where no id was read."""
+    plain = ((name, " ".join(f"{question}".split()).casefold()) for name, question in rows)
+    return {name if "id" in read else question: question for name, question in plain}
+
+
+@dataclass(eq=False)
+class Group:
+    """Tables of answers that are scored together. asked: as of `asked_in`; named: (system, id) of rows that name both;
+    have_references: whether any row has one."""
+
+    have_ids: bool
+    paths: list[Path] = field(default_factory=list)
+    asked: dict[str, str] = field(default_factory=dict)
+    questions: set[str] = field(default_factory=set)
+    named: set[tuple[str, str]] = field(default_factory=set)
+    have_references: bool = False
+
+    def is_for(self, asked: Mapping[str, str], named: Set[tuple[str, str]]) -> bool:
+        """Whether a table can be compared with these: they share a question under an id that names no other, and no
+        system answers twice under one id."""
+        shared = ((name, question) for name, question in asked.items() if question in self.questions)
+        are_comparable = any(self.asked.get(name, question) == question for name, question in shared)
+        return are_comparable and self.named.isdisjoint(named)
+
+
+class Answers:
+    """Tables of answers, in groups that are scored together, and of the questions that they are joined to: each was
+    read once, alone. lone: answers without questions, by their ids; unnamed: those without either, and how many;
+    asked: questions, as of `asked_in`."""
+
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+        self.lone: dict[Path, set[str]] = {}
+        self.unnamed: dict[Path, int] = {}
+        self.asked: dict[Path, dict[str, str]] = {}
+        self._of: dict[tuple[bool, str], list[Group]] = {}
+
+    def take(self, path: Path, samples: Sequence[Sample], read: Mapping[str, str]) -> None:
+        """Put a table to the first group that it can be compared with, else into one of its own."""
+        have_ids = "id" in read
+        if not any(own.user_input or own.reference for own in samples):
+            self.lone |= {path: {own.id for own in samples}} if have_ids else {}
+            self.unnamed |= {} if have_ids else {path: len(samples)}
+            return
+        asked = asked_in(((own.id, own.user_input) for own in samples), read)
+        named = {(own.system, own.id) for own in samples if own.system and have_ids}
+        likely = dict.fromkeys(own for one in asked.values() for own in self._of.get((have_ids, one), ()))
+        if (group := next((own for own in likely if own.is_for(asked, named)), None)) is None:
+            self.groups.append(group := Group(have_ids))
+        for question in {*asked.values()} - group.questions:
+            self._of.setdefault((have_ids, question), []).append(group)
+        group.paths.append(path)
+        group.asked |= asked
+        group.questions |= {*asked.values()}
+        group.named |= named
+        group.have_references |= any(own.reference or own.references for own in samples)
+
+    def ask(self, path: Path, questions: Iterable[QuestionRecord], read: Mapping[str, str]) -> None:
+        """Questions that answers may be to."""
+        self.asked[path] = asked_in(((own.id, own.text) for own in questions), read)
+
+    def take_references(self, path: Path, read: Mapping[str, str]) -> None:
+        """Put right answers to those who have none, and whose ids, or questions, they have."""
+        asked, are_right = self.asked[path], not {"response", "contexts", "context_ids"} & read.keys()
+        for group in self.groups if are_right and "reference" in read else ():
+            shared = group.asked.keys() & asked.keys() if group.have_ids == ("id" in read) else ()
+            are_theirs = bool(shared) and all(group.asked[name] == asked[name] for name in shared)
+            if are_theirs and not group.have_references and are_scored_together(*group.paths, path):
+                group.paths.append(path)
+                group.have_references = True
+
+    def in_order(self, path: Path) -> Path | None:
+        """Questions without ids that answers without anything may be to, in their order; None where there are none."""
+        likely = (own for own, asked in self.asked.items() if len(asked) == self.unnamed.get(path))
+        return next((own for own in likely if are_scored_together(path, own)), None)
+
+    def scored(self) -> list[list[Path]]:
+        """The tables of each `ragbench score`: of answers without questions with those that have their ids."""
+        joined: dict[Path, list[Path]] = {}
+        for path, ids in self.lone.items():
+            likely = (own for own, asked in self.asked.items() if ids & asked.keys())
+            own = next((own for own in likely if are_scored_together(path, own)), Path("QUESTIONS"))
+            joined.setdefault(own, []).append(path)
+        return [*(group.paths for group in self.groups), *([*own, asked] for asked, own in joined.items())]
+
+
+class Bases:
+    """Tables of passages. of: questions → the one that has what they name. called: others that are called so."""
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self.called: list[Path] = []
+        self.of: dict[Path, Path] = {}
+        self._read: dict[Path, dict[str, datasets.ChunkRecord]] = {}
+
+    @property
+    def first(self) -> Path | None:
+        """The one that the first questions name, else the first there is; None without any."""
+        return next(iter([*self.of.values(), *self.paths]), None)
+
+    def questions(self, path: Path) -> datasets.Brought:
+        """The questions of a table, with the first base that has what they name. Raises ValueError where none has."""
+        faults = list[ValueError]()
+        for base in (*self.paths, *self.called, *([] if self.paths else [None])):
+            if base and base not in self._read:
+                self._read[base] = datasets.beir.passages([base], LeftOut())
+            try:
+                brought = datasets.foreign_sets.questions(path, base=self._read[base] if base else None)
+            except ValueError as error:
+                faults.append(error)
+            else:
+                self.of |= {path: base} if base else {}
+                return brought
+        raise faults[0]
+
+
 def may_answer(run: Path, qrels: Path) -> bool:
     """Whether a run has a query of these judgements; large files, and those with faults, may."""
     with suppress(ValueError):
         if run.stat().st_size + qrels.stat().st_size < MOST_TRIED:
             return not {*trec.read_run(run).queries}.isdisjoint(trec.read_qrels(qrels))
     return True
+
+
+def languages(place: Path) -> list[str]:
+    """Those of the tables of a data set in a folder, which nothing may describe yet."""
+    return [code for code in LANGUAGES if all((place / f"{table}.{code}.jsonl").is_file() for table in BASE)]
+
+
+def holds_tables(place: Path) -> bool:
+    """Whether a folder is a data set, described or not."""
+    return (place / "dataset.toml").is_file() or bool(languages(place))
+
+
+def unit(asked: Sequence[QuestionRecord | Question]) -> Literal["", "chunk", "url"]:
+    """How questions name what is relevant; empty where none does."""
+    if any(question.relevant for question in asked):
+        return "chunk"
+    return "url" if any(question.relevant_urls for question in asked) else ""

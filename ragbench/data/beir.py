@@ -123,7 +123,7 @@ def _rows(path: Path, left_out: LeftOut) -> Iterator[tuple[str, Mapping[str, Any
     endings = {*endings_of(path)}
     lines = lines_of(path) if endings & {".tsv", ".txt"} else iter(())
     first = next(lines, "").rstrip("\n").split("\t")
-    if len(first) in UNNAMED and re.search(r"\d", first[0]) and not any(map(field_of, first)):
+    if len(first) in UNNAMED and re.search(r"\d", first[0]):
         for number, line in enumerate(lines_of(path), 1):
             cells = line.rstrip("\n").split("\t", len(first) - 1)
             if line.strip():

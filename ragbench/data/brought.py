@@ -96,7 +96,7 @@ class Chunks:
         if not passage.text:
             return Known(given or "", None if chunk is None else chunk.url, chunk is not None)
         made = Chunk.nameless(passage.text).id
-        is_changed = chunk is not None and chunk.text != passage.text and Chunk.nameless(chunk.text).id != made
+        is_changed = chunk is not None and Chunk.nameless(chunk.text).id != made
         if is_changed:
             given = named_by("passage", str(given), passage.text)
         if chunk is None or is_changed:

@@ -77,9 +77,9 @@ class Values:
             except ValueError as error:
                 raise self.fault(str(error)) from None
             else:
-                if self._ended or end < len(self._text) or not isinstance(value, int | float):
+                if self._ended or end < len(self._text):
                     self._at, self.last = end, self._text[self._at : end]
-                    return place, value  # a number that ends with the block may go on in the next
+                    return place, value  # what ends with the block, as a number, may go on in the next
             if len(self._text) - self._at > MAX_ELEMENT:
                 raise self.fault(f"a record of more than {MAX_ELEMENT:,} characters")
             for _ in range(wanted):

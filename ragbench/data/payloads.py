@@ -44,7 +44,7 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
-FAULTS = frozenset({"error", "errors", "detail", "exception", "traceback", "ошибка", "ошибки"})
+FAULTS = frozenset({"error", "errors", "errorMessage", "detail", "exception", "traceback", "ошибка", "ошибки"})
 """Members of a reply that say why there is none."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
@@ -213,7 +213,7 @@ def role_of(message: Any) -> str | None:
 
 def _text(value: Any, names: Sequence[str], role: str, depth: int) -> str | None:
     value = opened(value)
-    value = value if isinstance(value, dict) or (own := fields_of(value)) is None else own
+    value = value if (own := fields_of(value)) is None else own
     if isinstance(value, str):
         return value.strip() or None
     if depth > MAX_DEPTH:

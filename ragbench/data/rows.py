@@ -15,7 +15,7 @@ from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total
+from ragbench.data.cells import TABLE, blank, fields_of, held, is_total, missing
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -63,6 +63,8 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
+OF_AN_ITEM = ("user_input", "id")
+"""Fields that tell one row from the others."""
 Placed = tuple[str, dict[str, Any]]
 
 
@@ -74,6 +76,7 @@ def read_rows(
     left_out: LeftOut | None = None,
     spread: bool = True,
     ending: str = "",
+    most: int | None = None,
 ) -> Iterator[Placed]:
     """(place, row) of each row of a table in any form; the place is `FILE, item 3`, `line 3` or `row 3`.
 
@@ -85,7 +88,7 @@ def read_rows(
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
     left_out: rows that cannot be read are counted there; without it one of them is an error. ending: of a file whose
-    name does not say what it is.
+    name does not say what it is. most: rows after which nothing more is read.
     Raises DatasetError with file and place for what cannot be read.
     """
     if path.is_dir():
@@ -109,7 +112,7 @@ def read_rows(
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
-    return rows if left_out is None else without_totals(rows, left_out)
+    return itertools.islice(rows if left_out is None else without_totals(rows, left_out), most)
 
 
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
@@ -117,10 +120,16 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     for place, row in rows:
         word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
         known = field_of(word) or of_member(word) or rarely(word)
-        if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
+        if word and (known in OF_AN_ITEM or (word == next(iter(row)) and not known) or _is_nobodys(row)):
             left_out.add("row of totals", place)
         else:
             yield place, row
+
+
+def _is_nobodys(row: Mapping[str, Any]) -> bool:
+    """Whether the columns of a row that say what is answered are there, and empty."""
+    own = [cell for name, cell in row.items() if field_of(name) in OF_AN_ITEM]
+    return bool(own) and all(missing(cell) or blank(cell) for cell in own)
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:
@@ -240,11 +249,7 @@ def _placed(
     for item in itertools.chain.from_iterable(lists):  # Zipkin has a list a trace
         load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
-        if (
-            isinstance(item, list)
-            and load.number == 1
-            and any(isinstance(n, str) and (field_of(n) or is_content(n)) for n in item)
-        ):
+        if isinstance(item, list) and load.number == 1 and any(field_of(name) or is_content(name) for name in item):
             names = list(map(str, item))
             continue
         if names and isinstance(item, list) and len(item) == len(names):

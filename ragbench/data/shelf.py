@@ -126,7 +126,7 @@ def line_of(record: Any) -> str:
     """A record as a line of a data set's file, without its end."""
     if isinstance(record, BaseModel):
         return record.model_dump_json(exclude_defaults=True)
-    return "null" if record is None else _ENCODED(record)
+    return _ENCODED(record)
 
 
 def temporary(*tables: str) -> sqlite3.Connection:

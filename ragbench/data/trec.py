@@ -1,7 +1,8 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
 Lines are split at blanks and tabs. Plain or packed (by content, whatever the name), in any encoding that can be told;
-blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files have some).
+blank lines are skipped, those that begin with `#` and are none of the others' form, and words behind a run's tag
+(NIST's own files have some).
 Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or score, with
 tabs, commas or semicolons, under a header of names; and what `read_rows` reads, as JSON of any shape and Parquet. What
 does not fit is an error that names the file, the line and what was expected.
@@ -27,7 +28,9 @@ from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data import nested
 from ragbench.data.cells import TABLE, printed, verdict, whole
+from ragbench.data.encodings import is_utf_8
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
+from ragbench.data.folder import MODELS
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
 from ragbench.data.vocabulary import JUDGED
 
@@ -58,7 +61,7 @@ class Form:
 
     more: whether words behind the expected ones may stand; such a line needs a number as its rank, because a blank in a
     document's name moves the columns. header: whether the first line names the columns. separator: what parts words;
-    None: blanks and tabs.
+    None: blanks and tabs; empty: nothing does, of values.
     """
 
     line: str
@@ -152,13 +155,14 @@ def read_run(path: Path | str) -> Run:
 
     What stands behind the tag is ignored, as trec_eval ignores it; such a line needs a number as its rank, because a
     blank in a document's name moves the columns. Without scores the ranks are the order, and without ranks equal
-    scores go by the document's name. Raises DatasetError for a line that does not have the form of the first one, or no
-    file.
+    scores go by the document's name. Raises DatasetError for a line that does not have the form of the first one, for
+    numbers that nothing tells to be ranks or scores, or no file.
     """
     return _run(path := Path(path), _blocks(path, RUN))
 
 
-def _run(path: Path, blocks: Iterable[_Rows]) -> Run:
+def _run(path: Path, blocks: Iterable[_Rows], *, begins: bool = False) -> Run:
+    """begins: these rows are what it begins with, which need not tell ranks from scores."""
     import pyarrow as pa
 
     checked = [(rows.form, *_checked(path, rows)) for rows in blocks]
@@ -176,19 +180,38 @@ def _run(path: Path, blocks: Iterable[_Rows]) -> Run:
     line = "" if form.line == RUN.line else form.line
     if form.number in ("RANK", "PLACE"):
         scores = -scores
-    elif form.rank is None and _are_ranks(scores, own):
-        scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
-    elif form.line == UNTOLD and not form.header and _are_ranks(scores, own) and not _are_ranks(ranks, own):
+    elif form.rank is None and (counted := _counted(scores, own)):
+        if counted == "any" and not (begins or form.header or form.separator == ""):
+            raise DatasetError(
+                f"{path}: the numbers count the documents of each query, and the lines have another order: if they are "
+                "ranks, write the line query_id doc_id rank above them, if they are scores, query_id doc_id score"
+            )
+        if counted == "up":
+            scores, ranks, line = -scores, scores, line.replace("SCORE", "RANK")
+    elif form.line == UNTOLD and not (form.header or _counted(ranks, own)) and _counted(scores, own):
         scores, ranks, line = ranks, scores, "QUERY DOCUMENT SCORE RANK"
+    elif form.rank is not None and _are_against(ranks, scores, own[:LOOKED_AT]):
+        line = f"{form.line}, the highest score first, where the ranks say the lowest (of distances write the negative)"
     found = {query: Retrieved(documents[at], scores[at], ranks[at]) for query, at in zip(asked, own, strict=True)}
     return Run(_name(path), tags[0], path, found, line)
 
 
-def _are_ranks(scores: Array, queries: Sequence[slice]) -> bool:
-    """Whether scores are ranks, as MS MARCO's runs have them: 1, 2, 3 … of every query, line by line, or from 0."""
-    first = scores[0] if len(scores) and scores[0] in (0, 1) else np.nan
-    counted = (np.array_equal(scores[own], np.arange(own.stop - own.start) + first) for own in queries)
-    return len(queries) < len(scores) and all(counted)
+def _counted(numbers: Array, queries: Sequence[slice]) -> Literal["", "up", "any"]:
+    """Whether numbers count the documents of every query, from 0 or 1: up, line by line, as ranks of MS MARCO's runs
+    do, or in any order; empty where they do not, and where they count down, as scores may."""
+    first = numbers.min() if len(queries) < len(numbers) else np.nan
+    if first not in (0, 1):
+        return ""
+    wanted = [np.arange(own.stop - own.start) + first for own in queries]
+    given = [numbers[own] for own in queries]
+    is_up, is_down = (all(map(np.array_equal, given, each)) for each in (wanted, (row[::-1] for row in wanted)))
+    return "up" if is_up else "any" if not is_down and all(map(np.array_equal, map(np.sort, given), wanted)) else ""
+
+
+def _are_against(ranks: Array, scores: Array, queries: Sequence[slice]) -> bool:
+    """Whether the scores of all these queries rise with their ranks, as distances do."""
+    steps = np.concatenate([np.diff(scores[own][np.argsort(ranks[own], kind="stable")]) for own in queries])
+    return bool(np.isfinite(ranks).all() and (steps >= 0).all() and steps.any())
 
 
 def nothing() -> Retrieved:
@@ -254,14 +277,17 @@ def told(path: Path, *, numbered: bool = False) -> Literal["", "run", "qrels"]:
         first = None
         try:
             first = next(_blocks(path, usual, begins=True))
-            run = _run(path, [first])
+            run = _run(path, [first], begins=True)
             if "PLACE" in first.form.places and (numbered or not (first.form.header or is_called or is_judged)):
                 continue
-            if usual is QRELS:
-                return "qrels"
             given = [first.given(first.form.number, row) for row in range(len(first.longer))]
-            is_whole = all(n.lstrip("+-").isdigit() if isinstance(n, str) else float(n).is_integer() for n in given)
-            if not is_whole or is_called or {"RANK", "TAG"} & {*(run.form or RUN.line).split()}:
+            is_whole = all(
+                n.lstrip("+-").isdigit() or verdict(n) is not None if isinstance(n, str) else float(n).is_integer()
+                for n in given
+            )
+            if usual is QRELS and (is_whole or fault is None):
+                return "qrels"
+            if (usual is RUN and not is_whole) or is_called or {"RANK", "TAG"} & {*(run.form or RUN.line).split()}:
                 return "run"
         except StopIteration:
             pass
@@ -289,6 +315,8 @@ class _Rows(NamedTuple):
 def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]:
     """The rows of a file, whatever its form, or those that it begins with; no block without one. Raises DatasetError
     for a row that does not fit."""
+    from pyarrow import compute
+
     content, form = _content(path, usual, begins), None
     if why := printed(content[:LONGEST_LINE].decode("utf-8", "replace") + "\n"):
         raise DatasetError(f"{path}: {why}")
@@ -296,10 +324,13 @@ def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]
     is_table = bool(ending)
     for numbers, lines in () if is_table else _lines(path, content.removeprefix(BOM_UTF8), usual):
         if form is None:
-            form = _form(path, lines[0].as_py(), usual)
+            for first in (0, int(compute.starts_with(lines, "#").to_numpy(False).argmin())):
+                if (form := _form(path, lines[first].as_py(), usual)) is not None and form.header:
+                    break
             if is_table := form is None:
                 break
-            numbers, lines = numbers[form.header :], lines[form.header :]
+            start = (first + 1) * form.header
+            numbers, lines = numbers[start:], lines[start:]
         if len(lines):
             yield _of_lines(path, numbers, lines, form)
     if is_table:
@@ -321,7 +352,7 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
             start = file.read(LONGEST_LINE)
             if _ending(start):
                 return start
-            if not _is_utf_8(start):
+            if b"\0" in start or not is_utf_8(start):
                 return read_text(path).encode()
             if begins:
                 return b"\n".join(start.splitlines()[:LOOKED_AT])
@@ -334,16 +365,9 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
     return content
 
 
-def _is_utf_8(start: bytes) -> bool:
-    """Whether the whole lines that a file begins with are UTF-8."""
-    try:
-        return b"\0" not in start[: start.rfind(b"\n") + 1 or len(start)].decode().encode()
-    except UnicodeDecodeError:
-        return False
-
-
 def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray, form: Form) -> _Rows:
-    """Raises DatasetError for a line with too few or too many words."""
+    """Raises DatasetError for a line with too few or too many words; one that begins with # may be a comment then."""
+    import pyarrow as pa
     from pyarrow import compute
 
     if form.separator == "\t" and not form.header and compute.any(compute.match_substring(lines, "\t\t")).as_py():
@@ -351,17 +375,30 @@ def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray
     words = _split(lines, form.separator)
     counts = compute.list_value_length(words).to_numpy()
     wrong = counts < form.words if form.more else counts != form.words
+    is_hashed = compute.starts_with(lines, "#").to_numpy(False)
+    if (is_comment := is_hashed & wrong).any():
+        kept = [each[~is_comment] for each in (numbers, counts, wrong, is_hashed)]
+        (numbers, counts, wrong, is_hashed), words = kept, words.filter(pa.array(~is_comment))
+    if is_hashed.any() and not is_hashed.all():
+        raise DatasetError(
+            f"{path}, line {numbers[is_hashed][0]}: begins with #, and has as many words as the others; of a comment "
+            "write a blank behind its #, of an id give it another beginning in all files"
+        )
     if wrong.any():
         place = f"{path}, line {numbers[wrong][0]}"
         raise DatasetError(f"{place}: {counts[wrong][0]} columns instead of {form.words}; expected {form.line}")
     values = {word: compute.list_element(words, form.places[word]) for word in {*READ} & form.places.keys()}
+    if form.header and form.number == "GRADE":  # an empty cell is no judgement
+        is_judged = compute.not_equal(values["GRADE"], "")
+        values = {word: own.filter(is_judged) for word, own in values.items()}
+        numbers, counts = (each[is_judged.to_numpy(False)] for each in (numbers, counts))
     given, place_of = (lambda word, row: values[word][row].as_py()), (lambda row: f"line {numbers[row]}")
     return _Rows(form, values, given, place_of, counts > form.words)
 
 
 def _lines(path: Path, content: bytes, usual: Form) -> Iterator[tuple[NDArray[np.int64], pa.LargeStringArray]]:
-    """Lines with their numbers, many at once, without blank ones and comments. Raises DatasetError for one that is too
-    long, or no text."""
+    """Lines with their numbers, many at once, without blank ones and those of a # alone, or before a blank. Raises
+    DatasetError for one that is too long, or no text."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -382,7 +419,7 @@ def _lines(path: Path, content: bytes, usual: Form) -> Iterator[tuple[NDArray[np
             place = f"{path}, line {before + lengths.argmax()}"
             raise DatasetError(f"{place}: longer than {LONGEST_LINE} bytes; expected {usual.line}")
         is_blank = compute.equal(compute.utf8_trim_whitespace(lines), "")
-        is_row = compute.invert(compute.or_(is_blank, compute.starts_with(lines, "#")))
+        is_row = compute.invert(compute.or_(is_blank, compute.match_substring_regex(lines, r"^#([#\s]|$)")))
         if len(rows := lines.filter(is_row)):
             yield np.flatnonzero(is_row) + before, rows
         start, before = end, before + text.count(b"\n")
@@ -446,25 +483,40 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
 
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
-    lost: list[str] = []
+    for table in ("ratings", "dialogues"):
+        if begun and begun[0][1].keys() >= {
+            name for name, own in MODELS[table].model_fields.items() if own.is_required()
+        }:
+            raise DatasetError(f"{path}: {table} of a data set, which name no documents of a query")
+    lost: list[tuple[str, dict[str, Any]]] = []
+    names: dict[str, None] = {}
+    file = f"{path.name}, "
 
     def lines() -> Iterator[nested.Line]:
         for place, value in itertools.chain(begun, given):
-            where, is_read = place.removeprefix(f"{path.name}, "), False
-            for row in nested.lines(value, usual.number, where, alone=len(begun) == 1):
+            where, is_read = place.removeprefix(file), False
+            for row in nested.lines(value, usual.number, where, "" if len(begun) == 1 else None):
                 is_read = True
                 yield row
-            if not is_read and not nested.is_empty(value, usual.number):
-                lost.append(where)
+            if is_read:
+                names.update(dict.fromkeys(value))
+            elif not nested.is_empty(value, usual.number):
+                lost.append((where, value))
+
+    def is_named(row: Mapping[str, Any]) -> bool:
+        return {"QUERY", "DOCUMENT"} <= nested.columns(tuple(row), usual.number).keys()
 
     try:
         rows = list(itertools.islice(lines(), most))
     except nested.UnnamedError as error:
         raise DatasetError(f"{path}, {error}") from None
+    if usual is QRELS and any("PLACE" not in row for _, row in rows):  # an empty cell is no judgement
+        rows = [(place, row) for place, row in rows if row.get("PLACE", 1) and row["GRADE"] is not None]
+        lost = [(place, row) for place, row in lost if not (is_named(row) and row.keys() <= names.keys())]
     if rows and lost:
         raise DatasetError(
-            f"{path}, {lost[0]}: names no document with its {usual.number.lower()}, as other rows do; leave it out, or "
-            "call its columns as theirs"
+            f"{path}, {lost[0][0]}: names no document with its {usual.number.lower()}, as other rows do; leave it out, "
+            "or call its columns as theirs"
         )
     if not rows:
         value = usual.number.lower()
@@ -473,15 +525,15 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
             f"query_id, doc_id, {value}, or an object like {{query: {{document: {value}}}}}"
         )
 
-    def text(word: str, row: int) -> str | None:
-        value, legal = rows[row][1].get(word), str | int | float if word in NUMBERS else str | int
-        is_legal = isinstance(value, legal) and (word == "GRADE" or not isinstance(value, bool))
-        return str(value) if is_legal and not is_torn(str(value)) else None
+    def texts(word: str) -> Iterator[str | None]:
+        legal = {str, int, *([float] if word in NUMBERS else []), *([bool] if word == "GRADE" else [])}
+        for _, row in rows:
+            said = str(value) if type(value := row.get(word)) in legal else None
+            yield None if said is None or is_torn(said) else said
 
-    is_named = {"QUERY", "DOCUMENT"} <= {*nested.words(tuple(begun[0][1]), usual.number)}
-    header = is_named or all(isinstance(own, list) for own in begun[0][1].values())
-    form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header)
-    values = {word: pa.array([text(word, row) for row in range(len(rows))], pa.large_string()) for word in form.places}
+    header = is_named(begun[0][1]) or all(isinstance(own, list) for own in begun[0][1].values())
+    form = Form(" ".join(word for word in READ if word in rows[0][1]), header=header, separator="")
+    values = {word: pa.array(texts(word), pa.large_string()) for word in form.places}
     longer = np.zeros(len(rows), bool)
     yield _Rows(form, values, lambda word, row: rows[row][1].get(word), lambda row: rows[row][0], longer)
 

@@ -24,7 +24,7 @@ from ragbench.llm.errors import Fault
 from ragbench.llm.reply import refuse_error
 from ragbench.llm.request import estimate_tokens
 from ragbench.llm.service import Caller
-from ragbench.llm.transport import Transport, read_key
+from ragbench.llm.transport import Transport, at_version, read_key
 
 MAX_BYTES = 32 * 2**20
 """Of a response: 64 of the widest vectors that PostgreSQL stores, at 32 bytes a number."""
@@ -180,20 +180,20 @@ class EndpointEmbedder:
 
     def _rows(self, content: bytes, count: int) -> tuple[list[Any], str]:
         """What a reply gives as the vectors of so many texts, in the texts' order; the model that it names, or ""."""
-        unreadable = f"{self._where()} gave a reply that cannot be read"
+        unreadable, way = f"{self._where()} gave a reply that cannot be read", at_version(self.settings.base_url)
         if sum(map(content.count, (b"[", b"{", b":"))) > FRAMES * count + 1000:
             raise EmbeddingError(f"{unreadable}: it is more than one vector a text")
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError):
             said = excerpt(self._hide(content[:2000].decode("utf-8", "replace")), 80)
-            raise EmbeddingError(f"{unreadable}: it is not JSON; it begins with {said}; look at base_url") from None
+            raise EmbeddingError(f"{unreadable}: it is not JSON; it begins with {said}; {way}") from None
         data = reply
         for name in ("data", "embeddings", "float"):
             data = data.get(name, data) if isinstance(data, dict) else data
         if not isinstance(data, list) or not all(isinstance(item, dict | list) for item in data):
             said = excerpt(self._hide(json.dumps(reply, ensure_ascii=False)), 80)
-            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`: {said}; look at base_url")
+            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`: {said}; {way}")
         data = [item if isinstance(item, dict) else {"embedding": item} for item in data]
         places = [item.get("index") for item in data]
         if len(data) != count or not any(item.get("index") is not None for item in data):

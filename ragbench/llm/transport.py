@@ -117,7 +117,7 @@ class Transport:
         self._max_bytes = max_bytes
         self._again_on, self._never_again_on = endpoint.again_on, endpoint.never_again_on
         web = endpoint if isinstance(endpoint, WebSettings) else None
-        told = {} if web is None else {401: _place(web.key_variable), 404: _version(web.base_url)}
+        told = {} if web is None else {401: _place(web.key_variable), 404: at_version(web.base_url)}
         self._mended = mended or MENDED | told
         self._address, self._whole_seconds = address, endpoint.timeout_seconds
         self._hide = hide or masker_of(*(value_of(name) for name in (web.variables if web else ())))
@@ -433,14 +433,15 @@ def _place(key_variable: str | None) -> Reason:
     return Reason("look at the key in the variable {name}", name=key_variable)
 
 
-def _version(base: str | None) -> Reason:
-    """Where an address without a version is asked by its path in vain: Ollama's, LM Studio's, vLLM's end with one."""
-    if base is None or re.search(r"/v\d|/openai", base):
+def at_version(base: str | None) -> Reason:
+    """What helps where an address is asked by its path in vain, or replies in a protocol of its own: Ollama, LM Studio
+    and vLLM speak OpenAI's below a version, Cohere beside its own."""
+    parts = urlsplit(base or "")
+    is_coheres = parts.netloc in ("api.cohere.com", "api.cohere.ai")
+    if base is None or re.search("/compatibility" if is_coheres else r"/v\d|/openai", base):
         return MENDED[404]
-    parts = urlsplit(base)
-    return Reason(
-        "look at `model` and `base_url`: most end with /v1, as {address}", address=f"{parts.scheme}://{parts.netloc}/v1"
-    )
+    own = "https://api.cohere.ai/compatibility" if is_coheres else f"{parts.scheme}://{parts.netloc}"
+    return Reason("look at `model` and `base_url`: most end with /v1, as {address}", address=f"{own}/v1")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -20,7 +20,7 @@ from ragbench.data import in_memory
 from ragbench.data.cells import is_frame, native
 from ragbench.data.payloads import SPEAKERS, Passage, passage_of, passages_of, quoted, role_of
 from ragbench.data.vocabulary import FIELDS, PARTS, field_of, key
-from ragbench.systems.service_replies import joined, readable
+from ragbench.systems.service_replies import added, joined, readable
 
 QUESTIONS = ("question", "query", "input", "text")
 """What inputs are called that take the question."""
@@ -97,7 +97,7 @@ def understood(reply: Any) -> Any:
         return reply
     named = _by_our_names(reply)
     if "answer" not in named and isinstance(said := reply.get("messages"), list) and said:  # of a graph
-        named = {**named, "answer": said[-1]}
+        named = {**named, "answer": said[-1] if _speaker(said[-1]) in ("assistant", "") else None}
     if not _is_scored(reply) and not ("answer" in named and isinstance(named.get("retrieved"), list | tuple)):
         within = _within(reply)
         is_left = "answer" in named and "retrieved" not in {*within, *named}  # a list beside it may be what it lacks
@@ -133,7 +133,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(own) for name, own in value.items()}
     if _speaker(value):
-        return {"role": _speaker(value), "content": _text(value)}
+        return {"role": _speaker(value), "content": _text(value), "tool_calls": bool(_member(value, "tool_calls"))}
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return [_plain(own) for own in value]
     if isinstance(value, str | Real) or value is None:
@@ -149,17 +149,26 @@ def _of_stream(parts: Streamed) -> dict[str, Any] | None:
     said: list[str] = []
     listed = None
     is_said = False
-    for part in parts:
+    for part in map(_of_graph, parts):
         read = part if isinstance(part, str) else understood(part)
         if isinstance(read, Mapping) and "answer" in read:
             is_said |= not isinstance(part, str)
-            said += [read["answer"]] if isinstance(read["answer"], str) else []
+            said = added(said, read["answer"], _plain(part))
             listed = read.get("retrieved", listed)
         elif isinstance(read, str):
             said.append(read)
         elif isinstance(read, list) and isinstance(part, Mapping | list):
             is_said, listed = True, read
     return {"answer": joined(said), **({} if listed is None else {"retrieved": listed})} if is_said and said else None
+
+
+def _of_graph(part: Any) -> Any:
+    """A part of a graph's stream without its mode before it; of a message with what is told of it the message, as the
+    only one of a state."""
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and isinstance(part[1], Mapping | tuple):
+        part = part[1]
+    is_told = isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], Mapping) and _speaker(part[0])
+    return {"messages": [part[0]]} if is_told else part
 
 
 def _of_parts(reply: list[Any] | tuple[Any, ...]) -> Any:

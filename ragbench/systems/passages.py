@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from numbers import Integral, Real
@@ -29,6 +29,7 @@ from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Chunk, Hit, Piece
 from ragbench.data.payloads import passage_of
+from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm.reply import LARGEST_INTEGER
 from ragbench.systems.retrieval import RetrievalError
 
@@ -441,12 +442,15 @@ class ItemReader:
     unknown: Counter[str] = field(default_factory=Counter)
 
     def hits(self, items: Any, k: int, wanted: Collection[str] = ()) -> list[Hit]:
-        """The first k distinct hits of a list of items, or of a mapping from id to score (equal scores keep its order).
+        """The first k distinct hits of a list of items, of passages `by_id`, or of a mapping from id to score (equal
+        scores keep its order).
 
         wanted: ids of the passages that are relevant: where an item shows several passages it is one of these, for it
         can have but one place. Raises RetrievalError for anything else.
         """
-        if isinstance(items, Mapping):
+        if isinstance(items, Mapping) and (given := by_id(items)) is not None:
+            items = given
+        elif isinstance(items, Mapping):
             scored = [(name, _score(score)) for name, score in items.items()]
             items = sorted(scored, key=lambda pair: -pair[1])
         if isinstance(items, str | bytes | Set) or not isinstance(items, Iterable):
@@ -544,6 +548,17 @@ class ItemReader:
         if own.url in known.urls:
             return Hit(own), How.URL
         return Hit(own if own.url != own.id else replace(own, url=None)), How.UNKNOWN
+
+
+def by_id(given: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
+    """The items of an object that has each, or its text, under its id; None for any other, as one whose members are
+    called as those of a passage or of a reply are."""
+    known = {name: passage_of(own) for name, own in given.items() if isinstance(own, str | Mapping)}
+    items = [
+        {**asdict(own), "id": name} for name, own in known.items() if own and own.text and len(own.text.split()) > 1
+    ]
+    is_other = any(field_of(name) or any(name in own for own in vars(PARTS).values()) for name in known)
+    return items if items and len(items) == len(given) and not is_other else None
 
 
 def _is_prose(text: str) -> bool:

@@ -231,7 +231,8 @@ def _outcome(completion: Completion, expressions: Expressions) -> _Outcome:
 
 
 def unread(name: str, settings: SystemSettings, question: str) -> str:
-    """Ask a service one question: the lines of its table that would read the passages in its reply, where none does.
+    """Ask a service one question: the lines of its table that would read the passages in its reply, where none does,
+    and the answer, where a text of JSON holds it.
 
     Raises RetrievalError where it does not answer as the table says.
     """
@@ -239,7 +240,8 @@ def unread(name: str, settings: SystemSettings, question: str) -> str:
     RemoteSystem(name, settings, (), journal=journal).retrieve([Question("probe", question)], 1)
     [reply] = [str(row["text"]) for row in journal.rows.values()]
     found = {} if settings.passages or settings.ids else Expressions(settings).unread(reply)
-    return lines({key: found[key] for key in ("passages", "ids") if key in found})
+    is_within = found.get("answer", "").startswith(f"{settings.answer}.")
+    return lines({key: found[key] for key in ("answer",) * is_within + ("passages", "ids") if key in found})
 
 
 def named(settings: SystemSettings) -> tuple[str, str]:

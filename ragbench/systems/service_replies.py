@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,11 +17,11 @@ from ragbench.core.expectations import kind
 from ragbench.core.settings import SystemSettings
 from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.data.cells import TABLE
-from ragbench.data.payloads import FAULTS, number, passage_of, quoted, role_of
+from ragbench.data.payloads import FAULTS, SILENT, number, passage_of, quoted, role_of
 from ragbench.data.vocabulary import PARTS, field_of
 from ragbench.llm.reply import storable
 from ragbench.llm.service import events
-from ragbench.systems.passages import ItemReader, Passages
+from ragbench.systems.passages import ItemReader, Passages, by_id
 from ragbench.systems.retrieval import RetrievalError
 
 MOST_MS = 24 * 3600 * 1000
@@ -76,35 +77,30 @@ class Expressions:
 
     def speaks(self, event: Any) -> bool:
         """Whether an event has a piece of the answer's text."""
-        piece = self._found("answer", event)
-        return isinstance(piece, str) and bool(piece)
+        return any(added([], self._found("answer", event), event))
 
     def _of(self, reply: Any) -> dict[str, Any]:
         return {name: self._found(name, reply) for name in self._compiled}
 
     def _of_events(self, events: Sequence[Any]) -> dict[str, Any]:
-        """The pieces of the answer together, or the last of those that each repeat the one before; of everything else
-        what the last event says that says it."""
+        """The pieces of the answer together, or the last of those that each repeat the one before, or that stand in all
+        that was said; of everything else what the last event says that says it."""
         values: dict[str, Any] = {}
         pieces: list[str] = []
         for event in events:
-            for name, value in self._of(event).items():
-                if name == "answer" and isinstance(value, str):
-                    pieces.append(value)
-                elif value is not None and value != []:
-                    values[name] = value
-        if pieces:
-            values["answer"] = joined(pieces)
-        return {name: values.get(name) for name in self._compiled}
+            pieces = added(pieces, self._found("answer", event), event)
+            values |= {name: value for name, value in self._of(event).items() if value not in (None, [])}
+        return {name: values.get(name) for name in self._compiled} | ({"answer": joined(pieces)} if pieces else {})
 
     def _found(self, name: str, reply: Any) -> Any:
-        """What an expression gives; None where it gives nothing, or cannot be followed in this reply."""
+        """What an expression gives, also of JSON within texts; None where it gives nothing, or cannot be followed in
+        this reply."""
         from jmespath.exceptions import JMESPathError
 
-        try:
-            return self._compiled[name].search(reply)
-        except (JMESPathError, RecursionError):
-            return None
+        with suppress(JMESPathError, RecursionError):
+            found = self._compiled[name].search(reply)
+            return self._compiled[name].search(_unpacked(reply)) if found in (None, []) else found
+        return None
 
     def _answer(self, values: Mapping[str, Any], text: str) -> str | None:
         if "answer" in values and not isinstance(values["answer"], str):
@@ -144,14 +140,32 @@ class Expressions:
             mend = f"; it has passages alone: write {lines(others)} in place of it"
         elif others.get(name) not in (None, self._written[name]):
             mend = f"; {lines({name: others[name]})} reads one"
+        elif job := _JOB.search(text):
+            mend = (
+                f"; it began a job ({job[0]}) that is to be asked for its answer: write a function that waits for it, "
+                "as Client.predict of gradio_client does, and name it as `callable` in place of `url`"
+            )
         return RetrievalError(f"{place}: {expected} is expected; got {got}{mend}; the reply begins {_beginning(text)}")
 
     def unread(self, text: str) -> dict[str, str]:
         """Expressions, by the key of the table, that would find an answer and passages in a reply, by the names that
         tables of answers have for them."""
-        reply = _opened(text)
-        found = readable(reply["events"] if self._streams else [reply])
+        reply = _opened(text, self._written.get("answer") == "@")
+        found = readable(_unpacked(reply["events"] if self._streams else [reply]))
         return {key: expression for key, expression in found.items() if key != "items"}
+
+
+def added(pieces: list[str], piece: Any, event: Any) -> list[str]:
+    """The pieces of an answer with that of an event: in place of all before it where the event has all that was said,
+    as the states of a graph do; not where its last message is no answer: what was asked, what a tool gave, what a
+    model says before it calls one."""
+    places = [own for own in (event, *event.values()) if isinstance(own, Mapping)] if isinstance(event, Mapping) else []
+    listed = next((place[name] for name in ("messages", "data") for place in places if name in place), None)
+    messages = [own for own in listed if role_of(own) is not None] if isinstance(listed, list) else []
+    if isinstance(piece, str) and not any(role_of(own) in NOT_SAID or own.get("tool_calls") for own in messages[-1:]):
+        pieces = [] if "user" in map(role_of, messages) else pieces
+        pieces.append(piece)
+    return pieces
 
 
 def has_failed(reply: Any, answer: Any) -> bool:
@@ -169,8 +183,9 @@ def has_failed(reply: Any, answer: Any) -> bool:
             return True
     if any(str(reply.get(name)).casefold() in _FAILED for name in ("status", "state", "type", "event", "статус")):
         return True
-    code = number(reply.get("code", reply.get("status")))
-    is_bad = code is not None and 400 <= code < 600
+    code = number(next((reply[name] for name in ("code", "statusCode", "status") if name in reply), None))
+    is_empty = reply.get("data", "") in (False, None)
+    is_bad = code is not None and (400 <= code < 600 or (is_empty and code not in (0, 200)))
     return not answer and (is_bad or False in (reply.get("success"), reply.get("ok")))
 
 
@@ -184,25 +199,39 @@ def _opened(text: str, as_it_is: bool = False) -> Any:
     try:
         value = json.loads(text, parse_constant=_refused)
     except ValueError:
-        if not as_it_is or text.lstrip().startswith("<"):
+        if not as_it_is or _PAGE.match(text):
             raise
         return text
     return value if as_it_is else quoted(value)
 
 
+def _unpacked(value: Any) -> Any:
+    """A reply whose texts that hold a list or an object of JSON are these, as Lambda's `body` is one."""
+    inner = quoted(value)
+    value = value if isinstance(inner, str) else inner
+    if isinstance(value, Mapping):
+        return {name: _unpacked(own) for name, own in value.items()}
+    return [*map(_unpacked, value)] if isinstance(value, list) else value
+
+
 def _otherwise(text: str) -> str:
-    """How what is not JSON would be read: a stream by its events, a text as the answer; empty for a page."""
+    """How what is not JSON would be read: a stream by its events, a text as the answer; or what came instead."""
     if parts := list(events(text)):
         answer = "@" if isinstance(parts[0], str) else readable(parts).get("answer")
         return "; stream = true reads its events" + (f", with {lines({'answer': answer})}" if answer else "")
-    return "" if text.strip()[:1] in "<[{" else '; answer = "@" takes it as it is'
+    if _PAGE.match(text):
+        return ", but a page, as for a browser: look at `url`, and at what `headers` say of a key"
+    return "" if _CUT.match(text) else '; answer = "@" takes it as it is'
 
 
 def joined(pieces: Sequence[str]) -> str:
     """The pieces of a streamed answer together, or the last of those that each repeat the one before, or all before."""
     grown = pieces[:-1] if len(pieces) > 3 else pieces  # into the last, citations may be set
-    repeats = len(pieces) > 2 and all(later.startswith(piece) for piece, later in pairwise(grown))
-    if repeats and grown[0] != grown[-1] and pieces[-1].startswith(pieces[0]) and len(pieces[-1]) >= len(grown[-1]):
+    is_told = " " in "".join(pieces[:1]).strip() or (
+        len(pieces) > 2 and grown[0] != grown[-1]
+    )  # no chance, as "1", "10"
+    repeats = len(pieces) > 1 and is_told and all(later.startswith(piece) for piece, later in pairwise(grown))
+    if repeats and pieces[-1].startswith(pieces[0]) and len(pieces[-1]) >= len(grown[-1]):
         return pieces[-1]
     whole = "".join(pieces[:-1])
     return pieces[-1] if len(pieces) > 2 and pieces[-1].strip() == whole.strip() else "".join(pieces)
@@ -251,13 +280,17 @@ def _answers(
     """Texts that may be the answer: how likely by their names, from 0, the less the likelier; in how many lists; the
     expression; the text. within: the list of the passages, among which none is looked for."""
     if isinstance(value, Mapping):
-        for key, member in value.items():
+        for key, member in value.items() if role_of(value) not in NOT_SAID else ():
             is_asked = field_of(key) == "user_input" or (isinstance(member, list) and "history" in key.casefold())
             if key not in FAULTS and not is_asked:
                 yield from _answers(member, within, _member(place, key), key)
     elif isinstance(value, list) and value and _AT.sub("[]", place) != within:
-        last = -1 if any(map(_is_said, value)) else 0
-        yield from _answers(value[last], within, f"{place}[{last}]", name)
+        said = [-1 if own is value[-1] else at for at, own in enumerate(value) if _is_said(own)]
+        if all(isinstance(own, list) and [*map(type, own)] == [str, str] for own in value):  # questions and answers
+            yield from _answers(value[-1][1], within, f"{place}[-1][1]", name)
+            return
+        for at in said[-1:] or (range(len(value)) if len({*map(type, value)}) > 1 else [0]):
+            yield from _answers(value[at], within, f"{place}[{at}]", name)
     elif isinstance(value, str) and isinstance(quoted(value), str):
         named = [*PARTS.answered, *PARTS.pieces]
         rank = 1.0 + named.index(name) if name in named else UNNAMED
@@ -302,7 +335,11 @@ def _places(
             if member is not None and name not in FAULTS:
                 members.setdefault(name, []).append(member)
     for name, own in members.items():
-        yield from _places(own, _member(place, name), (*names, name))
+        at = _member(place, name)
+        if "[" not in at and _may_list(name) and isinstance(own[0], Mapping) and by_id(own[0]) is not None:
+            yield f"{at}.*", (*names, name), [*own[0].values()]
+        else:
+            yield from _places(own, at, (*names, name))
 
 
 def _passages(
@@ -310,13 +347,14 @@ def _passages(
 ) -> tuple[int, dict[str, str]] | None:
     """How likely passages stand at a place, from 0, the less the likelier, and what reads them; None where none do."""
     is_named = bool(names) and _may_list(names[-1])
+    keys = {"ids": f"keys({place[:-2]})"} if place.endswith(".*") else {}
     if all(isinstance(value, str) for value in values):
         is_text = any(len(value.split()) > 1 for value in values) and not all(map(_FILE.search, values))
         may_be = is_text or field_of(names[-1]) == "contexts" if is_named else is_text and not names
-        if place[-1] != "]" or not may_be or _quotes(values, said):
+        if place[-1] not in "]*" or not may_be or _quotes(values, said):
             return None
-        place = place if "[" in place[:-2] else place[:-2] or "@"
-        return int(not is_named), {"passages": place, "items": place}
+        place = place if "[" in place[:-2] or keys else place[:-2] or "@"
+        return int(not is_named), {"passages": place, "items": place, **keys}
     if not all(isinstance(value, Mapping) for value in values) or any(map(_is_said, values)):
         return None
     leaves = [dict(_leaves(value)) for value in values]
@@ -324,7 +362,7 @@ def _passages(
     texts = [passage.text for passage in read if passage.text is not None]
     is_told = any((own.id, own.score, own.url, own.title) != (None, None, None, None) for own in read)
     ids = [at for name in PARTS.ids for at in leaves[0] if at.rpartition(".")[2] == name and _are_ids(at, leaves)]
-    found = {"ids": f"{place}.{ids[0]}"} if ids else {}
+    found = {"ids": f"{place}.{ids[0]}"} if ids else keys
     if not texts or _quotes(texts, said):
         return (2, found) if is_named and found and not texts else None
     for at in leaves[0] if is_named or is_told else ():
@@ -368,14 +406,22 @@ def _may_list(name: str) -> bool:
 def _is_said(part: Any) -> bool:
     """Whether a part of a list is a message, or a piece of one."""
     role = role_of(part) or ""
-    return role in (*PARTS.people, *PARTS.models, "message", "reasoning", "thinking") or role.endswith("text")
+    return role in (*NOT_SAID, *PARTS.models, "message", "reasoning", "thinking") or role.endswith("text")
 
 
 _THINKS = re.compile("think|thought|reason|status|final|done|end$")
 _FAILED = {"error", "errored", "failed", "failure", "exception", "ошибка"}
 _FINE = {"", "none", "null", "false", "no", "ok", "0", "200", "success", "нет"}
+_CUT = re.compile(r'\s*+(\{|\[\s*+[\[{"])')  # JSON that is not whole
+_PAGE = re.compile(r"\s*+<(!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_JOB = re.compile(
+    r'"(event|job|task)_?id": *"[^"]{0,64}"|"status": *"(queued|pending|starting|processing|accepted)"', re.IGNORECASE
+)
+"""How a reply says that the answer is still to come."""
 _AT = re.compile(r"\[-?\d+\]")
 _FILE = re.compile(r"^\w+://\S+$|\.\w{2,4}$")
+NOT_SAID = frozenset({"user", *SILENT})
+"""Who writes messages that are no answer."""
 UNNAMED = 100.0
 """How likely a text is the answer that is not called so."""
 NESTED = 3

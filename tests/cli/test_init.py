@@ -140,7 +140,7 @@ def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
     assert "– not used: notes.bin: no table, no document and no TREC file" in said
     assert any("log.eval: an archive of inspect_ai: `inspect log dump FILE > log.json` writes" in line for line in said)
     assert [line for line in said if line.startswith(("Next", "Then"))] == [
-        "Next: ragbench score answers.jsonl",
+        "Next: ragbench score answers.jsonl asked.jsonl",
         "Then: ragbench load documents handbook --name handbook",
         "Then: ragbench load questions asked.jsonl --name asked --chunks-from handbook",
         "Then: ragbench run tier3_end_to_end",
@@ -326,6 +326,30 @@ def test_a_file_that_is_there_stays_unless_it_is_forced(empty: Path) -> None:
     assert path.read_text(encoding="utf-8") == "language = 'ru'\n"
     begun(empty, "answers.jsonl", "--force")
     assert settings.load().language == "en"
+
+
+@pytest.mark.parametrize("before", ["language = \n", '[columns]\nresponse = "mood"\n'])
+def test_nothing_of_a_file_that_is_replaced_decides_what_is_there(empty: Path, before: str) -> None:
+    """One that cannot be read, and one that names a column which the file in its place does not."""
+    write_lines(empty / "answers.jsonl", [{**ANSWERS[0], "mood": "Fine, thank you."}])
+    (empty / "ragbench.toml").write_text(before, encoding="utf-8")
+    assert "answer = answer" in ragbench("init", "--force").stdout
+    [scoring] = begun(empty, "--force")
+    ran(f"{scoring} -m exact_match")
+    named = empty / "named.toml"
+    named.write_text('[columns]\nresponse = "mood"\n', encoding="utf-8")
+    assert "answer = mood" in ragbench("init", "--force", RAGBENCH_CONFIG=str(named)).stdout, "that one is read"
+
+
+def test_the_judge_of_the_comment_can_be_asked_once_it_is_none(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    [scoring] = begun(empty)
+    path = empty / "ragbench.toml"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index("# [judges.my-judge]")
+    path.write_text("\n".join([*lines[:start], *(line.removeprefix("# ") for line in lines[start:])]), encoding="utf-8")
+    said = ragbench(*shlex.split(f"{scoring} -m answer_relevance --judge my-judge --plan")[1:], MY_JUDGE_KEY="k")
+    assert "some-model" in said.stdout, said.stderr
 
 
 def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: Path) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shlex
 import subprocess
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragbench.cli import looks
 from ragbench.core import annexes, settings
+from ragbench.data import foreign_sets, samples
+from ragbench.data.rows import read_rows
 from tests.cli.command_line import one_line, ragbench
 from tests.cli.test_init import ANSWERS, SEARCH, bare_set, begun, ran
 from tests.cli.test_init import empty as empty
@@ -28,6 +35,20 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     done = ragbench("init")
     assert done.returncode == 3
     assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
+    (empty / "our results").mkdir()
+    rows = [{"question": f"When {n}?", "answer": "At 8.", "contexts": ["At 8."], "label": n % 2} for n in range(4)]
+    write_lines(empty / "our results" / "it's labelled.jsonl", rows)
+    [scoring] = begun(empty)
+    [command] = re.findall(r"(ragbench load answers .+ --name) NAME", ran(f"{scoring} -m faithfulness").stdout)
+    assert "4 questions" in ran(f"{command} labelled").stdout
+    (empty / "our results" / "it's odd.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    if "traces" in annexes.offered("readers"):
+        said = one_line(ragbench("load", "traces", "our results/it's odd.jsonl", "--name", "odd").stderr)
+        [words] = re.findall(r"`ragbench (load answers .+) --name NAME`", said)
+        assert shlex.split(words)[2] == "our results/it's odd.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +140,17 @@ def test_raters_beside_other_columns_are_raters(empty: Path, beside: str) -> Non
         assert "8 items, raters Anna, Boris, nominal scale" in ran(command).stdout
 
 
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_raters_in_json_are_raters(empty: Path, form: str) -> None:
+    """Three columns of a line are no run of TREC there."""
+    rows = [{"item": f"q{n}", "Anna": n % 2, "Boris": int(n > 3)} for n in range(8)]
+    (empty / f"marks.{form}").write_text("\n".join(map(json.dumps, rows)) if form == "jsonl" else json.dumps(rows))
+    command = f"ragbench agree marks.{form} --raters Anna,Boris"
+    assert begun(empty) == [command]
+    if "agree" in annexes.offered("commands"):
+        assert "8 items, raters Anna, Boris" in ran(command).stdout
+
+
 def test_what_programs_measured_are_no_raters(empty: Path) -> None:
     rows = [f"What of {n}?,This.,{n % 2},{int(n > 3)}" for n in range(8)]
     (empty / "a.csv").write_text("\n".join(["question,answer,exact_match_score,is_correct", *rows]), encoding="utf-8")
@@ -159,6 +191,129 @@ def test_tables_that_cannot_be_compared_are_scored_one_by_one(empty: Path) -> No
         write_lines(empty / f"{name}.jsonl", rows)
     assert ragbench("score", "a.jsonl", "b.jsonl").returncode == 3
     assert begun(empty) == ["ragbench score a.jsonl", "ragbench score b.jsonl"]
+
+
+def test_each_table_of_answers_is_read_as_often_however_many_there_are(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of eight systems to the same questions, of as many to others, and of some that nothing compares."""
+    reads = Counter[str]()
+
+    def counted(path: Path, *given: Any, **named: Any) -> Iterator[Any]:
+        reads[path.name] += 1
+        return read_rows(path, *given, **named)
+
+    for room in (looks, samples, foreign_sets):
+        monkeypatch.setattr(room, "read_rows", counted)
+    for system, about in itertools.product("abcdefgh", ("fees", "hours")):
+        rows = [{"id": f"{about} {n}", "question": f"{about} {n}?", "answer": f"{system} {n}."} for n in range(4)]
+        write_lines(empty / f"{about}-{system}.jsonl", rows)
+    for turn in range(4):  # the same ids name other questions in each
+        rows = [{"id": f"{n}", "question": f"What of {(n + turn) % 4}?", "answer": "So."} for n in range(4)]
+        write_lines(empty / f"turned-{turn}.jsonl", rows)
+    for number in range(4):
+        rows = [{"id": f"{n}", "question": f"What of {n}?", "answer": "So.", "system": "one"} for n in range(4)]
+        write_lines(empty / f"same-{number}.jsonl", rows)
+    commands = begun(empty)
+    assert commands[:2] == [
+        f"ragbench score {' '.join(f'{about}-{one}.jsonl' for one in 'abcdefgh')}" for about in ("fees", "hours")
+    ]
+    assert len(commands) == 2 + 4 + 3, "what turns once, and what one system said once, may be compared"
+    assert set(reads.values()) == {2}, "once to look at, and once whole"
+    for command in commands:
+        ran(f"{command} -m answer_relevance")
+
+
+@pytest.mark.parametrize("kind", ["traces", "dialogues", "decisions"])
+def test_of_what_can_be_loaded_the_first_rows_are_read_and_of_all_else_the_whole(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    if kind == "traces" and kind not in annexes.offered("readers"):
+        pytest.skip("traces are an annex, which is not here")
+    turns = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}]
+    good: dict[str, dict[str, Any]] = {
+        "traces": {"traceId": "", "spanId": "1", "startTimeUnixNano": "1", "name": "ask", "attributes": [
+            {"key": f"{side}.value", "value": {"stringValue": "When?"}} for side in ("input", "output")]},
+        "dialogues": {"messages": turns * 2},
+        "decisions": {"question": "When?", "answer": "At 8.", "context": "", "ground_truth_show": True},
+    }  # fmt: skip
+    unusable: dict[str, dict[str, Any]] = {
+        "traces": {"attributes": []},
+        "dialogues": {"messages": [turns[1]]},
+        "decisions": {"question": " "},
+    }
+    named = {"traces": "traceId", "dialogues": "id", "decisions": "id"}[kind]
+    rows = [{**good[kind], named: f"{n:032x}"} for n in range(60)]
+    bad = [{**row, **unusable[kind]} for row in rows[30:]]
+    monkeypatch.setattr(looks, "MOST_LOADED", 25)
+    path = empty / "rows.json"
+    path.write_text(f"{json.dumps(rows)[:-1]}, broken]", encoding="utf-8")
+    command = begun(empty)[0]
+    assert command == f"ragbench load {kind} rows.json --name rows", "nobody looked as far"
+    write_lines(path, [*bad, *rows[:30]])
+    assert begun(empty, "--force")[0] == command, "the first rows alone are no reason to refuse it"
+    write_lines(path, bad)
+    assert ragbench("init", "--force").returncode == 3
+    assert ragbench(*shlex.split(command)[1:]).returncode == 3
+    monkeypatch.setattr(looks, "MOST_TRIED", 0)
+    assert begun(empty, "--force")[0] == command, "of large files nothing more is read"
+
+
+def test_right_answers_stand_beside_those_whose_ids_they_have(empty: Path) -> None:
+    for name in ("v1", "v2"):
+        write_lines(empty / f"{name}.jsonl", [{"id": n, "question": f"What {n}?", "answer": "So."} for n in "ab"])
+    write_lines(empty / "gold.jsonl", [{"id": n, "question": f"What {n}?", "reference": "So."} for n in "ab"])
+    others = [{"id": n, "question": f"{word} {n}?", "reference": "So."} for n, word in (("a", "What"), ("b", "Who"))]
+    write_lines(empty / "alike.jsonl", others)
+    scoring = begun(empty)[0]
+    assert scoring == "ragbench score v1.jsonl v2.jsonl gold.jsonl"
+    assert "exact_match  1.0000" in ran(f"{scoring} -m exact_match").stdout
+    write_lines(empty / "v1.jsonl", [{"id": "a", "question": "What a?", "answer": "So.", "reference": "Thus."}])
+    assert begun(empty, "--force")[0] == "ragbench score v1.jsonl v2.jsonl", "there are right answers"
+
+
+def test_answers_without_anything_are_told_which_questions_may_be_theirs(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", [{"answer": f"At {n}."} for n in range(3)])
+    for name, count in (("few", 2), ("asked", 3)):
+        write_lines(empty / f"{name}.jsonl", [{"question": f"What of {n}?"} for n in range(count)])
+    said = ragbench("init").stdout
+    assert "nothing tells what they answer" in said
+    [command] = re.findall(r"in the order of questions they are read with them: (.+)", said)
+    assert command == "ragbench score answers.jsonl asked.jsonl"
+    ran(f"{command} -m answer_relevance")
+
+
+@pytest.mark.parametrize(
+    ("name", "corpus"), [("collection.tsv", "d1\tOne.\nd2\tTwo.\n"), ("corpus.json", '{"d1": "One.", "d2": "Two."}')]
+)
+def test_what_only_its_name_tells_to_be_a_corpus_is_the_base_of_questions_that_name_its_ids(
+    empty: Path, name: str, corpus: str
+) -> None:
+    (empty / "docs").mkdir()
+    (empty / "docs" / "town.md").write_text("The town has a library.\n", encoding="utf-8")
+    write_lines(empty / "questions.jsonl", [{"question": "What is one?", "relevant_ids": ["d1"]}])
+    assert begun(empty) == ["ragbench load questions questions.jsonl --name questions", "ragbench run dataset"]
+    (empty / name).write_text(corpus, encoding="utf-8")
+    load, measure = begun(empty, "--force")
+    assert load == f"ragbench load questions questions.jsonl --name questions --chunks-from {name}"
+    assert measure == "ragbench run tier1_retrieval"
+    assert "(0 without a relevant passage)" in ran(load).stdout
+
+
+def test_questions_are_searched_for_in_the_base_that_has_what_they_name(empty: Path) -> None:
+    for name in ("a", "b", "c"):
+        write_lines(empty / f"{name}.jsonl", [{"id": f"{name}{n}", "text": f"Text {name} {n}."} for n in range(2)])
+    for name in ("b", "c"):
+        write_lines(empty / f"{name}-asked.jsonl", [{"question": f"What of {name}?", "relevant_ids": [f"{name}1"]}])
+    commands = begun(empty)
+    assert commands[:2] == [
+        f"ragbench load questions {name}-asked.jsonl --name {name}-asked --chunks-from {name}.jsonl" for name in "bc"
+    ]
+    for command in commands[:2]:
+        assert "(0 without a relevant passage)" in ran(command).stdout
+    said = ragbench("init", "--force").stdout
+    assert "✓ c.jsonl: passages, a knowledge base (id = id)" in said
+    assert "not used: a.jsonl: passages, a knowledge base (id = id): b.jsonl is taken" in said
 
 
 def test_a_folder_of_tables_may_be_named(empty: Path) -> None:
@@ -203,3 +358,26 @@ def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> No
     (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
     assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
     assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
+
+
+@pytest.mark.parametrize("rows", ["вопрос,hit,ndcg,диалог\n1,1,0.5,1\n2,0,0.0,1", "question,a,b\n1,1,0\n2,0,1"])
+def test_numbers_of_questions_are_none(empty: Path, rows: str) -> None:
+    (empty / "a.csv").write_text(f"{rows}\n3,1,1.0,2\n", encoding="utf-8")
+    done = ragbench("init")
+    assert (done.returncode, "agree" in done.stderr) == (3, False)
+    assert "row with question: a question is expected, no number of one" in one_line(done.stderr)
+
+
+def test_decisions_of_a_data_set_alone_are_decisions(empty: Path) -> None:
+    rows = [
+        {"id": f"d{n}", "question": f"When is hall {n} open?", "answer": "At 8.", "context": ["b", "a"],
+         "show": n > 1, "passages": {"b": "It opens at 8.", "a": f"Hall {n}."}}
+        for n in range(4)
+    ]  # fmt: skip
+    write_lines(empty / "decisions.en.jsonl", rows)
+    load = "ragbench load decisions decisions.en.jsonl --name decisions.en"
+    assert begun(empty)[0] == load
+    ran(load)
+    [kept] = (empty / "data" / "decisions.en").glob("decisions*")
+    first = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
+    assert [first["passages"][name] for name in first["context"]] == ["It opens at 8.", "Hall 0."]

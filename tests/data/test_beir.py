@@ -240,3 +240,12 @@ def test_texts_are_no_corpus(tmp_path: Path) -> None:
     (tmp_path / "docs" / "oak.txt").write_text("Oaks live long.\n")
     lines(tmp_path / "questions.jsonl", QUERIES)
     assert not list(data.beir.found([tmp_path / "docs" / "oak.txt", tmp_path / "questions.jsonl"], tmp_path))
+
+
+def test_blank_lines_of_a_table_without_names_of_columns_are_none(tmp_path: Path) -> None:
+    (tmp_path / "corpus.tsv").write_text("d1\tOaks live long.\n\nd2\tPines grow.\n\n")
+    (tmp_path / "queries.tsv").write_text("q1\toak age\n")
+    (tmp_path / "qrels.tsv").write_text("q1\td1\t1\n")
+    brought = data.beir.read(*data.beir.files(tmp_path))
+    assert [chunk.text for chunk in brought.chunks] == ["Oaks live long.", "Pines grow."]
+    assert not brought.left_out

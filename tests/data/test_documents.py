@@ -344,3 +344,24 @@ def test_what_lies_in_folders_within_each_other_is_found_down_to_the_twentieth(t
     assert [path.stem for path in documents.files(tmp_path)] == [
         f"at{level}" for level in range(documents.DEEPEST_FOLDER + 1)
     ]
+
+
+def test_what_half_of_the_pages_begin_with_is_no_running_title(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [f"{'Notes' if page % 2 else f'Part {page}, of keys'}\nKey {page} opens a door." for page in range(6)]
+    monkeypatch.setattr(documents, "_reader", SimpleNamespace(read=lambda kind, data: ["\f".join(pages)]))
+    assert documents._of_pdf(b"")[0].count("Notes") == 3
+
+
+def test_links_to_folders_and_folders_of_runs_are_not_gone_through(tmp_path: Path) -> None:
+    for name in ("docs/a.md", "docs/inner/b.md", "runs/latest/c.md", "runs/2026/d.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("A key opens the door.", encoding="utf-8")
+    (tmp_path / "docs" / "inner" / "up").symlink_to(tmp_path / "docs")
+    assert [path.name for path in documents.files(tmp_path)] == ["a.md", "b.md"]
+
+
+def test_items_of_a_plain_text_that_look_like_contents_stay(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.md"):
+        (tmp_path / name).write_text("- [Keys](#keys)\n\nA key opens the door.\n", encoding="utf-8")
+    texts = {chunk.document: chunk.text for chunk in documents.read(tmp_path, Cutting(80)).chunks}
+    assert {name: "Keys" in text for name, text in texts.items()} == {"a.txt": True, "b.md": False}

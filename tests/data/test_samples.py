@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import DatasetError
@@ -379,3 +380,38 @@ def test_an_answer_sentence_by_sentence_is_one_text(tmp_path: Path) -> None:
     [sample] = read_samples(path)
     assert (sample.id, sample.system, sample.user_input, sample.response) == ("t", "r", "What?", "It is. So it goes.")
     assert [context.id for context in sample.contexts or ()] == ["d1", "d2"]
+
+
+@pytest.mark.parametrize("answer", [[[]], [{"text": "It is."}, {"cited": 1}]])
+def test_an_answer_that_is_a_list_without_its_texts_is_left_out(tmp_path: Path, answer: list[Any]) -> None:
+    rows = [{"question": "When?", "answer": answer}, {"question": "Who?", "answer": "Ann"}]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    [sample] = read_samples(tmp_path / "a.json", forms := Forms())
+    assert sample.response == "Ann"
+    assert "a text is expected, found" in forms.told[0]
+
+
+def test_events_of_a_log_that_are_of_no_sample_are_no_rows(tmp_path: Path) -> None:
+    lines = [
+        {"spec": {"eval_name": "x"}},
+        {"sample_id": "s1", "type": "sampling", "data": {"prompt": "When?", "sampled": "At 8"}},
+        {"sample_id": None, "type": "metrics", "data": {"accuracy": 0.5}},
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    [sample] = read_samples(tmp_path / "log.jsonl", forms := Forms())
+    assert sample.id == "s1"
+    assert not forms.left_out.counts
+
+
+def test_what_a_model_of_pydantic_was_given_beside_its_fields_is_read() -> None:
+    class Row(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        question: str
+
+    [sample] = samples_of([Row(question="When?", answer="At 8")])  # type: ignore[call-arg]
+    assert sample.response == "At 8"
+
+
+def test_a_reference_may_be_a_number(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('[{"question": "When?", "answer": "At 8", "reference": 8}]')
+    assert [sample.reference for sample in read_samples(tmp_path / "a.json")] == ["8"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.core import settings
 from ragbench.data import answer_tables, foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
@@ -130,6 +131,22 @@ def test_prompts_of_promptfoo_with_names_are_systems() -> None:
     assert [one.system for one in found] == ["mine, a", "mine, b"]
 
 
+def test_prompts_of_promptfoo_without_names_are_systems_too() -> None:
+    """promptIdx counts all pairs of a provider and a prompt; in concurrent runs they stand in any order."""
+    asked = [("gpt", "Say:"), ("gpt", "Tell:"), ("llama", "Say:")]
+    rows = [
+        {"provider": {"id": name}, "vars": {"question": f"{test}?"}, "testIdx": test, "promptIdx": place,
+         "prompt": {"raw": raw, "label": raw}, "response": {"output": f"{name} {raw}"}}
+        for test in (0, 1)
+        for place, (name, raw) in sorted(enumerate(asked), reverse=bool(test))
+    ]  # fmt: skip
+    forms = Forms()
+    read = {(one.id, one.system): one.response for one in samples_of(rows, forms=forms)}
+    said = {"gpt": "gpt Say:", "gpt, prompt 1": "gpt Tell:", "llama": "llama Say:"}
+    assert read == {(test, system): text for test in "01" for system, text in said.items()}
+    assert not forms.left_out.said
+
+
 def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
     rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
     lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
@@ -163,6 +180,34 @@ def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
     assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"
 
 
+@pytest.mark.parametrize("first", [{}, {"answer_rag": None}, {"answer_rag": ""}])
+def test_the_columns_of_all_rows_tell_which_systems_there_are(bare: Path, first: dict[str, Any]) -> None:
+    """`answer_rag` alone is an answer; beside `answer_baseline` it is one of two, whatever the first row holds."""
+    others = [
+        {"question": "Where?", "answer_rag": "b", "answer_baseline": "c"},
+        {"question": "Who?", "answer_rag": "d"},
+    ]
+    rows: list[dict[str, Any]] = [{"question": "When?", **first, "answer_baseline": "a"}, *others]
+    for given in (rows, rows[::-1]):
+        forms = Forms()
+        read = {(one.system, one.user_input): one.response for one in samples_of(given, forms=forms)}
+        told = {("baseline", "When?"): "a", ("rag", "Where?"): "b", ("baseline", "Where?"): "c", ("rag", "Who?"): "d"}
+        assert {asked: said for asked, said in read.items() if said} == told
+        assert forms.told == []
+    assert [(one.system, one.response) for one in samples_of(others[1:])] == [(None, "d")]
+    table = [{"question": "When?", "answer_rag": "a", "answer_type": "date"}]
+    assert [(one.system, one.response) for one in samples_of(table)] == [(None, "a")], "a type is no system's name"
+
+
+def test_a_system_whose_object_a_row_lacks_is_one_of_several() -> None:
+    rows = [
+        {"question": name, "gpt": {"answer": "a"}, "llama": {"answer": "b"}} for name in ("When?", "Where?", "Who?")
+    ]
+    rows[0]["llama"], rows[1]["gpt"] = None, None  # type: ignore[call-overload]
+    read = [(one.id, one.system) for one in samples_of(rows)]
+    assert read == [("1", "gpt"), ("2", "llama"), ("3", "gpt"), ("3", "llama")]
+
+
 def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None:
     for names, words in {
         "gpt llama": "{dataset}-gpt,{dataset}-llama",
@@ -174,3 +219,37 @@ def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None
         assert found.runs == [f"rag_metrics -s {words}"]
     write_lines(bare / "a.jsonl", [{"question": "When?", "answer": "At 8"}])
     assert answer_tables.read(bare / "a.jsonl")[0].runs == ["rag_metrics -s {dataset}-logged"]
+
+
+def test_a_number_under_the_name_of_a_system_is_its_rating_whatever_the_system_is_called(bare: Path) -> None:
+    (bare / "a.csv").write_text(
+        "question,answer_low_cost,answer_high_cost,rating_low_cost,rating_high_cost\nWhen?,At 8,At 9,5,2\n"
+    )
+    assert [(one.system, one.labels) for one in read_samples(bare / "a.csv")] == [
+        ("low_cost", {"people": 5.0}), ("high_cost", {"people": 2.0}),
+    ]  # fmt: skip
+
+
+def test_an_answer_with_one_part_that_nobody_knows_is_of_no_system() -> None:
+    [sample] = samples_of([{"question": "Why?", "answers": {"thought": "So."}}])
+    assert sample.system is None
+
+
+def test_answers_beside_a_system_without_a_name_are_right_ones() -> None:
+    [sample] = samples_of([{"question": "When?", "answers": [{"model": None, "answer": at} for at in ("8", "At 8")]}])
+    assert (sample.system, sample.response, sample.references) == (None, None, ("8", "At 8"))
+
+
+def test_a_word_in_brackets_is_the_verdict_of_promptfoo_alone() -> None:
+    found = samples_of([{"question": "What does it print?", "answer_a": "[ERROR] and a line", "answer_b": "Nothing"}])
+    assert [one.response for one in found] == ["[ERROR] and a line", "Nothing"]
+
+
+def test_columns_of_the_settings_need_not_be_in_several_tables(bare: Path) -> None:
+    (bare / "ragbench.toml").write_text('[columns]\nanswer = "reply"\nreference = "gold"\n')
+    settings.load.cache_clear()
+    for name in "ab":
+        (bare / f"{name}.csv").write_text("question,answer\nWhen?,At 8\n")
+    assert [one.system for one in read_all([bare / "a.csv", bare / "b.csv"])] == ["a", "b"]
+    with pytest.raises(DatasetError, match=r"a\.csv, b\.csv: none has a column reply"):
+        read_all([bare / "a.csv", bare / "b.csv"], columns={"contexts": "reply"})

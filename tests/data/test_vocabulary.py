@@ -513,3 +513,21 @@ def test_what_pandas_writes_for_nothing_is_nothing(tmp_path: Path) -> None:
 def test_columns_that_name_no_field_are_told() -> None:
     with pytest.raises(AmbiguousError, match=r"columns = .*answer.*: fields with their columns are expected"):
         samples_of([{"question": "When?", "answer": "At 8"}], columns=["answer"])  # type: ignore[arg-type]
+
+
+def test_a_column_that_is_named_as_it_stands_is_meant_before_one_of_nearly_its_name() -> None:
+    [sample] = samples_of([{"question": "When?", "Answer": "At 7", "answer": "At 8"}], columns={"answer": "answer"})
+    assert sample.response == "At 8"
+
+
+def test_what_a_system_says_of_itself_is_no_label_and_what_people_say_of_a_row_is() -> None:
+    row = {"inputs.question": "When?", "outputs.answer": "At 8"}
+    assert [samples_of([row | {name: 1}])[0].labels for name in ("outputs.rating", "inputs.rating")] == [
+        None, {"people": 1.0},
+    ]  # fmt: skip
+
+
+def test_who_rates_is_not_guessed_to_be_the_rating(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("question,answer,annotator\nWhen?,At 8,Ann\n", encoding="utf-8")
+    read_samples(tmp_path / "a.csv", forms := Forms())
+    assert forms.told == ["not read, as no field is called so: annotator"]

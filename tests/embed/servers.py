@@ -75,7 +75,7 @@ def embeddings_server() -> Iterator[EmbeddingsServer]:
             if state.script:
                 planned = state.script.pop(0)
                 if planned == "hang":
-                    time.sleep(3)
+                    time.sleep(60)
                     planned = "reset"
                 if planned == "reset":
                     self.close_connection = True

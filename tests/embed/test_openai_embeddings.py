@@ -100,6 +100,12 @@ def test_a_text_goes_without_a_list_where_none_is_taken() -> None:
     np.testing.assert_array_equal(found, np.array([vector_of("x"), vector_of("y")], np.float32))
 
 
+def test_a_protocol_of_its_own_is_told_where_openai_is_spoken() -> None:
+    server = ChatServer(vectors=lambda body: {"embedding": []})  # as Ollama's /api/embeddings for what it does not know
+    with server.running(), pytest.raises(EmbeddingError, match=r"no list of vectors.* as http://[\d.:]+/v1$"):
+        endpoint(EmbeddingsServer(url=server.url.removesuffix("/v1"))).embed(["x"])
+
+
 @pytest.mark.fault("vectors", tried="packed vectors of endpoints that pack nothing, or in 64 bits", count=3)
 @pytest.mark.parametrize(
     "packed",

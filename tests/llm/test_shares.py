@@ -117,7 +117,7 @@ def test_a_wait_that_one_is_asked_for_holds_all(store: Store) -> None:
         began = time.monotonic()
         await asyncio.sleep(0.2)
         other.succeeded(await other.acquire(1), 1)
-        assert 0.9 < time.monotonic() - began < 3.0
+        assert 0.9 < time.monotonic() - began < 20
         for limiter in (one, other):
             await limiter.close()
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.exc import DBAPIError
 from typer.testing import CliRunner
 
 from ragbench.cli.db import application
@@ -147,6 +149,13 @@ def test_no_list_of_processes_shows_a_password(monkeypatch: pytest.MonkeyPatch, 
     assert "--dbname=postgresql://me@127.0.0.1:1/base" in command
 
 
+def works(engine: Engine, program: str) -> bool:
+    """Whether the server has begun what that program asked for last."""
+    asked = text("SELECT count(*) FROM pg_stat_activity WHERE application_name = :name AND query ~ 'pg_sleep'")
+    with engine.connect() as connection:
+        return bool(connection.scalar(asked, {"name": program}))
+
+
 @pytest.mark.fault("locks", tried="a frozen pg_dump, one that waits for a lock, and a busy server's", count=3)
 def test_a_program_that_nothing_moves_is_ended_and_one_that_is_worked_for_is_not(
     databases: Callable[[str], Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -170,13 +179,24 @@ def test_a_program_that_nothing_moves_is_ended_and_one_that_is_worked_for_is_not
             other.execute(text("LOCK ragbench.journal IN ACCESS EXCLUSIVE MODE"))
             with pytest.raises(StoreError, match="waiting for a lock that another session holds: end that one"):
                 copying.dump(store.engine, tmp_path / "locked.dump")
-        with store.engine.begin() as busy:
+        with store.engine.connect() as busy:
             busy.execute(text("SET application_name = 'pg_dump 1'"))
-            working = threading.Thread(target=lambda: busy.execute(text("SELECT pg_sleep(1)")))
+
+            def work() -> None:
+                with suppress(DBAPIError):
+                    busy.execute(text("SELECT pg_sleep(60)"))
+
+            working = threading.Thread(target=work)
             working.start()
-            time.sleep(0.2)
-            assert copying._wanting(store.engine, "pg_dump 1") is None
-            working.join()
+            try:
+                while not works(store.engine, "pg_dump 1"):
+                    time.sleep(0.01)
+                assert copying._wanting(store.engine, "pg_dump 1") is None
+            finally:
+                driver = busy.connection.driver_connection
+                assert driver is not None
+                driver.cancel()
+                working.join()
         assert list(tmp_path.iterdir()) == []
         assert content(store.engine) == kept
 

@@ -63,9 +63,9 @@ def test_a_question_at_which_a_function_hangs_is_raised_and_the_others_go_on(
 ) -> None:
     name = write(HANGS[kind].format(when=f"if {FIRST}: ", which=FIRST))
     begun = time.monotonic()
-    found = FunctionSystem("mine", f"{name}:find", dataset_of(CHUNKS, QUESTIONS), 0.2).retrieve(QUESTIONS, 2)
-    assert time.monotonic() - begun < 3
-    said = "no answer within 0.2 s; look what it waits for, or raise systems.mine.timeout_seconds"
+    found = FunctionSystem("mine", f"{name}:find", dataset_of(CHUNKS, QUESTIONS), 0.8).retrieve(QUESTIONS, 2)
+    assert time.monotonic() - begun < 20
+    said = "no answer within 0.8 s; look what it waits for, or raise systems.mine.timeout_seconds"
     assert found.errors == {"q1": said}
     assert found.facts["errors_first"] == [said]
     assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [[], ["c2"], ["c2"]]
@@ -99,11 +99,11 @@ def test_one_answer_in_time_begins_the_count_anew(write: Callable[[str], str]) -
 
 def test_a_generator_of_ones_own_that_hangs_loses_that_answer_alone(write: Callable[[str], str]) -> None:
     name = write(f"import time\ndef write(question, contexts):\n    if {FIRST}: time.sleep(30)\n    return 'yes'\n")
-    settings = GeneratorSettings(kind="callable", callable=f"{name}:write", timeout_seconds=0.2)
+    settings = GeneratorSettings(kind="callable", callable=f"{name}:write", timeout_seconds=0.8)
     found = FunctionGenerator("mine", settings).generate([Task(question, ()) for question in QUESTIONS])
     assert [one.answer for one in found] == [None, "yes", "yes"]
     assert found[0].reason == (
-        "no answer within 0.2 s; look what it waits for, or raise generators.mine.timeout_seconds"
+        "no answer within 0.8 s; look what it waits for, or raise generators.mine.timeout_seconds"
     )
 
 

@@ -190,6 +190,15 @@ def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> N
     assert understood(asked(Retriever().invoke)("?", 1)) == [{"text": "one"}, {"text": "two"}]
 
 
+SAID = [
+    SimpleNamespace(type="human", content="When does it open?"),
+    SimpleNamespace(type="ai", content="Let me look that up.", tool_calls=[{"name": "search", "args": {}, "id": "c"}]),
+    SimpleNamespace(type="tool", content="It opens at eight."),
+    SimpleNamespace(type="ai", content="At 8:00.", tool_calls=[]),
+]
+"""The messages of a graph that asks a tool, as objects."""
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -234,6 +243,13 @@ def test_stores_indices_components_and_methods_are_asked_in_their_own_way() -> N
         (Streamed([{"context": ["one"]}, {"answer": "At "}, {"answer": "8:00."}]),
          {"answer": "At 8:00.", "retrieved": ["one"]}),
         (Streamed(["At ", "8:00.", {"sources": ["one"]}]), {"answer": "At 8:00.", "retrieved": ["one"]}),
+        *((Streamed(parts), {"answer": "At 8:00."}) for parts in (
+            [{"messages": SAID[:end]} for end in (1, 2, 3, 4)],
+            [("values", {"messages": SAID[:end]}) for end in (1, 2, 3, 4)],
+            [{node: {"messages": [own]}} for node, own in zip(("agent", "tools", "agent"), SAID[1:], strict=True)],
+            [(SimpleNamespace(type="AIMessageChunk", content=text), {"node": "agent"}) for text in ("At ", "8:00.")],
+        )),
+        ({"messages": SAID[:3]}, {"answer": None}),
     ],
 )  # fmt: skip
 def test_a_function_may_return_what_a_framework_does(reply: Any, expected: Any) -> None:

@@ -20,6 +20,7 @@ from ragbench.data import load
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.parts.pre_retrieval import cut
 from ragbench.systems.passages import How, ItemReader, Passages, letters
+from ragbench.systems.retrieval import RetrievalError
 
 DATA = Path(__file__).parents[2] / "data"
 CAMPUS = {name: load(f"campus:{name}", DATA) for name in ("en", "ru")}
@@ -263,3 +264,24 @@ class TestRealSplitters:
 def test_a_bare_text_that_nobody_knows_is_read_by_judges_and_an_id_is_none(item: str, text: str) -> None:
     [hit] = ItemReader(Passages(())).hits([item], 5)
     assert (hit.chunk.id, hit.chunk.text) == (item, text)
+
+
+def test_texts_by_their_ids_are_passages() -> None:
+    hits = ItemReader(Passages(())).hits({"hours": "It opens at eight.", "p2": {"text": "It closes at six."}}, 5)
+    assert [(hit.chunk.id, hit.chunk.text) for hit in hits] == [
+        ("hours", "It opens at eight."),
+        ("p2", "It closes at six."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"title": "Rules of the library", "author": "The council"},
+        {"a": "two words", "b": "one"},
+        {"a": "two words", "b": 1},
+    ],
+)
+def test_of_an_object_that_has_no_ids_nothing_is_a_passage(given: dict[str, Any]) -> None:
+    with pytest.raises(RetrievalError, match="a score is a number"):
+        ItemReader(Passages(())).hits(given, 5)

@@ -31,7 +31,6 @@ HITS = [{"id": "c2", "text": "two", "score": 0.75}, {"id": "c1", "text": "one", 
 GOOD = {"data": {"answer": "In August."}, "hits": HITS, "took": 12.5}
 WHOLE = {"answer": "data.answer", "passages": "hits[].text", "ids": "hits[].id", "scores": "hits[].score"}
 SECRET = "s3cret-value-of-the-key"
-SLACK_MS = 250.0
 
 
 def remote(server: ServiceServer, **more: Any) -> RemoteSystem:
@@ -51,6 +50,14 @@ def serving(answer: Callable[[Asked], Any] | Any = GOOD) -> Iterator[ServiceServ
 def retrieved(reply: Any, /, k: int = 2, **more: Any) -> Retrieval:
     with serving(reply) as server:
         return remote(server, **more).retrieve(QUESTIONS, k)
+
+
+def timed(reply: Any, **more: Any) -> tuple[Retrieval, float]:
+    """What is found for one question after the other, and the milliseconds of all of it."""
+    with serving(reply) as server:
+        system = remote(server, concurrency=1, **more)
+        begun = time.monotonic()
+        return system.retrieve(QUESTIONS, 2), 1000 * (time.monotonic() - begun)
 
 
 def unless_first(bad: Any) -> Callable[[Asked], Any]:
@@ -194,7 +201,7 @@ class TestWhatIsRead:
             ({**GOOD, "hits": [{**HITS[0], "text": 5}]}, "a list of texts is expected; got a whole number"),
             ({**GOOD, "hits": [{**HITS[0], "id": 1.5}]}, "an id is text or a whole number; got 1.5"),
             ({**GOOD, "hits": [{**HITS[0], "score": "high"}]}, "a score is a number; got 'high'"),
-            (b"<html>down for maintenance</html>", "not JSON; it begins <html>down for maintenance"),
+            (b"<html>down for maintenance</html>", "not JSON, but a page.*; it begins <html>down for maintenance"),
             (b'{"data": {"answer": NaN}}', "not JSON"),
             (b"[" * 100_000, "not JSON; it begins \\[\\[\\["),
             (b"", "the reply is empty; JSON is expected"),
@@ -304,7 +311,8 @@ class TestWhatIsNotRead:
             pytest.raises(RetrievalError) as raised,
         ):
             remote(server, answer="@").retrieve(QUESTIONS, 1)
-        assert "the reply is not JSON; it begins <!doctype html>" in str(raised.value)
+        assert "not JSON, but a page, as for a browser: look at `url`" in str(raised.value)
+        assert "; it begins <!doctype html>" in str(raised.value)
 
     def test_a_body_in_other_names_is_told(self) -> None:
         missing = {"detail": [{"type": "missing", "loc": ["body", "query"], "msg": "Field required", "input": {}}]}
@@ -324,10 +332,10 @@ class TestWhatIsNotRead:
 class TestTheClock:
     def test_the_latency_is_that_of_the_reply(self) -> None:
         waits = dict(zip((q.text for q in QUESTIONS), (0.05, 0.2, 0.4), strict=True))
-        found = retrieved(lambda asked: Reply(GOOD, after=waits[asked.body["question"]]), **WHOLE)
+        found, whole_ms = timed(lambda asked: Reply(GOOD, after=waits[asked.body["question"]]), **WHOLE)
         assert found.search_ms is not None
-        for taken, wait in zip(found.search_ms, waits.values(), strict=True):
-            assert 1000 * wait <= taken < 1000 * wait + SLACK_MS
+        assert all(taken >= 1000 * wait for taken, wait in zip(found.search_ms, waits.values(), strict=True))
+        assert sum(found.search_ms) <= whole_ms
         assert found.answers["q2"][0].seconds == pytest.approx(found.search_ms[1] / 1000)
         assert set(found.logged_ms) == {"call"}
 
@@ -338,9 +346,10 @@ class TestTheClock:
             calls.append(1)
             return Reply({}, 503, after=0.3) if len(calls) == 1 else Reply(GOOD, after=0.1)
 
-        found = retrieved(answer, **WHOLE)
+        found, whole_ms = timed(answer, **WHOLE)
         assert found.search_ms is not None
-        assert all(100 <= taken < 100 + SLACK_MS for taken in found.search_ms)
+        assert min(found.search_ms) >= 100
+        assert sum(found.search_ms) <= whole_ms - 300
 
     def test_a_question_that_failed_has_none_and_the_services_own_clock_wins(self) -> None:
         found = retrieved(unless_first(Reply({}, 400)), ids="hits[].id", latency="took")
@@ -378,12 +387,18 @@ class TestStreams:
             return Reply(pieces=zip((0.05, 0.1, 0.15, 0.0), self.PIECES, strict=True))
 
         with serving(answer) as server:
-            found = remote(server, stream=True, answer="delta", ids="hits[].id").retrieve(QUESTIONS[:2], 2)
+            system = remote(server, concurrency=1, stream=True, answer="delta", ids="hits[].id")
+            begun = time.monotonic()
+            found = system.retrieve(QUESTIONS[:2], 2)
+            whole_ms = 1000 * (time.monotonic() - begun)
         assert [found.answers[q.id][0].answer for q in QUESTIONS[:2]] == ["In August."] * 2
         assert ids(found) == [["c2"], ["c2"]]
         assert server.asked[0].headers["accept"] == "text/event-stream"
-        assert all(150 <= taken < 150 + SLACK_MS for taken in found.logged_ms["first_token"])
-        assert all(300 <= taken < 300 + SLACK_MS for taken in found.logged_ms["call"])
+        first, whole = found.logged_ms["first_token"], found.logged_ms["call"]
+        assert min(first) >= 150
+        assert min(whole) >= 300
+        assert all(own < one for own, one in zip(first, whole, strict=True))
+        assert sum(whole) <= whole_ms
 
     @pytest.mark.parametrize(
         ("pieces", "answer"),

@@ -111,6 +111,17 @@ REPLIES = {
     "Ragie": {"output": [{"type": "message", **SAID}], "scored_chunks": items("text", NAMED)},
     "a wrapper": {"message": "success", "code": 200, "data": {"text": ANSWER, "chunks": items("chunk", NAMED)}},
     "Russian names": {"ответ": ANSWER, "источники": [{"текст": text, "ссылка": "https://a.example"} for text in TEXTS]},
+    "transliterated names": {
+        "otvet": ANSWER, "istochniki": [{"id": f"d{place}", "tekst": text} for place, text in enumerate(TEXTS)],
+    },
+    "what Lambda gives a gateway": {
+        "statusCode": 200, "headers": {}, "body": json.dumps({"answer": ANSWER, "sources": items("text", NAMED)}),
+    },
+    "Azure's first version": {"choices": [{"messages": [
+        {"role": "tool", "content": json.dumps({"citations": items("content", NAMED), "intent": "[]"})}, SAID,
+    ]}]},
+    "texts by their ids": {"answer": ANSWER, "documents": dict(zip(["d7", "d3", "d9"], TEXTS, strict=True))},
+    "objects by their ids": {"answer": ANSWER, "documents": {f"d{len(text)}": {"text": text} for text in TEXTS}},
     "a pair": [ANSWER, TEXTS],
     "pairs with scores": {"answer": ANSWER, "documents": [[text, 0.5] for text in TEXTS]},
     "a list of pairs with scores": [{"answer": ANSWER, "documents": [[text, 0.5] for text in TEXTS]}],
@@ -148,12 +159,26 @@ def test_of_a_search_the_passages_alone_are_read(name: str) -> None:
     assert told_apart(found) == (None, TEXTS)
 
 
+def test_json_in_the_text_of_an_answer_is_told() -> None:
+    held = json.dumps({"answer": ANSWER, "sources": items("text", NAMED)})
+    assert told_apart(told({"choices": [{"message": {"role": "assistant", "content": held}}]})[1]) == (ANSWER, TEXTS)
+    with serving({"answer": held}) as server:
+        advice = unread("prod", SystemSettings(url=server.url, answer="answer"), "What?")
+        assert advice.startswith('answer = "answer.answer", passages = "answer.sources[].text"')
+        whole = remote(server, answer="answer").retrieve(QUESTIONS[:1], 5)
+    assert whole.answers["q1"][0].answer == held
+
+
 @pytest.mark.parametrize(
     "reply",
     [
         {"answer": ANSWER, "sources": ["Rules of 5 May.pdf", "hours of the library.docx"]},
         {"answer": ANSWER, "sources": [{"name": "a.md"}, {"name": "b.md"}]},
         [{"output": ANSWER}],
+        {"data": [[["Who are you?", "A bot."], ["What?", ANSWER]]], "duration": 0.1},
+        {"data": ["", [["What?", ANSWER]]], "is_generating": False},
+        {"data": ["", [{"role": "user", "content": "What is it?"}, {**SAID, "metadata": None}]]},
+        {"answer": ANSWER, "document": {"title": "Rules of the library", "author": "The city council"}},
         {
             "data": {"answer": ANSWER},
             "chat_history": [{"type": "human", "content": "What?"}, {"type": "ai", "content": ANSWER}],
@@ -181,10 +206,33 @@ def stream(*events: Any) -> Reply:
     return Reply("".join(parts).encode())
 
 
+ASKED, CALL = {"type": "human", "content": "When does it open?"}, {"name": "search", "args": {}, "id": "c"}
+CALLS = {"type": "ai", "content": "Let me look that up.", "tool_calls": [CALL]}
+FOUND = {"type": "tool", "name": "search", "content": "\n\n".join(TEXTS), "tool_call_id": "c"}
+REPLIED = {"type": "ai", "content": ANSWER, "tool_calls": []}
+CHUNKS = [[{"type": "AIMessageChunk", "content": token}, {"langgraph_node": "agent"}] for token in TOKENS]
+STATES = [("values", {"messages": [ASKED, CALLS, FOUND, REPLIED][:end]}) for end in (1, 2, 3, 4)]
+
+
 class TestStreams:
     @pytest.mark.parametrize(
         "events",
         [
+            [("metadata", {"run_id": "r"}), *STATES],
+            [*STATES, ("values", {**STATES[-1][1], "title": "Hours"})],
+            [*(("updates", {node: {"messages": [own]}})
+               for node, own in (("agent", CALLS), ("tools", FOUND), ("agent", REPLIED)))],
+            [("messages", [FOUND, {"langgraph_node": "tools"}]), *(("messages", chunk) for chunk in CHUNKS)],
+            [STATES[0], *(("messages", chunk) for chunk in CHUNKS), STATES[-1]],
+            [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+             *({"choices": [{"index": 0, "delta": {"content": token}}]} for token in TOKENS),
+             {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, "[DONE]"],
+            [("message_start", {"type": "message_start", "message": {"role": "assistant", "content": []}}),
+             *(("content_block_delta", {"type": "content_block_delta", "delta": {"type": "text_delta", "text": token}})
+               for token in TOKENS), ("message_stop", {"type": "message_stop"})],
+            [*(("generating", json.dumps([ANSWER[:end]])) for end in (9, 20, None)),
+             ("complete", json.dumps([ANSWER]))],
+            [("generating", json.dumps([ANSWER])), ("complete", json.dumps([ANSWER]))],
             [*({"answer": token} for token in TOKENS), {"answer": ANSWER}],
             [{"type": "status", "content": "Searching"}, *({"type": "token", "content": token} for token in TOKENS)],
             [*({"type": "reasoning-delta", "delta": "hm "} for _ in range(9)),
@@ -203,6 +251,22 @@ class TestStreams:
         for sources in (("sources", items("text", NAMED)), {"type": "sources", "content": items("text", NAMED)}):
             said = [{"type": "token", "content": token} for token in TOKENS]
             assert told_apart(told(stream(sources, *said))[1]) == (ANSWER, TEXTS)
+
+    def test_what_was_asked_is_no_first_piece(self) -> None:
+        pieces = [
+            (wait, f"event: values\ndata: {json.dumps(state)}\n\n".encode())
+            for wait, (_, state) in zip((0.0, 0.1), (STATES[0], STATES[-1]), strict=True)
+        ]
+        with serving(lambda _: Reply(pieces=pieces)) as server:
+            found = remote(server, stream=True, answer="messages[-1].content").retrieve(QUESTIONS[:1], 1)
+        assert found.logged_ms["first_token"][0] >= 100
+
+    def test_lines_of_ollama_are_events_each(self) -> None:
+        lines = "".join(
+            json.dumps({"model": "m", "message": {"role": "assistant", "content": token}, "done": not token}) + "\n"
+            for token in (*TOKENS, "")
+        )
+        assert told_apart(told(Reply(lines.encode()))[1]) == (ANSWER, [])
 
     def test_lines_that_nothing_parts_are_events_each(self) -> None:
         lines = "".join(f"data: {json.dumps({'token': token})}\n" for token in TOKENS)
@@ -230,6 +294,9 @@ class TestFaults:
             {"answer": None, "status": "error", "message": "No index."},
             {"success": False, "message": "No quota is left."},
             {"code": 500, "msg": "Internal error"},
+            {"code": 102, "message": "Lack of session.", "data": False},
+            {"statusCode": 502, "body": json.dumps({"message": "Internal server error"})},
+            {"errorMessage": "Task timed out after 3.00 seconds", "errorType": "Sandbox.Timedout"},
             {"ошибка": "Сервис недоступен", "answer": ""},
         ],
     )
@@ -260,6 +327,18 @@ class TestFaults:
         with serving({"answer": ANSWER, **more}) as server:
             found = remote(server, answer="answer").retrieve(QUESTIONS[:1], 1)
         assert found.answers["q1"][0].answer == ANSWER
+
+    @pytest.mark.parametrize(
+        "reply", [{"event_id": "a1b2"}, {"job_id": "7", "status": "queued"}, {"status": "starting"}]
+    )
+    def test_a_job_is_told(self, reply: Any) -> None:
+        with serving(reply) as server, pytest.raises(RetrievalError, match=r"it began a job .*name it as `callable`"):
+            remote(server, answer="answer").retrieve(QUESTIONS, 1)
+
+    def test_a_part_of_a_page_is_an_answer_as_it_is(self) -> None:
+        for text in (f"<p>{ANSWER}</p>", f"[1] {ANSWER}"):
+            table, found = told(Reply(text.encode()))
+            assert (table["answer"], told_apart(found)) == ("@", (text, []))
 
     def test_an_empty_reply_is_told(self) -> None:
         with serving(Reply(b"")) as server, pytest.raises(RetrievalError, match="the reply is empty"):

@@ -485,7 +485,7 @@ def config_path() -> Path:
 def read_path() -> Path:
     """The file whose settings hold: the project's, else the one that comes with ragbench, for its sample data."""
     path = config_path()
-    return path if path.is_file() else annexes.CONFIGURATION
+    return path if path.is_file() and not _is_bare else annexes.CONFIGURATION
 
 
 def project_folder() -> Path:
@@ -517,6 +517,7 @@ def load() -> Settings:
 
 
 _held: Settings | None = None
+_is_bare = False
 
 
 def hold(given: Settings, folder: Path) -> None:
@@ -531,15 +532,15 @@ def hold(given: Settings, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def held(given: Settings) -> Iterator[None]:
-    """Let `load` give these for a while, in this process."""
-    global _held
-    before, _held = _held, given
+def held(given: Settings | None) -> Iterator[None]:
+    """Let `load` give these for a while, in this process; None: what holds where no folder has a file of them."""
+    global _held, _is_bare
+    before, _held, _is_bare = _held, given, given is None and not os.environ.get("RAGBENCH_CONFIG")
     load.cache_clear()
     try:
         yield
     finally:
-        _held = before
+        _held, _is_bare = before, False
         load.cache_clear()
 
 

@@ -27,9 +27,9 @@ def traces(
     """What a system did in production, or in other tools: questions, passages, answers, latencies, dialogues, ratings.
 
     Read are OpenTelemetry (OTLP JSON; GenAI and OpenInference attributes), Phoenix, Langfuse, LangSmith, MLflow,
-    Datadog, Jaeger, Zipkin, Tempo, Azure Monitor, Weave, Braintrust, Opik, Helicone, Portkey, LiteLLM and PostHog, test
-    cases of DeepEval and ragas, and documents of LangChain. Spans, scores and documents may be in files of their own.
-    Without --chunks-from and documents the knowledge base is only what was retrieved.
+    Datadog, Jaeger, Zipkin, Tempo, Azure Monitor, Weave, Braintrust, Opik, Helicone, Portkey, LiteLLM, PostHog, Amazon
+    Bedrock, test cases of DeepEval and ragas, and documents of LangChain. Spans, scores and documents may be in files
+    of their own. Without --chunks-from and documents the knowledge base is only what was retrieved.
 
     Example: ragbench load traces spans.jsonl --name mine --dry-run
     """

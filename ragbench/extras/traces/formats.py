@@ -159,6 +159,7 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
         given = {**given, "session_id": None}
     if kind != "whole":
         kind = next(filter(None, (_kind(name) for name in _all(given, "kind") if isinstance(name, str))), kind)
+        kind = "embed" if kind == "generate" and "embed" in str(_first(given, "model")) else kind
     documents = _read(given, "documents", passages_of)
     told = opened(_first(given, "output")) if documents is None and kind in ("other", "tool", "whole") else None
     told = told.get("outputs", told) if isinstance(told, Mapping) else told  # of LangChain's steps

@@ -92,7 +92,8 @@ def whole(trace: Sequence[Span]) -> Whole:
     retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
     writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
     lists = [span.passages for span in rerankers or retrievers or [*told, *root] if span.passages is not None]
-    question = _first("question", *told, *root, *retrievers, *reversed(models), *spans)
+    is_index = bool(spans) and all(span.kind == "embed" for span in spans)  # what it was made of is no question
+    question = _first("question", *told, *(() if is_index else (*root, *retrievers, *reversed(models), *spans)))
     answer = _first("answer", *told, *root, *reversed(models))
     failed = None if answer else _first("error", *reversed(spans))
     return Whole(
@@ -100,7 +101,7 @@ def whole(trace: Sequence[Span]) -> Whole:
         "",
         kind="whole",
         start=_first("start", *told, *root),
-        seconds=_known(_first("seconds", *told), _taken(told), _taken(root)),
+        seconds=_known(_first("seconds", *told), _taken(told), _taken(root), _first("seconds", *root)),
         question=question,
         answer=answer or (None if failed or models else _first("answer", *reversed(spans))),
         passages=_merged(lists) if lists else None,
@@ -123,10 +124,10 @@ def _outermost(spans: Sequence[Span], above: dict[str, Span]) -> list[Span]:
     outermost = []
     for span in spans:
         at, seen = span.parent, {span.id}
-        while at is not None and at not in inner and at in above and at not in seen:
+        while at not in inner and at in above and at not in seen:
             seen.add(at)
             at = above[at].parent
-        if at is None or at not in inner or at in seen:
+        if at not in inner or at in seen:
             outermost.append(span)
     return outermost
 

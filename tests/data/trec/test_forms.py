@@ -70,6 +70,10 @@ SHORT = {
     "ids that are numbers, in a ranking": '{"query_id": "q1", "ranking": ["b", "a"]}',
     "pandas, split": '{"columns": ["qid", "docno", "score"], "index": [0, 1], "data": [["q1", "a", 2],'
     ' ["q1", "b", 3]]}',
+    "a reply of Solr": '{"q1": {"responseHeader": {"status": 0, "QTime": 1}, "response": {"numFound": 2,'
+    ' "docs": [{"id": "b", "score": 3}, {"id": "a", "score": 2}]}}}',
+    "a result of Vespa": '{"q1": {"root": {"id": "toplevel", "relevance": 1, "fields": {"totalCount": 2}, "children":'
+    ' [{"id": "b", "relevance": 3, "fields": {}}, {"id": "a", "relevance": 2, "fields": {}}]}}}',
     "pandas, index": '{"0": {"qid": "q1", "docno": "a", "score": 2}, "1": {"qid": "q1", "docno": "b", "score": 3}}',
 }  # fmt: skip
 
@@ -113,6 +117,15 @@ JUDGED = {
     "words by their documents": '{"q1": {"a": "да", "b": "нет"}, "q2": {"c": 2}}',
     "a query without any": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}',
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
+    "what nobody judged": "qid,docid,rating\nq1,a,1\nq1,x,\nq1,b,0\nq2,c,2\n",
+    "what nobody judged, in rows": '[{"qid": "q1", "docid": "x"}, {"qid": "q1", "docid": "a", "rating": 1},'
+    ' {"qid": "q1", "docid": "b", "rating": 0}, {"qid": "q2", "docid": "c", "rating": 2},'
+    ' {"qid": "q2", "docid": "y", "rating": null}]',
+    "what nobody judged, in objects": '{"q1": {"a": 1, "b": 0, "x": null}, "q2": {"c": 2}}',
+    "a request of Elasticsearch's for each": '{"requests": [{"id": "q1", "request": {"query": {"match": {"t": "x"}}},'
+    ' "ratings": [{"_index": "i", "_id": "a", "rating": 1}, {"_index": "i", "_id": "b", "rating": 0}]},'
+    ' {"id": "q2", "request": {"query": {"match": {"t": "y"}}}, "ratings": [{"_id": "c", "rating": 2}]}],'
+    ' "metric": {"precision": {"k": 10}}}',
     "lists of what is relevant and how much": '{"q1": {"relevant": ["a", "b"], "scores": [1, 0]},'
     ' "q2": {"relevant": ["c"], "scores": [2]}}',
 }
@@ -149,6 +162,10 @@ WRITE = "write a line a judgement: QUERY 0 DOCUMENT GRADE"
     ("name", "text", "said"),
     [
         ("ratings.json", RRE, f"judgements of RRE: {WRITE}"),
+        ("rre.json", '{"queries": [{"placeholders": {"$query": "q"}, "relevant_documents": {"a": {"gain": 3}}}]}',
+         f"judgements of RRE: {WRITE}"),
+        ("book.json", '{"query_doc_pairs": [{"query_text": "q", "doc_id": "a", "judgements": [{"rating": 1.0}]}]}',
+         f"a book of Quepid: {WRITE}"),
         ("letor.txt", "2 qid:10 1:0.5 2:0.1 #docid = GX008 inc = 1\n", f"features for learning .*: {WRITE}"),
         ("ltr.txt", "3\tqid:1\t# 11\tstar wars\n", f"features for learning .*: {WRITE}"),
         ("prels", "1 GX000 1 1 0.5\n1 GX001 0 1 0.25\n", "prels, judgements of a sample"),
@@ -179,11 +196,20 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
          "query q1: is annotated = 0 the grade"),
         (trec.read_qrels, '{"q1": {"answers": ["a", "b"], "scores": [1, 0]}, "q2": {"answers": ["a"], "scores": [1]}}',
          "the columns q1, q2"),
+        (trec.read_qrels, '{"queries": [{"mine": "q", "relevant_documents": {"a": {"gain": 3}, "b": {"gain": 0}}}]}',
+         "the columns queries"),
         (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),
         (trec.read_qrels, '{"q1": {"a": 1}, "q2": {"a": "hm"}}', "query q2: names no documents with their grades"),
+        (trec.read_qrels, '{"foo": ["What is it?"], "bar": ["A man"]}', "foo, bar: lists of texts; are they columns"),
         (trec.read_run, '[{"qid": "q", "docids": ["a"]}, {"qid": "p", "mine": ["b"]}]', "item 2: names no document"),
+        (trec.read_run, '{"0": {"query_id": "q", "id": "a", "relevance": 2}, "1": {"query_id": "q", "id": "b",'
+         ' "relevance": 3}}', "the columns 0, 1"),
+        (trec.read_qrels, '{"id": "a", "question_id": "q", "answer": "t", "context": [], "ratings": {"ann": 1}}',
+         "mine.json: ratings of a data set"),
+        (trec.read_qrels, '{"id": "d", "turns": [{"question": "q", "answer": "t", "relevant": {"a": 1}}]}',
+         "mine.json: dialogues of a data set"),
         (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
         (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
     ],
@@ -295,6 +321,62 @@ def test_a_score_before_its_rank_is_no_rank(tmp_path: Path, lines: str, form: st
     assert (trec.listed_order(run.queries["q"]).documents.to_pylist(), run.form) == (["d2", "d1"], form)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_count_in_another_order_than_the_lines_are_told_by_a_header_alone(
+    tmp_path: Path, first: int
+) -> None:
+    lines = "".join(f"{query} d{number} {number + first}\n" for number in (2, 0, 1) for query in "pq")
+    with pytest.raises(DatasetError, match="if they are ranks, write the line query_id doc_id rank above them"):
+        trec.read_run(path := written(tmp_path, "mine.run", lines))
+    assert trec.told(path) == "run"
+    for name, order in (("rank", ["d0", "d1", "d2"]), ("score", ["d2", "d1", "d0"])):
+        run = trec.read_run(written(tmp_path, "r", f"query_id doc_id {name}\n{lines}"))
+        assert [trec.listed_order(row).documents.to_pylist() for row in run.queries.values()] == [order, order]
+    down = trec.read_run(written(tmp_path, "d", "".join(f"q d{number} {number + first}\n" for number in (2, 1, 0))))
+    assert trec.listed_order(down.queries["q"]).documents.to_pylist() == ["d2", "d1", "d0"]
+
+
+def test_ranks_behind_whole_scores_are_ranks_in_any_order_of_lines(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "mine.run", "q a 20 2\np a 7 1\nq b 30 1\np b 5 2\n"))
+    assert {query: trec.listed_order(row).documents.to_pylist() for query, row in run.queries.items()} == {
+        "q": ["b", "a"], "p": ["a", "b"],
+    }  # fmt: skip
+
+
+def test_an_empty_cell_of_parquet_is_no_judgement(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    table = {"qid": ["q", "q", "q"], "docid": ["x", "a", "b"], "rel": [None, 1.0, 0.0]}
+    for number, more in enumerate(({}, {"title": ["t", "t", "t"]})):
+        parquet.write_table(pa.table(table | more), path := tmp_path / f"q{number}.parquet")
+        assert trec.read_qrels(path) == {"q": {"a": 1.0, "b": 0.0}}
+
+
+def test_a_table_of_scores_that_lacks_one_is_no_table_of_grades(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="item 2: None is not a score"):
+        trec.told(
+            written(
+                tmp_path,
+                "x.json",
+                '[{"qid": "q", "docid": "a", "score": 1.5}, {"qid": "q", "docid": "b", "score": null}]',
+            )
+        )
+
+
+def test_what_a_figure_is_called_is_no_query(tmp_path: Path) -> None:
+    mine = '{"requests": [{"id": "q", "mine": 1}], "metric": {"precision": {"k": 10}}}'
+    with pytest.raises(DatasetError, match="the columns requests, metric"):
+        trec.read_qrels(written(tmp_path, "q.json", mine))
+
+
+def test_scores_that_rise_with_their_ranks_are_said(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "r", "q Q0 a 1 0.1 t\nq Q0 b 2 0.3 t\np Q0 a 1 7 t\n"))
+    assert "the highest score first, where the ranks say the lowest" in run.form
+    assert trec.listed_order(run.queries["q"]).documents.to_pylist() == ["b", "a"]
+    for text in ("q Q0 a 1 0.3 t\nq Q0 b 2 0.1 t\n", "q Q0 a 1 5 t\nq Q0 b 2 5 t\n", "q Q0 a x 1 t\nq Q0 b x 2 t\n"):
+        assert trec.read_run(written(tmp_path, "r", text)).form == ""
+
+
 def test_judgements_under_the_heading_relevant(tmp_path: Path) -> None:
     assert trec.read_qrels(written(tmp_path, "q.csv", "query_id,doc_id,relevant\nq,d,1\n")) == {"q": {"d": 1.0}}
 
@@ -356,3 +438,24 @@ def test_names_that_pandas_made_numbers_are_whole(tmp_path: Path) -> None:
     assert {name: own.documents.to_pylist() for name, own in trec.read_run(run).queries.items()} == {"1": ["11", "12"]}
     versions = written(tmp_path, "v.csv", "query_id,doc_id,score\n1,1.0,2\n1,1.5,1\n")
     assert trec.read_run(versions).queries["1"].documents.to_pylist() == ["1.0", "1.5"]
+
+
+def test_queries_may_be_letters(tmp_path: Path) -> None:
+    given = {"q": {"1": 1, "2": 1}, "d": {"1": 1, "2": 0}}
+    assert trec.read_qrels(written(tmp_path, "q.json", json.dumps(given))) == given
+
+
+def test_a_query_beside_what_is_none_is_not_read_with_it(tmp_path: Path) -> None:
+    lines = "".join(f'{{"metadata": {{"n": 1}}, "q{n}": {{"d1": 1}}}}\n' for n in range(2))
+    with pytest.raises(DatasetError, match="has the columns metadata, q0"):
+        trec.read_qrels(written(tmp_path, "q.jsonl", lines))
+
+
+@pytest.mark.parametrize("given", [{"0": {"d1": 1}, "1": {"d2": 1}}, {"0": {"docid": ["d1"]}, "1": {"docid": ["d2"]}}])
+def test_numbers_from_zero_may_be_queries(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.json", json.dumps(given))) == {"0": {"d1": 1}, "1": {"d2": 1}}
+
+
+def test_of_two_numbers_that_are_no_ranks_the_last_is_the_score(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "r.run", "q1 a 7 0.8\nq1 b 9 0.9\n"))
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]

@@ -39,6 +39,20 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, form: bytes) -> Non
     assert trec.read_qrels(written(tmp_path, "any.name", form)) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#1 0 a 1\n#2 0 b 0\n",
+        "# by hand\n#1\ta\t1\n#2\tb\t0\n",
+        "#by hand\nquery_id,doc_id,rel\n#1,a,1\n#2,b,0\n",
+        "#query_id\tdoc_id\trel\n#1\ta\t1\n#2\tb\t0\n",
+    ],
+)
+def test_names_may_begin_as_comments_do(tmp_path: Path, text: str) -> None:
+    assert trec.read_qrels(written(tmp_path, "q", text)) == {"#1": {"a": 1.0}, "#2": {"b": 0.0}}
+    assert trec.read_qrels(written(tmp_path, "p", "#by hand\nq 0 a 1\n#in May 2024\n")) == {"q": {"a": 1.0}}
+
+
 def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
     run = trec.read_run(written(tmp_path, "bm25.run.gz", gzip.compress(RUN.encode())))
     assert (run.name, run.tag) == ("bm25", "mine")
@@ -55,6 +69,7 @@ def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
         (trec.read_qrels, "q1 0 a nan\n", r"line 1: 'nan' is not a grade"),
         (trec.read_qrels, "q1 0 a 1\n\nq1 0 a 2\n", r"line 3: query q1 and document a were judged 1 before and 2"),
         (trec.read_qrels, "# nothing\n", r"no judgements"),
+        (trec.read_qrels, "q1 0 a 1\n#q1 0 b 1\n", r"line 2: begins with #, and has as many words as .* blank behind"),
         (trec.read_qrels, b"q1 0 a 1\n" * 9999 + b"q1 0 \xff\xfe 1\n", r"line 10000: not UTF-8"),
         (trec.read_qrels, "q" * 70_000, r"line 1: longer than 65536 bytes"),
         (trec.read_qrels, gzip.compress(QRELS.encode() * 99, mtime=0)[:-20], r"cannot be read"),
@@ -107,7 +122,7 @@ def word_by_word(text: str, separator: str) -> list[tuple[str, str, float, float
     """Query, document, score and rank of the lines of a run, after the format's own text; None where one is wrong."""
     read = []
     for line in re.split(r"\r\n|\r|\n", text):
-        if line.isspace() or line.startswith("#") or not line:
+        if line.isspace() or re.match(r"#([# \t\f]|$)", line) or not line:
             continue
         words = (
             re.findall(r"[^ \t\v\f]+", line)
@@ -115,6 +130,10 @@ def word_by_word(text: str, separator: str) -> list[tuple[str, str, float, float
             else [word.strip() for word in (re.split(r"\t+", line) if separator == "\t" else next(csv.reader([line])))]
         )
         number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+        if line.startswith("#"):
+            if len(words) >= 6:
+                return None  # a name, or what somebody took out
+            continue
         if len(words) < 6 or not words[0] or not words[2] or not number.fullmatch(words[4]):
             return None
         rank = float(words[3]) if number.fullmatch(words[3]) else None

@@ -55,7 +55,11 @@ def searched(store: Store) -> tuple[str, TableEmbedder, Vectors, list[Neighbours
 
 class TestParts:
     @pytest.mark.slow
-    @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(
+        max_examples=20,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
     @given(cuts=st.lists(st.integers(1, QUESTIONS - 1), max_size=8))
     def test_what_is_found_hangs_on_no_parting(
         self, searched: tuple[Any, ...], database_settings: Settings, cuts: list[int]

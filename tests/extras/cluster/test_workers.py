@@ -325,7 +325,7 @@ class TestGreeting:
 
     def test_what_is_no_scheduler_is_not_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-        monkeypatch.setattr("ragbench.extras.cluster.worker_pool.CONNECT_SECONDS", 0.2)
+        monkeypatch.setattr("ragbench.extras.cluster.worker_pool.CONNECT_SECONDS", 1.0)
         with self.listening() as place, pytest.raises(ClusterError, match=r"has said nothing for .* another port"):
             self.opened(f"tcp://{place}")
         with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:1 .* start one: dask"):

@@ -357,7 +357,7 @@ ACTS = st.one_of(
 
 
 @given(acts=st.lists(ACTS, max_size=25), undone=st.integers(1, 25))
-@hypothesis.settings(max_examples=20, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@hypothesis.settings(max_examples=20, suppress_health_check=list(hypothesis.HealthCheck))
 def test_undo_goes_back_through_every_act_in_memory_and_on_disk(
     acts: list[tuple[str, Any]], undone: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

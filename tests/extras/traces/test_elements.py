@@ -41,7 +41,7 @@ def all_of(path: Path) -> list[Any]:
     return [record for _, record in read_rows(path, held=False, left_out=LeftOut())]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(OBJECTS, st.integers(1, 12), st.sampled_from([None, 1]), st.booleans())
 def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any], size: int, indent: int | None, plain: bool
@@ -137,7 +137,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.sampled_from([
     {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a", "spanId": "b", "attributes": []}]}]}]},
     {"context.trace_id": "a", "context.span_id": "b", "attributes.input.value": "q", "start_time": "2026-01-01"},

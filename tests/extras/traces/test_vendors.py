@@ -290,6 +290,32 @@ def test_a_single_call_is_a_trace_with_its_own_time_tokens_and_money(tmp_path: P
     assert logged(tmp_path, [portkey])[1][0]["latency_ms"] == 300
 
 
+def test_a_log_of_bedrock_is_calls(tmp_path: Path) -> None:
+    """As its guide has records of Converse and InvokeModel; an embedding is of no question."""
+
+    def record(name: str, operation: str, given: Any, told: Any, **more: Any) -> dict[str, Any]:
+        return {
+            "schemaType": "ModelInvocationLog", "schemaVersion": "1.0", "timestamp": stamp(0), "requestId": name,
+            "operation": operation, "modelId": "small-1", "requestMetadata": {"team": "a"},
+            "input": {"inputContentType": "application/json", "inputBodyJson": given, "inputTokenCount": 10},
+            "output": {"outputContentType": "application/json", "outputBodyJson": told, "outputTokenCount": 4}, **more,
+        }  # fmt: skip
+
+    asked = {"messages": [{"role": "user", "content": [{"text": ASKED}]}]}
+    said = {"message": {"role": "assistant", "content": [{"text": SAID}]}}
+    about = {"stopReason": "end_turn", "metrics": {"latencyMs": 300}}
+    found, lines = logged(tmp_path, [
+        record("a", "Converse", asked, {"output": said, **about}),
+        record("b", "InvokeModel", {"prompt": ASKED, "top_p": 0.9}, {"generation": SAID, "stop_reason": "stop"}),
+        record("c", "InvokeModel", {"inputText": "A text."}, {"embedding": [0.1]}, modelId="amazon.titan-embed-text"),
+        record("d", "Converse", asked, None, errorCode="ThrottlingException"),
+    ])  # fmt: skip
+    assert [(question.id, question.text) for question in found.questions] == [(name, ASKED) for name in "abd"]
+    first = {"answer": SAID, "latency_ms": 300, "input_tokens": 10, "output_tokens": 4, "model": "small-1"}
+    assert lines[0].items() >= first.items()
+    assert [line.get("answer", line.get("error")) for line in lines] == [SAID, SAID, "ThrottlingException"]
+
+
 def test_events_of_posthog_are_traces(tmp_path: Path) -> None:
     about = {"$ai_trace_id": "t", "$ai_session_id": "s"}
     events = {
