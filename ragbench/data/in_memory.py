@@ -82,7 +82,7 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
     text: what a row that is a text alone is called. Raises DatasetError for what is no row.
     """
     if isinstance(given, Mapping):
-        given = by_row(given) or [given]
+        given = by_row(given) or [{**given}]
     index = list(getattr(given, "index", ())) if is_frame(given) else []
     for number, entry in enumerate(rows_of(given, place=place)):
         where = f"{place}, row {number + 1}"
