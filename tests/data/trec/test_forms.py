@@ -124,7 +124,7 @@ JUDGED = {
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
     "documents beside their grades": '{"queries": [{"query": "q1", "documents": [{"document": {"id": "a"}, "rating":'
     ' 1}, {"document": {"id": "b"}, "rating": 0}]}, {"query": "q2", "documents": [{"document": {"id": "c"}, "rating":'
-    ' 2}]}]}',
+    " 2}]}]}",
     "what nobody judged": "qid,docid,rating\nq1,a,1\nq1,x,\nq1,b,0\nq2,c,2\n",
     "what nobody judged, in rows": '[{"qid": "q1", "docid": "x"}, {"qid": "q1", "docid": "a", "rating": 1},'
     ' {"qid": "q1", "docid": "b", "rating": 0}, {"qid": "q2", "docid": "c", "rating": 2},'
