@@ -361,8 +361,6 @@ class Beginning:
         known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
         which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
-        if kind == "ratings" or (kind in ("answers", "questions") and look.are_people):
-            self.ratings[path] = "" if "rater" in read else ",".join(look.raters)
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
@@ -413,6 +411,8 @@ class Beginning:
                 "a column with the question, with the answer for answers, or with ids for passages, is expected; it "
                 f"has {cut_list(look.row)}{guessed}{how if any(map(looks.is_told, look.row.values())) else ''}"
             )
+        if kind == "ratings" or (kind in ("answers", "questions") and look.are_people):
+            self.ratings[path] = "" if "rater" in read else ",".join(look.raters)
 
     def _take(self, kind: str, path: Path, said: str) -> None:
         name = self._name(path, kind)

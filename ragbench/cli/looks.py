@@ -69,6 +69,7 @@ def looked_at(path: Path) -> Look:
     tool = next(filter(None, tools), "")
     told: dict[int, list[Mapping[str, Any]]] = {}
     if tool in ("", DOCUMENTS):  # what is no table may be traces
+        known.systems.meet(own for _, own in rows)
         told[0] = list(known.answers(rows[0][1], rows[0][0]))
         asking = [at for at, (_, own) in enumerate(rows) if {"user_input", "messages"} & {*map(field_of, own)}]
         for at in asking:  # the first may lack an answer

@@ -30,7 +30,7 @@ from ragbench.data.cells import (
 )
 from ragbench.data.files import DatasetError, cut, cut_list, require_narrow
 from ragbench.data.payloads import turns_of
-from ragbench.data.systems_of_answers import by_their_systems
+from ragbench.data.systems_of_answers import OF_PROVIDER, Systems
 from ragbench.data.vocabulary import (
     ASKED,
     CONTENT,
@@ -63,8 +63,6 @@ _NULL = {"None", "NULL", "null"}
 """What databases and Python print for nothing: of a passage it is nothing, of an answer it may be one."""
 _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
 """Names of columns of several right answers."""
-_OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
-"""A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
 SEVERAL = ("response", "value", *PARTED)
 """Fields of which a user may name several columns: what each system answered, what each person gave, or parts."""
@@ -125,6 +123,8 @@ class Columns:
         self._scale: dict[bool, Any] = {}
         self._lacking: dict[str, str] = {}
         self._told = Counter[str]()
+        self._prompts: dict[str, Any] = {}
+        self.systems = Systems()
         self.unread: dict[str, bool] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -236,6 +236,9 @@ class Columns:
         ):
             del values["system"], self.read["system"]
             self._told["system: {} × instructions to a model, which name no system"] += 1
+        number, system = values.pop("prompt_number", None), values.get("system")
+        if system and self._prompts.setdefault(str(system), number) != number:  # of several the first has its name
+            values["system"] = f"{system}, prompt {number}"
         if choices := choices_of(opened(values.pop("choices", None))):
             for field_name in {"reference", "response"} & values.keys():
                 try:
@@ -260,14 +263,17 @@ class Columns:
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
         answered, and so are objects in a cell that name theirs."""
-        for part in by_their_systems(row):
-            for values in self._of_wide(part, place):
-                for said in by_their_systems(values):
+        for part in self.systems.in_objects(row):
+            for values in self._of_wide({str(name): cell for name, cell in part.items()}, place):
+                for said in self.systems.in_objects(values):
                     yield said if said is values else {field_of(name) or name: own for name, own in said.items()}
 
-    def _of_wide(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
+    def _of_wide(self, row: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
         values = self.of(row, place)
-        wide = self._wide(row, values)
+        given = self._named([*row], "").get("response", ())
+        wide: Mapping[str, Mapping[str, str]] = {name: {"response": name} for name in given} if len(given) > 1 else {}
+        if not wide and not {"response", "system"} & values.keys():
+            wide = self.systems.in_columns(row)
         if not wide:
             yield values
         for system, columns in wide.items():
@@ -275,7 +281,7 @@ class Columns:
                 self.read.setdefault(field_name, ", ".join(own.get(field_name, "") for own in wide.values()))
                 self.unread.pop(name, None)
             said = {field_name: row[name] for field_name, name in columns.items() if not missing(row[name])}
-            if _OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said.get("response"), str):
+            if OF_PROVIDER.fullmatch(columns["response"]) and isinstance(said.get("response"), str):
                 said["response"] = _VERDICT.sub("", said["response"])
             yield {**values, "system": system, **said}
 
@@ -390,7 +396,11 @@ class Columns:
                 field_name = "session"  # what a dialogue is called is none
             is_of_a_person = field_name == "value" and unsigned and plain not in NOBODYS
             joined[field_name] += plain in takes or bool(part and field_name == part) or is_of_a_person
-            seldom = "" if plain in takes or (plain == "a" and "b" in keys.values()) else rarely(name)
+            seldom = (
+                ""
+                if plain in takes or (plain == "a" and "b" in keys.values()) or name in self.systems.rare
+                else rarely(name)
+            )
             if field_name in wanted:
                 fields.setdefault(field_name, []).append(name)
             elif seldom in wanted and (seldom != "messages" or blank(cell) or _is_dialogue(cell)):
@@ -446,28 +456,6 @@ class Columns:
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
             f"(columns = {{{said!r}: {likely[0]!r}}} in Python), or leave one out"
         )
-
-    def _wide(self, row: Mapping[Any, Any], values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """System → field → column, of a table with a column of answers for each system."""
-        columns = [str(name) for name in row]
-        given = self._named(columns, "").get("response", ())
-        wide: dict[str, dict[str, str]] = {}
-        if len(given) > 1:
-            return {name: {"response": name} for name in given}
-        if "response" in values or "system" in values:
-            return {}
-        if providers := {told[1]: name for name in columns if (told := _OF_PROVIDER.fullmatch(name))}:
-            return {system: {"response": name} for system, name in providers.items()}
-        for name, (system, field_name) in zip(columns, map(of_one_system, columns), strict=True):
-            is_right = rarely(name) == "reference" and self.read.get("reference") == name  # a human's is no system's
-            if not field_name or of_member(name) or field_of(name) or is_right:
-                continue
-            is_of_it = field_name == "value" or name.startswith(system) or not NO_TEXT.search(key(name))
-            is_list = field_name == "response" and isinstance(row[name], list)
-            if (is_of_it or is_text(row[name])) and not is_list:
-                wide.setdefault(system, {}).setdefault(field_name, name)
-        answered = {system: own for system, own in wide.items() if "response" in own}
-        return answered if len(answered) > 1 or "" in wide else {}  # beside the right answer, which is no system's
 
 
 def _is_dialogue(cell: Any) -> bool:

@@ -56,10 +56,10 @@ def encoding_of(blocks: Iterable[bytes], named: Callable[[], str | None] = lambd
         if _HIGH.search(block) is None:
             continue
         if encoding:
-            if _is_utf_8(block):
+            if is_utf_8(block):
                 raise UnknownEncodingError(f"begins in {encoding} and goes on in UTF-8; save the whole file as UTF-8")
             continue
-        if _is_utf_8(block):
+        if is_utf_8(block):
             return UTF_8
         try:
             encoding = named() or _russian(block)
@@ -90,7 +90,8 @@ def _wide(block: bytes) -> str | None:
     return None
 
 
-def _is_utf_8(block: bytes) -> bool:
+def is_utf_8(block: bytes) -> bool:
+    """Whether a part of a file is UTF-8, whatever letter it begins or ends within."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(re.sub(rb"^[\x80-\xbf]{1,3}", b"", block))
     except UnicodeDecodeError:

@@ -239,6 +239,8 @@ class Questions:
             {part: fields.get(part) for part in ("user_input", "reference")}, place, called=self._known.read
         )
         asked, answer = _question(sample.user_input, row, place), text(sample.reference)
+        if number(asked) is not None:
+            raise DatasetError(f"{place}: question = {asked}: a question is expected, no number of one")
         if answer is None and fields.get("reference") in (*NO_ANSWER, *([each] for each in NO_ANSWER)):
             own["answerable"] = False
         identifier = own["id"] or named_by("q", asked, own["chunk_id"] or "")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ragbench.data.cells import opened, verdict
-from ragbench.data.files import DatasetError, cut
+from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.payloads import number as number_of
 from ragbench.data.payloads import passage_of
 from ragbench.data.shapes import WRAPPERS, rows_in
@@ -52,39 +52,32 @@ def columns(names: tuple[Any, ...], number: str) -> Mapping[str, Any]:
     return {word: name for word, name in told if word != "—"}
 
 
-def lines(row: Mapping[str, Any], number: str, place: str, *, alone: bool) -> Iterator[Line]:
-    """The lines that a row of a file stands for: one, or many, as it holds lists, or names documents below the names of
+def lines(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Iterator[Line]:
+    """The lines that a value stands for: one, or many, as it holds lists, or names documents below the names of
     queries. Without numbers what comes first is best, and all that is judged is relevant.
 
-    number: GRADE or SCORE, what is looked for. alone: there is no other row. Raises UnnamedError.
-    """
-    name, own = next(iter(row.items()), ("", None))
-    is_named = len(row) == 1 and isinstance(own, Mapping | list) and not field_of(name) and key(name) not in ENVELOPES
-    yield from _flat(row, number, place, "" if alone or is_named else None)
-
-
-def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Iterator[Line]:
-    """The lines that a value stands for.
-
-    query: whose documents the value is or holds; empty: its members may have the names of queries; None: it is one of
-    many rows. rank: its place in the list of the documents of a query, from 1; 0: in none.
+    number: GRADE or SCORE, what is looked for. query: whose documents the value is or holds; empty: its members may
+    have the names of queries; None: it is one of many rows, whose only member may. rank: its place in the list of the
+    documents of a query, from 1; 0: in none. Raises UnnamedError.
     """
     if isinstance(value, list):
         for rank, own in enumerate(value, 1):
             own = dict(zip(("document", number.lower()), own, strict=False)) if isinstance(own, list) else own
             own = own if isinstance(own, Mapping) else {"document": own}
-            yield from _flat(own, number, place, query or ("" if len(own) == 1 else None), rank)
+            yield from lines(own, number, place, query or None, rank)
         return
+    if query is None and len(value) == 1 and isinstance(own := next(iter(value.values())), Mapping | list):
+        query = None if field_of(name := next(iter(value))) or key(name) in ENVELOPES else ""
     named, is_below = columns(tuple(value), number), query not in (None, "")
     if not is_below and (table := _table(value, named, number)) is not None:
         for own in table:
-            yield from _flat(own, number, place, None)
+            yield from lines(own, number, place, None)
         return
     row = {word: opened(value[name]) for word, name in named.items()}
     listed, held = _held(value, named.get("DOCUMENT"), number)
     if listed in named.values() and listed != named.get("DOCUMENT"):  # not the numbers of documents, but these
         others = {name: own for name, own in value.items() if name != listed}
-        yield from _flat({**others, "documents": held}, number, place, query, rank)
+        yield from lines({**others, "documents": held}, number, place, query, rank)
         return
     asked = row.get("QUERY")
     if held is not None and field_of(named.get("QUERY", "query")) == "user_input":  # a text, beside its name
@@ -110,7 +103,7 @@ def _flat(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
         } or held  # Parquet has all names in each row
         yield from ((place, {"QUERY": asked, "DOCUMENT": name, number: own}) for name, own in there.items())
     elif held is not None:
-        yield from _flat(held, number, place, asked)
+        yield from lines(held, number, place, asked)
     elif "DOCUMENT" in row and (not usual or (is_below and (rank or not is_own)) or _is_pair(value, named)):
         if usual and number == "GRADE":
             _require_named(value, named, place, number, lambda own: own in (0, "0"))
@@ -134,13 +127,13 @@ def _table(value: Mapping[str, Any], named: Mapping[str, str], number: str) -> l
         is_of_rows = bool(cells) and "DOCUMENT" in columns(tuple(cells[0]), number)
         return cells if is_of_rows and not any(isinstance(own, list | Mapping) for own in cells[0].values()) else None
     is_named = any(len(name) > 1 and word not in ("ITERATION", "TAG") for word, name in named.items())
-    if len(cells) < 2 or not is_named:
+    if len(cells) < 2 or not is_named or len({(type(own), len(own)) for own in cells}) > 1:
         return None
-    if all(isinstance(own, Mapping) for own in cells):
-        is_numbered = all(own.keys() == cells[0].keys() and all(map(str.isdigit, own)) for own in cells)
-        return [{name: own[row] for name, own in value.items()} for row in cells[0]] if is_numbered else None
-    is_even = all(isinstance(own, list) and len(own) == len(cells[0]) for own in cells)
-    return [dict(zip(value, own, strict=True)) for own in zip(*cells, strict=True)] if is_even else None
+    if isinstance(cells[0], Mapping):
+        if not all(map(str.isdigit, cells[0])) or any(own.keys() != cells[0].keys() for own in cells):
+            return None
+        cells = [[own[row] for row in cells[0]] for own in cells]
+    return [dict(zip(value, own, strict=True)) for own in zip(*cells, strict=True)]
 
 
 def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple[str, Any]:
@@ -168,12 +161,16 @@ def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple
 def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
     """The lines of the members of an object: of all under the names of their queries, where they are of one kind and
     can be read so, else of the only one that has some, or that is called as what holds them all."""
+    if _are_columns(value):
+        raise UnnamedError(
+            f"{place}: {cut_list(value)}: lists of texts; are they columns? Call them question and answer"
+        )
     name = next(iter(value), "")
     has_lines, lost = False, ""
     if {*map(type, value.values())} in ({dict}, {list}) and not (len(value) == 1 and key(name) in ENVELOPES):
         for name, own in value.items():
             where, is_read = f"query {name}".encode("utf-8", "backslashreplace").decode(), False
-            for line in _flat(own, number, where, name):
+            for line in lines(own, number, where, name):
                 is_read = True
                 yield line
             has_lines = has_lines or is_read
@@ -183,7 +180,7 @@ def _below(value: Mapping[str, Any], number: str, place: str) -> Iterator[Line]:
     if not has_lines:
         inner = {name: own for name, own in value.items() if isinstance(own, Mapping) or _is_of_objects(own)}
         known = {name: own for name, own in inner.items() if own and key(name) in ENVELOPES} or inner
-        read = [lines for own in known.values() if (lines := [*_flat(own, number, place, "")])]
+        read = [found for own in known.values() if (found := [*lines(own, number, place, "")])]
         yield from read[0] if len(read) == 1 else ()
 
 
@@ -203,6 +200,18 @@ def _require_named(
         if name not in named.values() and is_one(opened(own)):
             called = number.lower()
             raise UnnamedError(f"{place}: is {name} = {cut(own)} the {called}? Call it {called}, or leave it out")
+
+
+def _are_columns(value: Mapping[str, Any]) -> bool:
+    """Whether lists of texts, as many in each, stand under words, and not under the names of queries."""
+    own = [*value.values()]
+    if not all(isinstance(texts, list) and len(texts) == len(own[0]) and {*map(type, texts)} == {str} for texts in own):
+        return False
+    return (
+        len(own) > 1
+        and not re.search(r"[\d\s]", "".join(value))
+        and any(" " in text for texts in own for text in texts)
+    )
 
 
 def _is_beside(own: Any, documents: list[Any]) -> bool:

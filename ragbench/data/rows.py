@@ -15,7 +15,7 @@ from typing import Any
 
 from ragbench.core.expectations import kind
 from ragbench.core.settings.secrets import excerpt
-from ragbench.data.cells import TABLE, fields_of, held, is_total
+from ragbench.data.cells import TABLE, blank, fields_of, held, is_total, missing
 from ragbench.data.files import (
     FIELD_BYTES,
     LENIENT,
@@ -63,6 +63,8 @@ TITLES = 10
 """Rows among which the one with the names of the columns is looked for."""
 SQUAD = ("id", "question", "answers")
 """What SQuAD says of a question of a paragraph."""
+OF_AN_ITEM = ("user_input", "id")
+"""Fields that tell one row from the others."""
 Placed = tuple[str, dict[str, Any]]
 
 
@@ -117,10 +119,16 @@ def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterat
     for place, row in rows:
         word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
         known = field_of(word) or of_member(word) or rarely(word)
-        if word and (known in ("user_input", "id") or (word == next(iter(row)) and not known)):
+        if word and (known in OF_AN_ITEM or (word == next(iter(row)) and not known) or _is_nobodys(row)):
             left_out.add("row of totals", place)
         else:
             yield place, row
+
+
+def _is_nobodys(row: Mapping[str, Any]) -> bool:
+    """Whether the columns of a row that say what is answered are there, and empty."""
+    own = [cell for name, cell in row.items() if field_of(name) in OF_AN_ITEM]
+    return bool(own) and all(missing(cell) or blank(cell) for cell in own)
 
 
 def _unnested(rows: Iterator[Placed]) -> Iterator[Placed]:

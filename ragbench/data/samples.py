@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import shlex
 from collections import Counter
@@ -44,6 +45,8 @@ READ = ("id", *SAID, *READS["beside"])
 """Fields of the vocabulary that a sample is made of."""
 NO_ANSWER = ("CANNOTANSWER", "No Answer Present.")
 """What QuAC and MS MARCO have for an answer where the passages hold none."""
+FIRST = 20
+"""Rows that tell which systems answered."""
 PERSON = "people"
 """Who labelled, where nobody is named."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
@@ -107,7 +110,7 @@ def _read(
             continue
         made: list[Sample] = []
         with passing_over(left_out, place):
-            read = [item] if isinstance(item, Sample) else _samples({**item, "id": ids.of(item)}, place, forms)
+            read = [item] if isinstance(item, Sample) else _samples(item, ids, place, forms)
             for sample in read:
                 _refuse_torn(sample)
                 is_named = bool(sample.system) if is_named is None else is_named
@@ -151,7 +154,10 @@ def _fields(
 ) -> Iterator[tuple[str, Any]]:
     """(place, field → value) of each answer in the rows, whose system is this one where they name none; a Sample as it
     is. left_out: counts those that are none; without it they are an error."""
-    for place, row in rows:
+    rows = iter(rows)
+    first = list(itertools.islice(rows, FIRST))
+    known.systems.meet(row for _, row in first if isinstance(row, Mapping))
+    for place, row in itertools.chain(first, rows):
         if isinstance(row, Sample):
             yield place, row if row.system or not system else dataclasses.replace(row, system=system)
             continue
@@ -302,17 +308,20 @@ def turns_in(
     return rows, is_history or (len(turns) == 1 and bool(ends.get("response")))
 
 
-def _samples(item: Mapping[str, Any], place: str, forms: Forms | None = None) -> list[Sample]:
+def _samples(item: Mapping[str, Any], ids: Ids, place: str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last; of an agent's
-    one with all messages."""
+    one with all messages. ids: of the rows."""
     item = payloads.of_agent(item)
     rows, is_history = turns_in(item, place, {} if forms is None else forms.guessed)
+    if not rows and isinstance(alone := opened(item.get("questions", item.get("messages"))), str):
+        item = {"user_input": alone, **item}
+    asked = [asked for row in rows if (asked := row.get("user_input"))]
+    named = {"id": ids.of(item, asked or item.get("user_input"))}
     if not rows:
-        asked = opened(item.get("questions", item.get("messages")))
-        return [sample_in({"user_input": asked, **item} if isinstance(asked, str) else item, place, forms)]
-    name = _name(item["id"])
-    named = [{**row, "id": f"{name}.{turn}"} for turn, row in enumerate(rows, 1)]
-    return [sample_in({"session": name, **row}, place, forms) for row in (rows[-1:] if is_history else named)]
+        return [sample_in({**item, **named}, place, forms)]
+    name = _name(named["id"])
+    turns = [{**rows[-1], **named}] if is_history else [{**row, "id": f"{name}.{n}"} for n, row in enumerate(rows, 1)]
+    return [sample_in({"session": name, **row}, place, forms) for row in turns]
 
 
 def sample_in(

@@ -5,20 +5,33 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.cells import is_frame, missing, opened
+from ragbench.data.cells import is_frame, is_text, missing, opened
 from ragbench.data.files import DatasetError, cut_list
-from ragbench.data.payloads import turns_of
 from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import PARTS, field_of, fields_in, format_of, key, of_side, rarely
+from ragbench.data.vocabulary import (
+    NO_TEXT,
+    PARTS,
+    field_of,
+    fields_in,
+    format_of,
+    key,
+    of_member,
+    of_one_system,
+    of_side,
+    rarely,
+)
 
 _CODE = re.compile(r"\d+|[a-zA-Zа-яА-Я]|[a-z]{2}(-[A-Za-z]+)?")
 """What names a choice or a language, and no system."""
+OF_PROVIDER = re.compile(r"\[([^\s\[\]]+)\] .+", re.DOTALL)
+"""A column of promptfoo's CSV: the provider, and the prompt that it answered."""
 _BESIDE = ("system", "messages")
 """Fields that an answer without a name of its own may stand beside."""
 
@@ -40,22 +53,82 @@ def by_system(given: Any, place: str) -> list[tuple[str, str, Any]] | None:
     return [(str(name), f"{place}, system {str(name)!r}", table) for name, table in given.items()]
 
 
-def by_their_systems(row: Mapping[Any, Any]) -> list[Mapping[Any, Any]]:
-    """A row for each system of which a row holds what it answered, in objects with its name in or before them, in a
-    list, an object or columns: `"answers": {"gpt": "8", "llama": "9"}`; of any other row that alone."""
-    fields = dict(zip(row, fields_in(tuple(row)), strict=True))
-    if "system" in fields.values() or format_of(row):
-        return [row]
-    for name, value in row.items():
-        value = opened(value) if fields[name] in ("response", "reference") else value
-        if isinstance(value, list) and value and all(_names_its_system(own, fields[name]) for own in value):
-            rest = {other: cell for other, cell in row.items() if other != name}
-            return [{**rest, **_of_one(own)} for own in value]
-        if isinstance(value, Mapping) and _are_systems(value, name):
-            return _by_name(row, value, {name})
-    objects = {name: value for name, value in row.items() if _answers(value) and not _is_part(name)}
-    is_wide = len(objects) > 1 and "response" not in fields.values()
-    return _by_name(row, objects, {*objects}) if is_wide else [row]
+class Systems:
+    """Whose answers the rows of a table hold: of several systems in a column or an object each, or all in one cell."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, dict[str, str]] = {}
+        self._objects: set[Any] = set()
+
+    def meet(self, rows: Iterable[Mapping[Any, Any]]) -> None:
+        """Learn from the first rows of a table: one of them may lack what a system answered."""
+        whole: dict[str, Any] = {}
+        for row in rows:
+            for name, cell in row.items():
+                if missing(whole.setdefault(str(name), cell)) or whole[str(name)] == "":
+                    whole[str(name)] = cell
+            self._objects.update(own if len(own := _objects(row)) > 1 else ())
+        self.in_columns(whole)
+
+    def in_objects(self, row: Mapping[Any, Any]) -> list[Mapping[Any, Any]]:
+        """A row for each system of which a row holds what it answered, in objects with its name in or before them, in a
+        list, an object or columns: `"answers": {"gpt": "8", "llama": "9"}`; of any other row that alone."""
+        fields = dict(zip(row, fields_in(tuple(row)), strict=True))
+        if "system" in fields.values() or format_of(row):
+            return [row]
+        for name, value in row.items():
+            value = opened(value) if fields[name] in ("response", "reference") else value
+            if isinstance(value, list) and value and all(_names_its_system(own, fields[name]) for own in value):
+                rest = {other: cell for other, cell in row.items() if other != name}
+                return [{**rest, **_of_one(own)} for own in value]
+            if isinstance(value, Mapping) and _are_systems(value, name):
+                return _by_name(row, value, {name})
+        objects = {} if "response" in fields.values() else _objects(row)
+        is_wide = len(objects) > 1 or not self._objects.isdisjoint(objects)
+        return _by_name(row, objects, {*objects, *self._objects}) if is_wide else [row]
+
+    def in_columns(self, row: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+        """System → field → column, of a row with a column of answers for each; empty for any other. A column called as
+        those of numbers, cost or rank, is what a system says only where it holds a text."""
+        there = {**self._columns, **_columns(tuple(row))}
+        wide = {
+            system: {
+                own: name
+                for own, name in columns.items()
+                if name in row and not (own == "response" and isinstance(row[name], list))
+                and (own == "value" or name.startswith(system) or not NO_TEXT.search(key(name)) or is_text(row[name]))
+            }
+            for system, columns in there.items()
+        }  # fmt: skip
+        answered = {system: columns for system, columns in wide.items() if "response" in columns}
+        if len(answered) > 1 or "" in there:
+            self._columns |= answered
+        return answered if answered.keys() & self._columns.keys() else {}
+
+    @property
+    def rare(self) -> set[str]:
+        """The columns of answers called as `answer_rag`, beside one of a system whose name says no more than that."""
+        own = [each["response"] for system, each in self._columns.items() if not each["response"].startswith(system)]
+        return set() if all(map(rarely, own)) else {*own}
+
+
+@lru_cache(maxsize=1024)
+def _columns(names: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """System → field → column, by names that tell both; nobody is "", beside whom one system may stand alone."""
+    if providers := {told[1]: {"response": name} for name in names if (told := OF_PROVIDER.fullmatch(name))}:
+        return {**providers, "": {}}
+    wide: dict[str, dict[str, str]] = {}
+    has_right = "reference" in fields_in(names)
+    for name, (system, own) in zip(names, map(of_one_system, names), strict=True):
+        is_right = rarely(name) == "reference" and not has_right  # a human's is no system's
+        if own and not (of_member(name) or field_of(name) or is_right):
+            wide.setdefault(system, {}).setdefault(own, name)
+    return wide
+
+
+def _objects(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The columns of objects with an answer each, whose names may be systems."""
+    return {name: value for name, value in row.items() if _answers(value) and not _is_part(name)}
 
 
 def _by_name(row: Mapping[Any, Any], answers: Mapping[Any, Any], spent: Set[Any]) -> list[Mapping[Any, Any]]:
@@ -139,11 +212,10 @@ class Ids:
         self._times, self._ids, self._seen, self._asked = Shelf[int](), Shelf[Any](), Shelf[None](), Shelf[str]()
         self._name, self._count, self.paired = name, 0, 0
 
-    def of(self, item: Mapping[str, Any]) -> Any:
-        """The id of the next row. Raises DatasetError for one that is another question's."""
-        asked, name = item.get("user_input"), item.get("id")
-        if asked is None and (said := turns_of(item.get("messages"), {})):
-            asked = [own.question for own in said]
+    def of(self, item: Mapping[str, Any], asked: Any) -> Any:
+        """The id of the next row. asked: its question, or those of its turns; None where nothing was asked. Raises
+        DatasetError for one that is another question's."""
+        name = item.get("id")
         rated = item.get("response") if "rater" in item else None  # what several people rate row by row is one
         to_all = _digest(" ".join(f"{asked}".split()).casefold())
         question = to_all if rated is None else _digest(" ".join(f"{asked} {rated}".split()).casefold())

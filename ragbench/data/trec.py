@@ -28,6 +28,7 @@ from ragbench.core.names import is_torn
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data import nested
 from ragbench.data.cells import TABLE, printed, verdict, whole
+from ragbench.data.encodings import is_utf_8
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
 from ragbench.data.vocabulary import JUDGED
@@ -313,7 +314,6 @@ class _Rows(NamedTuple):
 def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]:
     """The rows of a file, whatever its form, or those that it begins with; no block without one. Raises DatasetError
     for a row that does not fit."""
-    import pyarrow as pa
     from pyarrow import compute
 
     content, form = _content(path, usual, begins), None
@@ -322,24 +322,14 @@ def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]
     ending = _ending(content)
     is_table = bool(ending)
     for numbers, lines in () if is_table else _lines(path, content.removeprefix(BOM_UTF8), usual):
-        is_hashed = compute.starts_with(lines, "#").to_numpy(False)
         if form is None:
-            first = int(is_hashed.argmin())
-            form = _form(path, lines[first].as_py(), usual)
+            for first in (0, int(compute.starts_with(lines, "#").to_numpy(False).argmin())):
+                if (form := _form(path, lines[first].as_py(), usual)) is not None and form.header:
+                    break
             if is_table := form is None:
                 break
             start = (first + 1) * form.header
-            numbers, lines, is_hashed = numbers[start:], lines[start:], is_hashed[start:]
-            are_ids = bool(is_hashed.all())
-        if is_hashed.any():
-            is_row = ~is_hashed
-            is_row[is_hashed] = _are_of(form, lines.filter(pa.array(is_hashed)))
-            if not are_ids and (is_like := is_row & is_hashed).any():
-                raise DatasetError(
-                    f"{path}, line {numbers[is_like][0]}: begins with #, and fits {form.line} as the others do; of a "
-                    "comment write a blank behind its #, of an id give it another beginning in all files"
-                )
-            numbers, lines = numbers[is_row], lines.filter(pa.array(is_row))
+            numbers, lines = numbers[start:], lines[start:]
         if len(lines):
             yield _of_lines(path, numbers, lines, form)
     if is_table:
@@ -361,7 +351,7 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
             start = file.read(LONGEST_LINE)
             if _ending(start):
                 return start
-            if not _is_utf_8(start):
+            if b"\0" in start or not is_utf_8(start):
                 return read_text(path).encode()
             if begins:
                 return b"\n".join(start.splitlines()[:LOOKED_AT])
@@ -374,16 +364,9 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
     return content
 
 
-def _is_utf_8(start: bytes) -> bool:
-    """Whether the whole lines that a file begins with are UTF-8."""
-    try:
-        return b"\0" not in start[: start.rfind(b"\n") + 1 or len(start)].decode().encode()
-    except UnicodeDecodeError:
-        return False
-
-
 def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray, form: Form) -> _Rows:
-    """Raises DatasetError for a line with too few or too many words."""
+    """Raises DatasetError for a line with too few or too many words; one that begins with # may be a comment then."""
+    import pyarrow as pa
     from pyarrow import compute
 
     if form.separator == "\t" and not form.header and compute.any(compute.match_substring(lines, "\t\t")).as_py():
@@ -391,6 +374,15 @@ def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray
     words = _split(lines, form.separator)
     counts = compute.list_value_length(words).to_numpy()
     wrong = counts < form.words if form.more else counts != form.words
+    is_hashed = compute.starts_with(lines, "#").to_numpy(False)
+    if (is_comment := is_hashed & wrong).any():
+        kept = [each[~is_comment] for each in (numbers, counts, wrong, is_hashed)]
+        (numbers, counts, wrong, is_hashed), words = kept, words.filter(pa.array(~is_comment))
+    if is_hashed.any() and not is_hashed.all():
+        raise DatasetError(
+            f"{path}, line {numbers[is_hashed][0]}: begins with #, and has as many words as the others; of a comment "
+            "write a blank behind its #, of an id give it another beginning in all files"
+        )
     if wrong.any():
         place = f"{path}, line {numbers[wrong][0]}"
         raise DatasetError(f"{place}: {counts[wrong][0]} columns instead of {form.words}; expected {form.line}")
@@ -484,12 +476,6 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     return is_number and is_ranked and is_usual
 
 
-def _are_of(form: Form, lines: pa.LargeStringArray) -> list[bool]:
-    """Whether each line has a form, as far as its words tell."""
-    words = ([*own][: form.words if form.more else None] for own in _split(lines, form.separator).to_pylist())
-    return [len(own) == form.words if form.header else _fits(own, form, is_usual=True) for own in words]
-
-
 def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterator[_Rows]:
     """The rows of what holds values under names. Raises DatasetError where these do not name what is needed."""
     import pyarrow as pa
@@ -503,7 +489,7 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
     def lines() -> Iterator[nested.Line]:
         for place, value in itertools.chain(begun, given):
             where, is_read = place.removeprefix(file), False
-            for row in nested.lines(value, usual.number, where, alone=len(begun) == 1):
+            for row in nested.lines(value, usual.number, where, "" if len(begun) == 1 else None):
                 is_read = True
                 yield row
             if is_read:

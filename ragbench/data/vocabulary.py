@@ -235,12 +235,15 @@ def of_one_system(name: str) -> tuple[str, str]:
     if (parts := _OF_SYSTEM.fullmatch(_of_a_form(name))) is None:
         return "", ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
+    if parts[4] and key(system) in _NO_SYSTEM:
+        return "", ""
     own, words = _KNOWN.get(key(what), ""), re.findall(r"\w[\w ]*", system)
     is_right = own == "response" and any(field_of(word) == "reference" for word in words)
     return ("", "reference") if is_right else (system.strip(" _-.:[]()"), own)
 
 
 _HINTS: dict[str, tuple[str, ...]] = TABLE["hints"]
+_NO_SYSTEM = frozenset(map(key, _HINTS["no_system"]))
 NO_TEXT = re.compile("|".join(_HINTS["no_text"]), re.IGNORECASE)
 ASKED = re.compile("|".join(_HINTS["asked"]), re.IGNORECASE)
 PROMPT = re.compile("|".join(_HINTS["prompt"]), re.IGNORECASE)

@@ -71,7 +71,7 @@ async def exact_match(
 ) -> Score:
     """1.0 if the answer and the reference are the same text, else 0.0; letter case and white space do not count.
 
-    Compared after NFKC and casefold, with white space folded; punctuation counts.
+    Compared after NFKC and casefold, İ as i, with white space folded; punctuation counts.
     within: 1.0 also where the reference stands somewhere in the answer (elsewhere called string presence).
     case: letter case counts. fold_yo: ё is the same as е. squad: as SQuAD's script compares, without punctuation and
         English articles, of Russian without any punctuation and with ё as е; case and fold_yo mean nothing then.
@@ -117,7 +117,7 @@ async def string_similarity(
 ) -> Score:
     """1 − edit distance / length of the longer text, of the answer and the reference after folding; 0 to 1.
 
-    Over characters, after NFKC and casefold, with white space folded.
+    Over characters, after NFKC and casefold, İ as i, with white space folded.
     measure: levenshtein counts insertions, deletions and replacements; hamming the places that differ, those beyond the
         shorter text too; jaro the characters that both have near the same place; jaro_winkler adds a common beginning
         of up to four. The last two are made for names, not for long texts.
@@ -236,10 +236,14 @@ async def chrf(
     return inquiry.score(value, [said], signature=_signature(words, chars, beta, lowercase, whitespace, fold_yo))
 
 
+DOTTED = "i\u0307"
+"""What Unicode makes of the Turkish İ in small letters, which people write as i."""
+
+
 def plain(text: str, *, case: bool = False, fold_yo: bool = False) -> str:
     """A text as it is compared: NFKC, white space folded; casefold unless letter case counts, ё as е if wanted."""
     composed = unicodedata.normalize("NFKC", text)
-    folded = composed if case else composed.casefold()
+    folded = composed if case else composed.casefold().replace(DOTTED, "i")
     return " ".join((folded.translate(_YO) if fold_yo else folded).split())
 
 
@@ -317,6 +321,7 @@ SQUAD_FIELDS = ("response", "reference")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _SMALL_YO = str.maketrans("ё", "е")
+_HALF_WIDTH = {code + 0xFEE0: chr(code) for code in range(128) if chr(code).isalnum()}
 
 
 def is_russian(sample: Sample) -> bool:
@@ -328,10 +333,11 @@ def is_russian(sample: Sample) -> bool:
 
 def normalized(text: str, *, russian: bool) -> str:
     """A text as SQuAD's script compares it: lower case, without ASCII punctuation and English articles, white space
-    folded. russian: without any punctuation, ё as е, and articles, of which Russian has none, stay words. Of a text in
-    a script without blanks between words all punctuation goes, too, as in MLQA's script (Lewis et al. 2020).
+    folded; beyond it letters and digits of full width are as others, and İ is i. russian: without any punctuation, ё as
+    е, and articles, of which Russian has none, stay words. Of a text in a script without blanks between words all
+    punctuation goes, too, as in MLQA's script (Lewis et al. 2020).
     """
-    lowered = unicodedata.normalize("NFC", text).lower()
+    lowered = unicodedata.normalize("NFC", text).translate(_HALF_WIDTH).lower().replace(DOTTED, "i")
     if russian or is_unspaced(lowered):
         kept = (sign for sign in lowered.translate(_SMALL_YO) if unicodedata.category(sign)[0] != "P")
         return " ".join("".join(kept).translate(_PUNCTUATION).split())
@@ -347,7 +353,8 @@ def normalized(text: str, *, russian: bool) -> str:
     edges="A reference without words is unmeasured; an answer without words, or an empty one, shares nothing and "
     "gets 0.",
     differs="In SQuAD's normalization: no punctuation, no English articles. Russian texts lose all punctuation and no "
-    "articles, and ё is е. Of scripts without blanks between words each character is one, as MLQA's script has it for "
+    "articles, and ё is е. Letters and digits of full width are as others, and İ is i, which SQuAD's script keeps "
+    "apart. Of scripts without blanks between words each character is one, as MLQA's script has it for "
     "Chinese. ROUGE-1 keeps articles and parts words at hyphens. SQuAD's script gives 0 where nothing of "
     "a reference is left.",
     when=("Short answers with right wordings, compared with published numbers of SQuAD and its like.",),

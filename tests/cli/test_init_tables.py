@@ -281,3 +281,26 @@ def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> No
     (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
     assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
     assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
+
+
+@pytest.mark.parametrize("rows", ["вопрос,hit,ndcg,диалог\n1,1,0.5,1\n2,0,0.0,1", "question,a,b\n1,1,0\n2,0,1"])
+def test_numbers_of_questions_are_none(empty: Path, rows: str) -> None:
+    (empty / "a.csv").write_text(f"{rows}\n3,1,1.0,2\n", encoding="utf-8")
+    done = ragbench("init")
+    assert (done.returncode, "agree" in done.stderr) == (3, False)
+    assert "row with question: a question is expected, no number of one" in one_line(done.stderr)
+
+
+def test_decisions_of_a_data_set_alone_are_decisions(empty: Path) -> None:
+    rows = [
+        {"id": f"d{n}", "question": f"When is hall {n} open?", "answer": "At 8.", "context": ["b", "a"],
+         "show": n > 1, "passages": {"b": "It opens at 8.", "a": f"Hall {n}."}}
+        for n in range(4)
+    ]  # fmt: skip
+    write_lines(empty / "decisions.en.jsonl", rows)
+    load = "ragbench load decisions decisions.en.jsonl --name decisions.en"
+    assert begun(empty)[0] == load
+    ran(load)
+    [kept] = (empty / "data" / "decisions.en").glob("decisions*")
+    first = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
+    assert [first["passages"][name] for name in first["context"]] == ["It opens at 8.", "Hall 0."]

@@ -293,6 +293,24 @@ def test_totals_of_each_system_are_no_questions(tmp_path: Path) -> None:
     assert "2 × row of totals" in forms.told[-1]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "id,question,answer,score\n1,A?,a,3\n2,B?,b,4\n,,Average,3.5\n",
+        "question,answer,score\nA?,a,3\nB?,b,4\n,mean,3.5\n",
+        "question,reference,answer\nA?,x,a\nB?,x,b\n,Итого,12\n",
+        "question,gpt_answer,llama_answer\nA?,a,b\nB?,a,b\n,Total,\n",
+    ],
+)
+def test_a_total_may_be_called_so_in_the_column_of_answers(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(rows, encoding="utf-8")
+    forms = Forms()
+    assert {one.user_input for one in read_samples(tmp_path / "a.csv", forms)} == {"A?", "B?"}
+    assert "1 × row of totals (first: a.csv, line 4)" in forms.told[-1]
+    (tmp_path / "a.csv").write_text("question,answer,score\nHow is it called?,Total,3\n,It is a sum,4\n")
+    assert len(read_samples(tmp_path / "a.csv", Forms())) == 2
+
+
 def test_who_did_not_answer_is_not_what_was_answered(tmp_path: Path) -> None:
     """A bot that is a system in one row is none in a row without an answer."""
     rows: list[Row] = [{"вопрос": "A?", "бот": "gpt", "ответ": "a"}, {"вопрос": "B?", "бот": "gpt", "ответ": None}]

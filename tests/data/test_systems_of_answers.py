@@ -130,6 +130,22 @@ def test_prompts_of_promptfoo_with_names_are_systems() -> None:
     assert [one.system for one in found] == ["mine, a", "mine, b"]
 
 
+def test_prompts_of_promptfoo_without_names_are_systems_too() -> None:
+    """promptIdx counts all pairs of a provider and a prompt; in concurrent runs they stand in any order."""
+    asked = [("gpt", "Say:"), ("gpt", "Tell:"), ("llama", "Say:")]
+    rows = [
+        {"provider": {"id": name}, "vars": {"question": f"{test}?"}, "testIdx": test, "promptIdx": place,
+         "prompt": {"raw": raw, "label": raw}, "response": {"output": f"{name} {raw}"}}
+        for test in (0, 1)
+        for place, (name, raw) in sorted(enumerate(asked), reverse=bool(test))
+    ]  # fmt: skip
+    forms = Forms()
+    read = {(one.id, one.system): one.response for one in samples_of(rows, forms=forms)}
+    said = {"gpt": "gpt Say:", "gpt, prompt 1": "gpt Tell:", "llama": "llama Say:"}
+    assert read == {(test, system): text for test in "01" for system, text in said.items()}
+    assert not forms.left_out.said
+
+
 def test_rows_of_several_systems_with_ids_of_their_own_are_compared_by_their_questions(bare: Path) -> None:
     rows = [("Where?", "gpt"), ("Where?", "llama"), ("When?", "llama"), ("When?", "gpt"), ("Who?", "gpt")]
     lines = [f"{number},{system},{asked},a,r" for number, (asked, system) in enumerate(rows, 1)]
@@ -161,6 +177,34 @@ def test_answers_of_several_systems_may_be_numbers(bare: Path) -> None:
     assert not forms.told
     (bare / "marks.csv").write_text("question,reference,answer_relevance,answer_cost\nWhen?,8,0.9,0.1\n")
     assert [one.system for one in read_samples(bare / "marks.csv")] == [None], "marks are no answers"
+
+
+@pytest.mark.parametrize("first", [{}, {"answer_rag": None}, {"answer_rag": ""}])
+def test_the_columns_of_all_rows_tell_which_systems_there_are(bare: Path, first: dict[str, Any]) -> None:
+    """`answer_rag` alone is an answer; beside `answer_baseline` it is one of two, whatever the first row holds."""
+    others = [
+        {"question": "Where?", "answer_rag": "b", "answer_baseline": "c"},
+        {"question": "Who?", "answer_rag": "d"},
+    ]
+    rows: list[dict[str, Any]] = [{"question": "When?", **first, "answer_baseline": "a"}, *others]
+    for given in (rows, rows[::-1]):
+        forms = Forms()
+        read = {(one.system, one.user_input): one.response for one in samples_of(given, forms=forms)}
+        told = {("baseline", "When?"): "a", ("rag", "Where?"): "b", ("baseline", "Where?"): "c", ("rag", "Who?"): "d"}
+        assert {asked: said for asked, said in read.items() if said} == told
+        assert forms.told == []
+    assert [(one.system, one.response) for one in samples_of(others[1:])] == [(None, "d")]
+    table = [{"question": "When?", "answer_rag": "a", "answer_type": "date"}]
+    assert [(one.system, one.response) for one in samples_of(table)] == [(None, "a")], "a type is no system's name"
+
+
+def test_a_system_whose_object_a_row_lacks_is_one_of_several() -> None:
+    rows = [
+        {"question": name, "gpt": {"answer": "a"}, "llama": {"answer": "b"}} for name in ("When?", "Where?", "Who?")
+    ]
+    rows[0]["llama"], rows[1]["gpt"] = None, None  # type: ignore[call-overload]
+    read = [(one.id, one.system) for one in samples_of(rows)]
+    assert read == [("1", "gpt"), ("2", "llama"), ("3", "gpt"), ("3", "llama")]
 
 
 def test_the_next_command_names_the_systems_that_were_loaded(bare: Path) -> None:

@@ -287,6 +287,20 @@ def test_any_english_text_has_the_value_of_the_script(response: str, references:
     assert exact(response, *kept) == official(response, kept)[0]
 
 
+@pytest.mark.parametrize(
+    ("answer", "reference", "same"),
+    [
+        ("İSTANBUL", "istanbul", 1.0), ("in \uff11\uff19\uff19\uff18", "in 1998", 1.0),
+        ("\uff21\uff22\uff23", "abc", 1.0), ("\uff11\uff19\uff19\uff18年", "1998年", 1.0), ("10²", "102", 0.0),
+        ("Straße", "Strasse", 0.0),
+    ],
+)  # fmt: skip
+def test_letters_are_the_same_in_any_width_and_i_with_its_dot(answer: str, reference: str, same: float) -> None:
+    assert (exact(answer, reference), f1(answer, reference) == 1.0) == (same, bool(same))
+    if same:
+        assert of(exact_match, answer, reference) == 1.0
+
+
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_real_answers_with_words_about_them(language: str, shared_data: Callable[[str], Path]) -> None:
     with gzip.open(shared_data(f"xquad/xquad.{language}.json.gz"), "rt", encoding="utf-8") as file:

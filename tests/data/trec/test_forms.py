@@ -202,6 +202,7 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),
         (trec.read_qrels, '{"q1": {"a": 1}, "q2": {"a": "hm"}}', "query q2: names no documents with their grades"),
+        (trec.read_qrels, '{"foo": ["What is it?"], "bar": ["A man"]}', "foo, bar: lists of texts; are they columns"),
         (trec.read_run, '[{"qid": "q", "docids": ["a"]}, {"qid": "p", "mine": ["b"]}]', "item 2: names no document"),
         (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
         (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
