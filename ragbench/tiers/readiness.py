@@ -591,10 +591,12 @@ def _ask_reranker(name: str, settings: RerankerSettings) -> str:
     return str(settings.model)  # a reply does not name it
 
 
-def _ask_system(name: str, settings: SystemSettings) -> str | Finding:
+def _ask_system(name: str, settings: SystemSettings) -> Finding:
     from ragbench.systems.remote import unread
 
     brief = {key: value for key, value in SHORT.items() if key in SystemSettings.model_fields}
     lines = unread(name, settings.model_copy(update=brief), QUESTION)
-    told = f"system {name}: {settings.url} answers, with passages that are not read: write {lines} into its table"
-    return Finding("note", told) if lines else str(settings.url)  # a service has no other name
+    told = f"system {name}: {settings.url} answers"
+    if lines:
+        return Finding("note", f"{told}, with passages that are not read: write {lines} into its table")
+    return Finding("ok", told if settings.passages or settings.ids else f"{told}, without passages that can be told")
