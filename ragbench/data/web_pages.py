@@ -53,7 +53,7 @@ def keep_content(soup: BeautifulSoup) -> None:
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
         for tag in list(find(soup)):
-            own = 0 if tag.decomposed else _words(tag)
+            own = _words(tag)
             if own <= MOST * whole or (own < whole and _is_of_links(tag)):
                 _take_out([tag])
                 whole -= own

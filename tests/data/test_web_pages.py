@@ -182,3 +182,9 @@ def test_a_page_of_links_alone_has_no_content(links: int, is_index: bool) -> Non
     soup = BeautifulSoup(f"<h1>Index</h1><table><tr><td><ul>{entries}</ul></td></tr></table>", "html.parser")
     keep_content(soup)
     assert ("function_1()" not in soup.get_text()) is is_index
+
+
+@pytest.mark.parametrize("named", ['class="cookie-bar"', 'id="consent"'])
+def test_a_bar_of_cookies_is_told_by_its_name_without_a_button(named: str) -> None:
+    page = f"<body><p>The key opens it, and cookies are for tea.</p><div {named}>We use cookies.</div></body>"
+    assert "We use" not in documents._of_html(page.encode())[0]

@@ -443,3 +443,13 @@ def test_a_query_beside_what_is_none_is_not_read_with_it(tmp_path: Path) -> None
     lines = "".join(f'{{"metadata": {{"n": 1}}, "q{n}": {{"d1": 1}}}}\n' for n in range(2))
     with pytest.raises(DatasetError, match="has the columns metadata, q0"):
         trec.read_qrels(written(tmp_path, "q.jsonl", lines))
+
+
+@pytest.mark.parametrize("given", [{"0": {"d1": 1}, "1": {"d2": 1}}, {"0": {"docid": ["d1"]}, "1": {"docid": ["d2"]}}])
+def test_numbers_from_zero_may_be_queries(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.json", json.dumps(given))) == {"0": {"d1": 1}, "1": {"d2": 1}}
+
+
+def test_of_two_numbers_that_are_no_ranks_the_last_is_the_score(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "r.run", "q1 a 7 0.8\nq1 b 9 0.9\n"))
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
