@@ -124,7 +124,7 @@ def _table(value: Mapping[str, Any], named: Mapping[str, str], number: str) -> l
     if not all(isinstance(own, list | dict) for own in cells):
         return None
     if [*value] == [*map(str, range(len(cells)))] and all(isinstance(own, Mapping) for own in cells):
-        is_of_rows = bool(cells) and "DOCUMENT" in columns(tuple(cells[0]), number)
+        is_of_rows = bool(cells) and not {"QUERY", "DOCUMENT"}.isdisjoint(columns(tuple(cells[0]), number))
         return cells if is_of_rows and not any(isinstance(own, list | Mapping) for own in cells[0].values()) else None
     is_named = any(len(name) > 1 and word not in ("ITERATION", "TAG") for word, name in named.items())
     if len(cells) < 2 or not is_named or len({(type(own), len(own)) for own in cells}) > 1:

@@ -30,6 +30,7 @@ from ragbench.data import nested
 from ragbench.data.cells import TABLE, printed, verdict, whole
 from ragbench.data.encodings import is_utf_8
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
+from ragbench.data.folder import MODELS
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
 from ragbench.data.vocabulary import JUDGED
 
@@ -482,6 +483,11 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
 
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
+    for table in ("ratings", "dialogues"):
+        if begun and begun[0][1].keys() >= {
+            name for name, own in MODELS[table].model_fields.items() if own.is_required()
+        }:
+            raise DatasetError(f"{path}: {table} of a data set, which name no documents of a query")
     lost: list[tuple[str, dict[str, Any]]] = []
     names: dict[str, None] = {}
     file = f"{path.name}, "

@@ -204,6 +204,12 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
         (trec.read_qrels, '{"q1": {"a": 1}, "q2": {"a": "hm"}}', "query q2: names no documents with their grades"),
         (trec.read_qrels, '{"foo": ["What is it?"], "bar": ["A man"]}', "foo, bar: lists of texts; are they columns"),
         (trec.read_run, '[{"qid": "q", "docids": ["a"]}, {"qid": "p", "mine": ["b"]}]', "item 2: names no document"),
+        (trec.read_run, '{"0": {"query_id": "q", "id": "a", "relevance": 2}, "1": {"query_id": "q", "id": "b",'
+         ' "relevance": 3}}', "the columns 0, 1"),
+        (trec.read_qrels, '{"id": "a", "question_id": "q", "answer": "t", "context": [], "ratings": {"ann": 1}}',
+         "mine.json: ratings of a data set"),
+        (trec.read_qrels, '{"id": "d", "turns": [{"question": "q", "answer": "t", "relevant": {"a": 1}}]}',
+         "mine.json: dialogues of a data set"),
         (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
         (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
     ],
