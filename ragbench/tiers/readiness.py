@@ -58,8 +58,7 @@ class Parts:
 
 def of_settings(settings: Settings) -> Parts:
     """All that is configured."""
-    tables = (settings.systems, settings.embedders, settings.generators, settings.judges)
-    return Parts(*(tuple(table) for table in tables))
+    return Parts(*map(tuple, (settings.systems, settings.embedders, settings.generators, settings.judges)))
 
 
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
@@ -595,8 +594,7 @@ def _ask_system(name: str, settings: SystemSettings) -> Finding:
     from ragbench.systems.remote import unread
 
     brief = {key: value for key, value in SHORT.items() if key in SystemSettings.model_fields}
-    lines = unread(name, settings.model_copy(update=brief), QUESTION)
     told = f"system {name}: {settings.url} answers"
-    if lines:
+    if lines := unread(name, settings.model_copy(update=brief), QUESTION):
         return Finding("note", f"{told}, with passages that are not read: write {lines} into its table")
     return Finding("ok", told if settings.passages or settings.ids else f"{told}, without passages that can be told")
