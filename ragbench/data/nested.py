@@ -79,6 +79,8 @@ def lines(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
         others = {name: own for name, own in value.items() if name != listed}
         yield from lines({**others, "documents": held}, number, place, query, rank)
         return
+    if rank and isinstance(held, Mapping) and (passage := passage_of(held)) is not None and passage.id:
+        row["DOCUMENT"], held = passage.id, None  # an object beside its number
     asked = row.get("QUERY")
     if held is not None and field_of(named.get("QUERY", "query")) == "user_input":  # a text, beside its name
         name = query if is_below and not rank else value.get("id", value.get("_id"))

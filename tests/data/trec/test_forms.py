@@ -70,6 +70,11 @@ SHORT = {
     "ids that are numbers, in a ranking": '{"query_id": "q1", "ranking": ["b", "a"]}',
     "pandas, split": '{"columns": ["qid", "docno", "score"], "index": [0, 1], "data": [["q1", "a", 2],'
     ' ["q1", "b", 3]]}',
+    "documents beside their scores": '{"q1": {"id": "r", "results": [{"index": 1, "relevance_score": 2, "document":'
+    ' {"id": "a", "text": "t"}}, {"index": 0, "relevance_score": 3, "document": {"id": "b"}}]}}',
+    "nodes beside their scores": '{"q1": [{"node": {"id_": "a", "text": "t"}, "score": 2}, {"node": {"id_": "b"},'
+    ' "score": 3}]}',
+    "documents within objects": '{"q1": [{"document": {"id": "b"}}, {"document": {"id": "a"}}]}',
     "a reply of Solr": '{"q1": {"responseHeader": {"status": 0, "QTime": 1}, "response": {"numFound": 2,'
     ' "docs": [{"id": "b", "score": 3}, {"id": "a", "score": 2}]}}}',
     "a result of Vespa": '{"q1": {"root": {"id": "toplevel", "relevance": 1, "fields": {"totalCount": 2}, "children":'
@@ -117,6 +122,9 @@ JUDGED = {
     "words by their documents": '{"q1": {"a": "да", "b": "нет"}, "q2": {"c": 2}}',
     "a query without any": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}',
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
+    "documents beside their grades": '{"queries": [{"query": "q1", "documents": [{"document": {"id": "a"}, "rating":'
+    ' 1}, {"document": {"id": "b"}, "rating": 0}]}, {"query": "q2", "documents": [{"document": {"id": "c"}, "rating":'
+    " 2}]}]}",
     "what nobody judged": "qid,docid,rating\nq1,a,1\nq1,x,\nq1,b,0\nq2,c,2\n",
     "what nobody judged, in rows": '[{"qid": "q1", "docid": "x"}, {"qid": "q1", "docid": "a", "rating": 1},'
     ' {"qid": "q1", "docid": "b", "rating": 0}, {"qid": "q2", "docid": "c", "rating": 2},'
