@@ -58,7 +58,7 @@ class Parts:
 
 def of_settings(settings: Settings) -> Parts:
     """All that is configured."""
-    return Parts(*map(tuple, (settings.systems, settings.embedders, settings.generators, settings.judges)))
+    return Parts(*(tuple(own) for own in (settings.systems, settings.embedders, settings.generators, settings.judges)))
 
 
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
