@@ -28,8 +28,8 @@ DOCUMENTS = "LangChain documents"
 """What the reader of traces calls a file of passages, which is no beginning by itself."""
 MOST_ROWS = 20
 """Rows that tell what a table is."""
-MOST_TRIED = 50 * 2**20
-"""Bytes of files that are read whole to see whether they can be loaded."""
+MOST_TRIED, MOST_LOADED = 50 * 2**20, 1000
+"""Bytes of files that are read whole to see whether they can be loaded, and rows that are enough where they can."""
 RATED = ("", "value", "rater")
 """Fields that a column of one rater's may be called."""
 
@@ -140,13 +140,17 @@ def _has_words(classes: Iterable[Any]) -> bool:
 
 
 def require_loadable(kind: str, paths: Sequence[Path]) -> None:
-    """Raises ValueError where `ragbench load` refuses these files; large ones are not tried."""
-    if sum(path.stat().st_size for path in paths) > MOST_TRIED:
+    """Raises ValueError where `ragbench load` refuses these files: where neither their first rows can be loaded nor, of
+    files that are not large, all of them."""
+    if kind not in ("traces", "dialogues", "decisions"):
         return
-    if kind == "traces":
-        annexes.taken("readers", kind).read(paths)
-    elif kind in ("dialogues", "decisions"):
-        getattr(datasets.foreign_sets, kind)(*paths)
+    read = annexes.taken("readers", kind).read if kind == "traces" else getattr(datasets.foreign_sets, kind)
+    given = [paths] if kind == "traces" else paths
+    with suppress(ValueError):
+        read(*given, most=MOST_LOADED)
+        return
+    if sum(path.stat().st_size for path in paths) <= MOST_TRIED:
+        read(*given)
 
 
 def are_scored_together(*tables: Path) -> bool:
@@ -244,10 +248,11 @@ class Answers:
 
 
 class Bases:
-    """Tables of passages. of: questions → the one that has what they name."""
+    """Tables of passages. of: questions → the one that has what they name. called: others that are called so."""
 
     def __init__(self) -> None:
         self.paths: list[Path] = []
+        self.called: list[Path] = []
         self.of: dict[Path, Path] = {}
         self._read: dict[Path, dict[str, datasets.ChunkRecord]] = {}
 
@@ -259,7 +264,7 @@ class Bases:
     def questions(self, path: Path) -> datasets.Brought:
         """The questions of a table, with the first base that has what they name. Raises ValueError where none has."""
         faults = list[ValueError]()
-        for base in self.paths or (None,):
+        for base in (*self.paths, *self.called, *([] if self.paths else [None])):
             if base and base not in self._read:
                 self._read[base] = datasets.beir.passages([base], LeftOut())
             try:

@@ -6,8 +6,8 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.core.types import Sample
+    from ragbench.data.cells import Forms
+    from ragbench.llm import Outlook, Tally
     from ragbench.tiers.run.gates import Decision
+    from ragbench.tiers.scoring.ledger import Survey
+    from ragbench.tiers.scoring.measure import Asked
     from ragbench.tiers.scoring.scored_answers import Scores
 
 
@@ -126,22 +130,8 @@ def score(
     """
     from ragbench.cli.console import outputs
     from ragbench.core import settings, trust
-    from ragbench.core.names import meant as near
-    from ragbench.core.progress import Progress, is_watched
-    from ragbench.data.cells import Forms
-    from ragbench.data.joined_tables import read_all
-    from ragbench.judge import asks_nobody
-    from ragbench.llm import Outlook, Tally, run
-    from ragbench.metrics import meant
-    from ragbench.tiers.basics.choices import parted
-    from ragbench.tiers.basics.findings import check_baseline, leading
-    from ragbench.tiers.basics.requests import Draws
-    from ragbench.tiers.scoring.judge_assignment import kept_replies
     from ragbench.tiers.scoring.judged_metrics import Judging
-    from ragbench.tiers.scoring.ledger import is_large, surveyed
-    from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
-    from ragbench.tiers.scoring.scored_answers import MOST
-    from ragbench.tiers.scoring.table_sources import sample_of
+    from ragbench.tiers.scoring.measure import Asked, passes
 
     if plan:
         context.with_resource(trust.planned())
@@ -150,99 +140,190 @@ def score(
     consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
-        forms, file, columns = Forms(), files[0], options.columns(column)
-        alone = len(files) == 1 and limit is None and not plan
-        survey = surveyed(file, forms, columns) if alone and is_large(file) else None
-        samples: Sequence[Sample] = read_all(files, forms, columns) if survey is None else []
-        samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
-        ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
-        if not ids:
-            raise ValueError(f"{file.name}: holds no samples; at least one is expected")
-        given = samples if survey is None else [survey.union]
-        try:
-            chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
-        except ValueError as error:  # what is missing may stand in a column that is not read
-            said = "; ".join([str(error), *forms.unread])
-            how = (
-                "--column answer=COLUMN says what one is, answer=A,B what two systems answered" if forms.unread else ""
-            )
-            raise ValueError("; ".join(filter(None, (said, how)))) from None
+        answers = _read(files, options.columns(column), limit, plan=plan)
+        chosen = _chosen(answers, [*(metrics or ()), *_criteria(criteria or (), scale)])
         chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
-        rule = judging.rule(names)
-        if unknown := {bound.metric for bound in bounds.values() if not meant(bound.metric, map(str, chosen))}:
-            raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
-        systems = sorted(survey.systems if survey else {sample.system for sample in samples if sample.system})
-        check_baseline(baseline, systems, file.name, "--baseline")
-        _ = leading(primary, chosen)
-        if strange := [sample_id for sample_id in explain or () if sample_id not in ids]:
-            raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
-        Draws(level=confidence, resamples=resamples, seed=seed)
-        if survey is not None and not passes(chosen, named, embedder):
-            survey, samples = None, read_all(files, Forms(), columns)
+        asked = Asked(
+            named, embedder, language, judging.rule(names), confidence, resamples, seed, baseline=baseline,
+            primary=primary, sampled=answers.taken,
+        )  # fmt: skip
+        _check(answers, chosen, asked, bounds, explain or ())
+        if answers.survey and not passes(chosen, named, embedder):
+            answers = answers.held()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
+    _consent(chosen, names, embedder, trusted, plan=plan)
+    scores, tally, outlooks = _measured(answers, chosen, asked, plan=plan)
+    for note in (*answers.forms.told, *(answers.forms.notes if plan else ())):
+        terminal.say(note, err=outputs.is_screen(json_file))
+    if plan:
+        outputs.show(outlooks, known.budget)
+        return
+    _say(scores, explain or (), every=every, is_taken=outputs.is_screen(json_file))
+    outputs.paid(tally, err=outputs.is_screen(json_file))
+    outputs.caveat(scores.told_stand_ins, err=outputs.is_screen(json_file))
+    outputs.answered(scores.answered_by, err=outputs.is_screen(json_file))
+    _write(scores, json_file, out)
+    if out is not None:
+        _page(scores, answers, out, language or known.language, judges or names)
+    elif json_file is None:
+        terminal.say("the same with --out FOLDER writes it as a page, with every answer", err=True)
+    held = tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
+    unmeasured = Ending.UNMEASURED if _tell_nothing(scores, bool(metrics or criteria)) else Ending.HELD
+    if code := worst(held, unmeasured):
+        raise typer.Exit(code)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the files hold. survey: of one large file that is read in parts; else samples. taken: of a part of the
+    questions, of how many."""
+
+    files: Sequence[Path]
+    columns: Mapping[str, Any]
+    forms: Forms
+    survey: Survey | None = None
+    samples: Sequence[Sample] = ()
+    taken: dict[str, Any] | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of all samples, in their order."""
+        return self.survey.ids if self.survey else tuple(sample.id for sample in self.samples)
+
+    @property
+    def systems(self) -> list[str]:
+        """Those that samples name, sorted."""
+        named = self.survey.systems if self.survey else {sample.system for sample in self.samples if sample.system}
+        return sorted(named)
+
+    def held(self) -> Answers:
+        """All samples at once."""
+        from ragbench.data.cells import Forms
+        from ragbench.data.joined_tables import read_all
+
+        return replace(self, survey=None, samples=read_all(self.files, Forms(), self.columns))
+
+
+def _read(files: Sequence[Path], columns: Mapping[str, Any], limit: int | None, *, plan: bool) -> Answers:
+    """Raises ValueError where the files hold no samples."""
+    from ragbench.data.cells import Forms
+    from ragbench.data.joined_tables import read_all
+    from ragbench.tiers.scoring.ledger import is_large, surveyed
+    from ragbench.tiers.scoring.table_sources import sample_of
+
+    answers = Answers(files, columns, Forms())
+    if len(files) == 1 and limit is None and not plan and is_large(files[0]):
+        answers = replace(answers, survey=surveyed(files[0], answers.forms, columns))
+    else:
+        samples: Sequence[Sample] = read_all(files, answers.forms, columns)
+        samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
+        answers = replace(answers, samples=samples, taken=taken)
+    if not answers.ids:
+        raise ValueError(f"{files[0].name}: holds no samples; at least one is expected")
+    return answers
+
+
+def _chosen(answers: Answers, asked: Sequence[str | Metric]) -> list[Metric]:
+    """The metrics that are asked for, else all that the fields allow. Raises ValueError for fields that are missing."""
+    from ragbench.tiers.scoring.measure import applicable
+
+    try:
+        return applicable([answers.survey.union] if answers.survey else answers.samples, asked or None)
+    except ValueError as error:  # what is missing may stand in a column that is not read
+        unread = answers.forms.unread
+        how = ["--column answer=COLUMN says what one is, answer=A,B what two systems answered"] if unread else []
+        raise ValueError("; ".join(filter(None, (str(error), *unread, *how)))) from None
+
+
+def _check(
+    answers: Answers, chosen: Sequence[Metric], asked: Asked, bounds: Mapping[str, GateSettings], explain: Sequence[str]
+) -> None:
+    """Raises ValueError for a name of a gate, a system, a metric or a sample that is not there, and for draws that
+    nobody can make."""
+    from ragbench.core.names import meant as near
+    from ragbench.metrics import meant
+    from ragbench.tiers.basics.findings import check_baseline, leading
+    from ragbench.tiers.basics.requests import Draws
+
+    if unknown := {bound.metric for bound in bounds.values() if not meant(bound.metric, map(str, chosen))}:
+        raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
+    check_baseline(asked.baseline, answers.systems, answers.files[0].name, "--baseline")
+    _ = leading(asked.primary, chosen)
+    if strange := [sample_id for sample_id in explain if sample_id not in answers.ids]:
+        raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], answers.ids)}")
+    Draws(level=asked.level, resamples=asked.resamples, seed=asked.seed)
+
+
+def _consent(chosen: Sequence[Metric], judges: Sequence[str], embedder: str, trusted: bool, *, plan: bool) -> None:
+    """Ask for trust in what would be asked beyond this machine, where anything would."""
+    from ragbench.core import trust
+    from ragbench.judge import asks_nobody
+    from ragbench.tiers.basics.choices import parted
+
+    asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, judges))
     used = {f"embedders.{name}" for name in parted(embedder)}
     embeds = any("embedder" in metric.needs for metric in chosen) and bool(trust.named(*used))
     if asks or embeds:
         consent.required(trust.named(), trusted)
         if plan:
             consent.tell(trust.named())
+
+
+def _measured(
+    answers: Answers, chosen: Sequence[Metric], asked: Asked, *, plan: bool
+) -> tuple[Scores, Tally, list[Outlook]]:
+    """The scores, what was paid for them, and what a plan would ask."""
+    from ragbench.core.progress import Progress, is_watched
+    from ragbench.llm import Tally, run
+    from ragbench.tiers.scoring.judge_assignment import kept_replies
+    from ragbench.tiers.scoring.measure import in_parts, live_line, measure
+
     outlooks: list[Outlook] = []
-    total = len(ids) * len(chosen) if is_watched() else 0
-    tally = Tally()
-    with kept_replies(named, chosen) as journal, Progress("scoring", total) as progress:
+    tallies, survey = [Tally()], answers.survey
+    total = len(answers.ids) * len(chosen) if is_watched() else 0
+    with kept_replies(asked.judges, chosen) as journal, Progress("scoring", total) as progress:
         line = live_line(progress)
 
         def heard(spent: Tally) -> None:
-            nonlocal tally
-            tally = spent
+            tallies[0] = spent
             line(spent)
 
-        asked = Asked(
-            named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
-            outlooks.extend if plan else None, baseline, primary, sampled=taken,
-        )  # fmt: skip
-        scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
-        scores = run(scoring)
-    for note in (*forms.told, *(forms.notes if plan else ())):
-        terminal.say(note, err=outputs.is_screen(json_file))
-    if plan:
-        outputs.show(outlooks, known.budget)
-        return
-    is_taken = outputs.is_screen(json_file)
+        planned = outlooks.extend if plan else None
+        asked = replace(asked, journal=journal, advance=progress, on_change=heard, plan=planned)
+        scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(answers.samples, chosen, asked)
+        return run(scoring), tallies[0], outlooks
+
+
+def _say(scores: Scores, explain: Sequence[str], *, every: bool, is_taken: bool) -> None:
+    """Verdicts, tables and explanations; is_taken: the screen is JSON's."""
+    from ragbench.tiers.scoring.scored_answers import MOST
+
     for sentence in () if is_taken else (*_verdicts(scores), f"{scores.counted('en')}."):
         terminal.say(sentence)
     for made in () if is_taken else scores.tables("en", 4, None if every else MOST):
         made.say()
-    for identifier in explain or ():
+    for identifier in explain:
         for said in (identifier, *scores.explain(identifier).splitlines()):
             terminal.say(said, err=is_taken)
-    outputs.paid(tally, err=is_taken)
-    outputs.caveat(scores.told_stand_ins, err=is_taken)
-    outputs.answered(scores.answered_by, err=is_taken)
-    _write(scores, json_file, out)
-    if out is None and json_file is None:
-        terminal.say("the same with --out FOLDER writes it as a page, with every answer", err=True)
-    elif out is not None:
-        from ragbench.report import assemble
-        from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
-        from ragbench.tiers.basics.session import told
-        from ragbench.tiers.scoring.table_sources import of_samples
 
-        answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
-        answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
-        spoken = language or known.language
-        request = request_of(scores, answers, spoken, judges or names)
-        parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
-        # nobody else has the measurement: it goes as soon as it is written, and is read again
-        page = assemble(out, told(measured_scores(scores, answers, spoken, judges or names)), parameters, spoken)
-        terminal.say(page, err=True)
-    held = tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
-    unmeasured = Ending.UNMEASURED if _tell_nothing(scores, bool(metrics or criteria)) else Ending.HELD
-    if code := worst(held, unmeasured):
-        raise typer.Exit(code)
+
+def _page(scores: Scores, answers: Answers, out: Path, language: str, judges: Sequence[str]) -> None:
+    """Write the page of all answers, and say where it is."""
+    from ragbench.report import assemble
+    from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
+    from ragbench.tiers.basics.session import told
+    from ragbench.tiers.scoring.table_sources import of_samples
+
+    named = ", ".join(path.name for path in answers.files)
+    table = of_samples(answers.survey or answers.samples, named, answers.forms.left_out.told)
+    table = replace(table, facts={**table.facts, **({"part_of_all": answers.taken} if answers.taken else {})})
+    request = request_of(scores, table, language, judges)
+    parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
+    # nobody else has the measurement: it goes as soon as it is written, and is read again
+    page = assemble(out, told(measured_scores(scores, table, language, judges)), parameters, language)
+    terminal.say(page, err=True)
 
 
 def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:

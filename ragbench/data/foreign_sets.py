@@ -436,18 +436,19 @@ def _supporting(fields: Mapping[str, Any], where: str) -> tuple[list[Any], list[
     return own, others
 
 
-def decisions(path: Path, *, columns: Given | None = None) -> Brought:
+def decisions(path: Path, *, columns: Given | None = None, most: int | None = None) -> Brought:
     """Answers that a production judge should show to the user, or should not; their contexts are passages of their own,
     and none of the knowledge base.
 
     A context is a text, a list of texts, or either of them as a cell of a table holds it (`ragbench.data.cells`).
     An answer that is empty stays (it should not be shown). Items without an id get one made of their texts; an item
     that repeats question, answer and context, contradicts one before or cannot be used is left out and counted.
-    columns: which column is which field, where the vocabulary does not tell. Raises DatasetError where none is left.
+    columns: which column is which field, where the vocabulary does not tell; most: as of `read_rows`. Raises
+    DatasetError where none is left.
     """
     brought, forms = Brought(), Forms()
     known, made = Columns(columns, ("id", "user_input", "response", "contexts", "shown", "rationale")), Shelf(Decision)
-    for place, row in read_rows(path, held=False, left_out=forms.left_out):
+    for place, row in read_rows(path, held=False, left_out=forms.left_out, most=most):
         with passing_over(forms.left_out, place):
             fields = known.of(row, place)
             sample = sample_in(fields, place, forms=forms, called=known.read)
@@ -488,18 +489,18 @@ def decisions(path: Path, *, columns: Given | None = None) -> Brought:
     return brought
 
 
-def dialogues(path: Path, *, columns: Given | None = None) -> Brought:
+def dialogues(path: Path, *, columns: Given | None = None, most: int | None = None) -> Brought:
     """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), a tree of
     them (ChatGPT's export), or two lists of `questions` and `expected_answers`, or a row a turn or a message, which
     names its session; those are in the order of time, where all say theirs.
 
     Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
-    Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
+    Rows that cannot be used are left out and counted. most: as of `read_rows`. Raises DatasetError where none can be.
     """
     brought, left_out, known = Brought(), LeftOut(), Columns(columns, READS["dialogue"])
     made, sessions = Shelf(Dialogue), dict[str, list[tuple[float | None, Any]]]()
     guessed: dict[str, dict[str, None]] = {}
-    for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
+    for place, row in read_rows(path, held=False, left_out=left_out, spread=False, most=most):
         with passing_over(left_out, place):
             fields = known.of(row, place)
             session, at = str(fields.get("session", "")), moment(fields.get("time"))

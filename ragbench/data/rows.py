@@ -76,6 +76,7 @@ def read_rows(
     left_out: LeftOut | None = None,
     spread: bool = True,
     ending: str = "",
+    most: int | None = None,
 ) -> Iterator[Placed]:
     """(place, row) of each row of a table in any form; the place is `FILE, item 3`, `line 3` or `row 3`.
 
@@ -87,7 +88,7 @@ def read_rows(
     keeps them all, so that they must fit into memory together; else they go by, in memory that does not grow with their
     number. A title above the names of the columns is passed over, and what is no text is told by how it begins.
     left_out: rows that cannot be read are counted there; without it one of them is an error. ending: of a file whose
-    name does not say what it is.
+    name does not say what it is. most: rows after which nothing more is read.
     Raises DatasetError with file and place for what cannot be read.
     """
     if path.is_dir():
@@ -111,7 +112,7 @@ def read_rows(
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
-    return rows if left_out is None else without_totals(rows, left_out)
+    return itertools.islice(rows if left_out is None else without_totals(rows, left_out), most)
 
 
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:

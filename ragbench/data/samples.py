@@ -86,7 +86,7 @@ def streamed(
     yield from _read(rows, path.name, known, forms, ratings, system, ids)
     if forms is not None and forms.labels:
         forms.labels += (
-            f"; judges are tried by them once the table is loaded: ragbench load answers {shlex.quote(path.name)} "
+            f"; judges are tried by them once the table is loaded: ragbench load answers {shlex.quote(f'{path}')} "
             "--name NAME"
         )
 

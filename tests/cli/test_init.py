@@ -341,6 +341,17 @@ def test_nothing_of_a_file_that_is_replaced_decides_what_is_there(empty: Path, b
     assert "answer = mood" in ragbench("init", "--force", RAGBENCH_CONFIG=str(named)).stdout, "that one is read"
 
 
+def test_the_judge_of_the_comment_can_be_asked_once_it_is_none(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    [scoring] = begun(empty)
+    path = empty / "ragbench.toml"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index("# [judges.my-judge]")
+    path.write_text("\n".join([*lines[:start], *(line.removeprefix("# ") for line in lines[start:])]), encoding="utf-8")
+    said = ragbench(*shlex.split(f"{scoring} -m answer_relevance --judge my-judge --plan")[1:], MY_JUDGE_KEY="k")
+    assert "some-model" in said.stdout, said.stderr
+
+
 def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: Path) -> None:
     (tmp_path / "Our handbook").mkdir()
     (tmp_path / "Our handbook" / "a.md").write_text("# Grants\n\nUntil 10 September.\n", encoding="utf-8")

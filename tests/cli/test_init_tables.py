@@ -38,6 +38,20 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     assert "--column question=the_question_asked" in one_line(done.stderr)
 
 
+def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
+    (empty / "our results").mkdir()
+    rows = [{"question": f"When {n}?", "answer": "At 8.", "contexts": ["At 8."], "label": n % 2} for n in range(4)]
+    write_lines(empty / "our results" / "it's labelled.jsonl", rows)
+    [scoring] = begun(empty)
+    [command] = re.findall(r"(ragbench load answers .+ --name) NAME", ran(f"{scoring} -m faithfulness").stdout)
+    assert "4 questions" in ran(f"{command} labelled").stdout
+    (empty / "our results" / "it's odd.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    if "traces" in annexes.offered("readers"):
+        said = one_line(ragbench("load", "traces", "our results/it's odd.jsonl", "--name", "odd").stderr)
+        [words] = re.findall(r"`ragbench (load answers .+) --name NAME`", said)
+        assert shlex.split(words)[2] == "our results/it's odd.jsonl"
+
+
 @pytest.mark.parametrize(
     ("rows", "kind"),
     [
@@ -127,6 +141,17 @@ def test_raters_beside_other_columns_are_raters(empty: Path, beside: str) -> Non
         assert "8 items, raters Anna, Boris, nominal scale" in ran(command).stdout
 
 
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_raters_in_json_are_raters(empty: Path, form: str) -> None:
+    """Three columns of a line are no run of TREC there."""
+    rows = [{"item": f"q{n}", "Anna": n % 2, "Boris": int(n > 3)} for n in range(8)]
+    (empty / f"marks.{form}").write_text("\n".join(map(json.dumps, rows)) if form == "jsonl" else json.dumps(rows))
+    command = f"ragbench agree marks.{form} --raters Anna,Boris"
+    assert begun(empty) == [command]
+    if "agree" in annexes.offered("commands"):
+        assert "8 items, raters Anna, Boris" in ran(command).stdout
+
+
 def test_what_programs_measured_are_no_raters(empty: Path) -> None:
     rows = [f"What of {n}?,This.,{n % 2},{int(n > 3)}" for n in range(8)]
     (empty / "a.csv").write_text("\n".join(["question,answer,exact_match_score,is_correct", *rows]), encoding="utf-8")
@@ -200,6 +225,41 @@ def test_each_table_of_answers_is_read_as_often_however_many_there_are(
         ran(f"{command} -m answer_relevance")
 
 
+@pytest.mark.parametrize("kind", ["traces", "dialogues", "decisions"])
+def test_of_what_can_be_loaded_the_first_rows_are_read_and_of_all_else_the_whole(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    if kind == "traces" and kind not in annexes.offered("readers"):
+        pytest.skip("traces are an annex, which is not here")
+    turns = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}]
+    good: dict[str, dict[str, Any]] = {
+        "traces": {"traceId": "", "spanId": "1", "startTimeUnixNano": "1", "name": "ask", "attributes": [
+            {"key": f"{side}.value", "value": {"stringValue": "When?"}} for side in ("input", "output")]},
+        "dialogues": {"messages": turns * 2},
+        "decisions": {"question": "When?", "answer": "At 8.", "context": "", "ground_truth_show": True},
+    }  # fmt: skip
+    unusable: dict[str, dict[str, Any]] = {
+        "traces": {"attributes": []},
+        "dialogues": {"messages": [turns[1]]},
+        "decisions": {"question": " "},
+    }
+    named = {"traces": "traceId", "dialogues": "id", "decisions": "id"}[kind]
+    rows = [{**good[kind], named: f"{n:032x}"} for n in range(60)]
+    bad = [{**row, **unusable[kind]} for row in rows[30:]]
+    monkeypatch.setattr(looks, "MOST_LOADED", 25)
+    path = empty / "rows.json"
+    path.write_text(f"{json.dumps(rows)[:-1]}, broken]", encoding="utf-8")
+    command = begun(empty)[0]
+    assert command == f"ragbench load {kind} rows.json --name rows", "nobody looked as far"
+    write_lines(path, [*bad, *rows[:30]])
+    assert begun(empty, "--force")[0] == command, "the first rows alone are no reason to refuse it"
+    write_lines(path, bad)
+    assert ragbench("init", "--force").returncode == 3
+    assert ragbench(*shlex.split(command)[1:]).returncode == 3
+    monkeypatch.setattr(looks, "MOST_TRIED", 0)
+    assert begun(empty, "--force")[0] == command, "of large files nothing more is read"
+
+
 def test_right_answers_stand_beside_those_whose_ids_they_have(empty: Path) -> None:
     for name in ("v1", "v2"):
         write_lines(empty / f"{name}.jsonl", [{"id": n, "question": f"What {n}?", "answer": "So."} for n in "ab"])
@@ -222,6 +282,23 @@ def test_answers_without_anything_are_told_which_questions_may_be_theirs(empty: 
     [command] = re.findall(r"in the order of questions they are read with them: (.+)", said)
     assert command == "ragbench score answers.jsonl asked.jsonl"
     ran(f"{command} -m answer_relevance")
+
+
+@pytest.mark.parametrize(
+    ("name", "corpus"), [("collection.tsv", "d1\tOne.\nd2\tTwo.\n"), ("corpus.json", '{"d1": "One.", "d2": "Two."}')]
+)
+def test_what_only_its_name_tells_to_be_a_corpus_is_the_base_of_questions_that_name_its_ids(
+    empty: Path, name: str, corpus: str
+) -> None:
+    (empty / "docs").mkdir()
+    (empty / "docs" / "town.md").write_text("The town has a library.\n", encoding="utf-8")
+    write_lines(empty / "questions.jsonl", [{"question": "What is one?", "relevant_ids": ["d1"]}])
+    assert begun(empty) == ["ragbench load questions questions.jsonl --name questions", "ragbench run dataset"]
+    (empty / name).write_text(corpus, encoding="utf-8")
+    load, measure = begun(empty, "--force")
+    assert load == f"ragbench load questions questions.jsonl --name questions --chunks-from {name}"
+    assert measure == "ragbench run tier1_retrieval"
+    assert "(0 without a relevant passage)" in ran(load).stdout
 
 
 def test_questions_are_searched_for_in_the_base_that_has_what_they_name(empty: Path) -> None:

@@ -108,6 +108,16 @@ def test_lists_and_curves_hold_what_the_numbers_are_made_of() -> None:
     assert value(asked, "plain", "total_samples") == 4
 
 
+def test_questions_alone_are_a_space_too(corpus: Path) -> None:
+    """An embedder that is fitted to passages is fitted to them."""
+    write_lines(corpus / "data" / "small" / "chunks.en.jsonl", [])
+    questions = [{"id": f"q{i}", "text": f"When is week {i}?"} for i in range(4)]
+    write_lines(corpus / "data" / "small" / "questions.en.jsonl", questions)
+    asked = tiers.tier0_embeddings(embedders="hashing", texts="questions", projected=0, resamples=500)
+    assert value(asked, "hashing", "total_samples") == 4
+    assert value(asked, "hashing", "avg_pairwise_distance") > 0
+
+
 def test_the_last_digit_does_not_depend_on_the_number_of_threads(corpus: Path) -> None:
     words = np.random.default_rng(0).integers(0, 10**6, (300, 20)).tolist()
     rows = [

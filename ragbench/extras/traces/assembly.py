@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -344,27 +345,32 @@ UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def read(
-    paths: Sequence[Path], *, base: Mapping[str, ChunkRecord] | None = None, ratings: Sequence[str] = ()
+    paths: Sequence[Path],
+    *,
+    base: Mapping[str, ChunkRecord] | None = None,
+    ratings: Sequence[str] = (),
+    most: int | None = None,
 ) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
     """The data set in files of traces, and what their system is logged to have retrieved and answered.
 
     Each file has one format, found out by its first record. Files are read together: spans, scores and documents may be
     in files of their own. base: the chunks of a whole knowledge base by id. ratings: names of the scores that users
     gave; else those whose name says so. Files are streamed, and their traces wait on the disk until all of their parts
-    are there: memory does not grow with them, but for the longest trace and dialogue.
+    are there: memory does not grow with them, but for the longest trace and dialogue. most: as of `read_rows`.
     Raises DatasetError for a file that is of no format, for broken JSON, and where nothing is found.
     """
     left_out, told = LeftOut(), []
     assembly = Assembly(base or {}, ratings, left_out)
     for number, path in enumerate(paths):
         known, records = "", 0
-        for row, (place, record) in enumerate(read_rows(path, held=False, left_out=left_out), 1):
+        for row, (place, record) in enumerate(read_rows(path, held=False, left_out=left_out, most=most), 1):
             here = format_of(record)
             known = known or here
             if not known:
                 raise DatasetError(
                     f"{place}: of no format that is known; it has {cut_list(record)}. Known are "
-                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers {path.name} --name NAME`"
+                    f"{', '.join(FORMATS)}. Tables with other names: `ragbench load answers "
+                    f"{shlex.quote(f'{path}')} --name NAME`"
                 )
             if here != known:
                 left_out.add(f"record without the marks of {known}", place)
