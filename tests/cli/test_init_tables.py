@@ -16,7 +16,7 @@ import pytest
 
 from ragbench.cli import looks
 from ragbench.core import annexes, settings
-from ragbench.data import foreign_sets, samples
+from ragbench.data import foreign_sets, samples, trec
 from ragbench.data.rows import read_rows
 from tests.cli.command_line import one_line, ragbench
 from tests.cli.test_init import ANSWERS, SEARCH, bare_set, begun, ran
@@ -334,12 +334,17 @@ def test_a_question_a_line_is_no_document(empty: Path) -> None:
     assert {json.loads(line)["text"] for line in kept} == {*asked}
 
 
-def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> None:
+def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Counter[str]()
+    for name in ("read_qrels", "read_run"):
+        read = getattr(trec, name)
+        monkeypatch.setattr(trec, name, lambda path, read=read: reads.update([path.name]) or read(path))
     for name in ("a", "b"):
         (empty / f"{name}.qrels").write_text(f"{name}0 0 d 1\n{name}1 0 d 1\n", encoding="utf-8")
         (empty / f"{name}.run").write_text(f"{name}0 Q0 d 1 2 x\n{name}1 Q0 d 1 2 x\n", encoding="utf-8")
     (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
     assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
+    assert set(reads.values()) == {1}
     assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
 
 
