@@ -37,6 +37,13 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     assert "--column question=the_question_asked" in one_line(done.stderr)
 
 
+def test_answers_with_contexts_are_right_ones_once_somebody_says_so(empty: Path) -> None:
+    write_lines(empty / "sheet.jsonl", [{"question": "When?", "bot answer": "At 8.", "context": "It opens at 8."}])
+    load = "ragbench load questions sheet.jsonl --name sheet"
+    [option] = re.findall(r"(--column .+) says that they are the right ones", ran(load).stdout)
+    assert "(0 without a relevant passage)" in ran(f"{load} --replace {option}").stdout
+
+
 def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
     (empty / "our results").mkdir()
     rows = [{"question": f"When {n}?", "answer": "At 8.", "contexts": ["At 8."], "label": n % 2} for n in range(4)]
