@@ -248,10 +248,11 @@ class Answers:
 
 
 class Bases:
-    """Tables of passages. of: questions → the one that has what they name."""
+    """Tables of passages. of: questions → the one that has what they name. called: others that are called so."""
 
     def __init__(self) -> None:
         self.paths: list[Path] = []
+        self.called: list[Path] = []
         self.of: dict[Path, Path] = {}
         self._read: dict[Path, dict[str, datasets.ChunkRecord]] = {}
 
@@ -263,7 +264,7 @@ class Bases:
     def questions(self, path: Path) -> datasets.Brought:
         """The questions of a table, with the first base that has what they name. Raises ValueError where none has."""
         faults = list[ValueError]()
-        for base in self.paths or (None,):
+        for base in (*self.paths, *self.called, *([] if self.paths else [None])):
             if base and base not in self._read:
                 self._read[base] = datasets.beir.passages([base], LeftOut())
             try:

@@ -30,6 +30,7 @@ from ragbench.data import nested
 from ragbench.data.cells import TABLE, printed, verdict, whole
 from ragbench.data.encodings import is_utf_8
 from ragbench.data.files import DAMAGED, PACKINGS, DatasetError, cut_list, read_text, unpacked
+from ragbench.data.folder import MODELS
 from ragbench.data.rows import BEGINS, TABLES, endings_of, read_rows
 from ragbench.data.vocabulary import JUDGED
 
@@ -108,8 +109,13 @@ class Retrieved:
     scores: Array
     ranks: Array
 
-    def at(self, order: NDArray[np.int64]) -> Retrieved:
-        """The rows of these positions, in their order."""
+    def by(self, **columns: tuple[Any, str]) -> Retrieved:
+        """The rows in the order of these columns, the first that tells two apart: ascending, or descending."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        table = pa.table({name: column for name, (column, _) in columns.items()})
+        order = compute.sort_indices(table, [(name, way) for name, (_, way) in columns.items()]).to_numpy()
         return Retrieved(self.documents.take(order), self.scores[order], self.ranks[order])
 
 
@@ -228,11 +234,9 @@ def listed_order(retrieved: Retrieved) -> Retrieved:
     scores, ranks = retrieved.scores, retrieved.ranks
     if ((scores[1:] < scores[:-1]) | ((scores[1:] == scores[:-1]) & (ranks[1:] > ranks[:-1]))).all():
         return retrieved
-    order = np.lexsort((ranks, -scores))
-    if ((scores[order][1:] == scores[order][:-1]) & (ranks[order][1:] == ranks[order][:-1])).any():
-        names = retrieved.documents.to_pylist()
-        order = np.array(sorted(order.tolist(), key=lambda place: (-scores[place], ranks[place], names[place])))
-    return retrieved.at(order)
+    return retrieved.by(
+        scores=(scores, "descending"), ranks=(ranks, "ascending"), names=(retrieved.documents, "ascending")
+    )
 
 
 def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
@@ -252,9 +256,7 @@ def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
         scores = retrieved.scores.astype(np.float32)
     if (scores[1:] < scores[:-1]).all():
         return retrieved
-    names = retrieved.documents.to_pylist()
-    by_name = sorted(range(len(names)), key=names.__getitem__, reverse=True)
-    return retrieved.at(np.array(sorted(by_name, key=scores.tolist().__getitem__, reverse=True), dtype=np.int64))
+    return retrieved.by(scores=(scores, "descending"), names=(retrieved.documents, "descending"))
 
 
 def _name(path: Path) -> str:
@@ -482,6 +484,11 @@ def _of_table(path: Path, ending: str, usual: Form, most: int | None) -> Iterato
 
     given = read_rows(path, held=False, spread=False, ending=ending)
     begun = list(itertools.islice(given, 2))
+    for table in ("ratings", "dialogues"):
+        if begun and begun[0][1].keys() >= {
+            name for name, own in MODELS[table].model_fields.items() if own.is_required()
+        }:
+            raise DatasetError(f"{path}: {table} of a data set, which name no documents of a query")
     lost: list[tuple[str, dict[str, Any]]] = []
     names: dict[str, None] = {}
     file = f"{path.name}, "

@@ -290,6 +290,23 @@ def test_answers_without_anything_are_told_which_questions_may_be_theirs(empty: 
     ran(f"{command} -m answer_relevance")
 
 
+@pytest.mark.parametrize(
+    ("name", "corpus"), [("collection.tsv", "d1\tOne.\nd2\tTwo.\n"), ("corpus.json", '{"d1": "One.", "d2": "Two."}')]
+)
+def test_what_only_its_name_tells_to_be_a_corpus_is_the_base_of_questions_that_name_its_ids(
+    empty: Path, name: str, corpus: str
+) -> None:
+    (empty / "docs").mkdir()
+    (empty / "docs" / "town.md").write_text("The town has a library.\n", encoding="utf-8")
+    write_lines(empty / "questions.jsonl", [{"question": "What is one?", "relevant_ids": ["d1"]}])
+    assert begun(empty) == ["ragbench load questions questions.jsonl --name questions", "ragbench run dataset"]
+    (empty / name).write_text(corpus, encoding="utf-8")
+    load, measure = begun(empty, "--force")
+    assert load == f"ragbench load questions questions.jsonl --name questions --chunks-from {name}"
+    assert measure == "ragbench run tier1_retrieval"
+    assert "(0 without a relevant passage)" in ran(load).stdout
+
+
 def test_questions_are_searched_for_in_the_base_that_has_what_they_name(empty: Path) -> None:
     for name in ("a", "b", "c"):
         write_lines(empty / f"{name}.jsonl", [{"id": f"{name}{n}", "text": f"Text {name} {n}."} for n in range(2)])
