@@ -117,7 +117,8 @@ def _stands_there(shelf: Shelf[Any], identifier: str, place: str) -> DatasetErro
 
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 KINDS: Mapping[str, Callable[[Any], Any]] = {
-    "id": name, "chunk_id": name, "chunk_text": text, "url": name, "reference_context_ids": grades,
+    "id": name, "chunk_id": name, "chunk_text": text, "url": name,
+    "reference_context_ids": lambda value: grades([value] if isinstance(value, int | float) else value),
     "relevant_urls": grades, "cluster": name, "source": sort, "category": sort, "question_source": sort,
     "question_answer_id": name, "user_score": score,
     **dict.fromkeys(("answerable", "is_relevant_chunk_matched", *MARKS), flag),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ragbench.cli import looks
+from ragbench.cli.beginnings import Beginning
 from ragbench.core import annexes, settings
 from ragbench.data import foreign_sets, samples, trec
 from ragbench.data.rows import read_rows
@@ -393,3 +394,20 @@ def test_decisions_of_a_data_set_alone_are_decisions(empty: Path) -> None:
     [kept] = (empty / "data" / "decisions.en").glob("decisions*")
     first = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
     assert [first["passages"][name] for name in first["context"]] == ["It opens at 8.", "Hall 0."]
+
+
+def test_how_many_passages_there_were_is_neither_a_passage_nor_a_rater(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is {n}?", "answer": "Nobody", "documents": 0, "num_sources": n % 2} for n in range(4)]
+    write_lines(tmp_path / "log.jsonl", [{**row, "unknown": bool(n % 2)} for n, row in enumerate(rows)])
+    found = Beginning.there(tmp_path)
+    assert found.next() == ["ragbench score log.jsonl"]
+    assert "4 answers (question = question, answer = answer;" in found.said[0]
+
+
+def test_right_answers_in_two_columns_are_no_systems_answers(tmp_path: Path) -> None:
+    """Of SciKnowEval."""
+    row = {"question": "q", "type": "t", "domain": "d", "details": {}, "choices": {"label": ["A"], "text": ["oak"]}}
+    write_lines(tmp_path / "set.jsonl", [{**row, "answer": "", "answerKey": "A"}])
+    write_lines(tmp_path / "open.jsonl", [{**row, "choices": {}, "answer": "ash", "answerKey": ""}])
+    questions = [path for _, path, _ in Beginning.there(tmp_path).brought]
+    assert [foreign_sets.questions(path).questions[0].reference for path in sorted(questions)] == ["ash", "oak"]

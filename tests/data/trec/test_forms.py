@@ -39,6 +39,7 @@ SHORT = {
     "pairs": '{"q1": [["b", 3], ["a", 2]]}',
     "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
     "semicolons, Russian, a decimal comma": "id_запроса;id_документа;оценка\nq1;a;2,5\nq1;b;3,25\n",
+    "six columns, a decimal comma": "q1\tQ0\tb\t1\t3,25\tmmr\nq1\tQ0\ta\t2\t2,5\tmmr\n",
     "lists beside each other": '{"qid": "q1", "docids": ["a", "b"], "scores": [2, 3]}',
     "ids alone": '{"query": "b?", "query_id": "q1", "retrieved_ids": ["b", "a"]}',
     "columns of pandas": '{"qid": {"0": "q1", "1": "q1"}, "docno": {"0": "a", "1": "b"}, "score": {"0": 2, "1": 3}}',
