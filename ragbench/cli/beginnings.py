@@ -104,14 +104,19 @@ class Beginning:
         if len(files) > MOST_FILES:
             made.unused.append(f"only {MOST_FILES:,} files are looked at; name what you have: ragbench init WHAT")
         files = [path for path in files if not {(made.data or folder) / name for name in made.sets} & {*path.parents}]
+        unjudged = dict[Path, list[Path]]()
         for place, by_role in datasets.beir.found(files, folder):
             if by_role["qrels"]:
                 made._take_beir(place)
                 files = [path for path in files if not any(path in paths for paths in by_role.values())]
             else:
+                unjudged[place] = by_role["corpus"]
+                made.bases.called += by_role["corpus"]
+        made._take_files(files)
+        for place, corpora in unjudged.items():
+            if not {*corpora} & {*made.bases.of.values()}:
                 load = f"ragbench load beir {made._word(place)} --name {made._name(place, 'beir')} --qrels FILE"
                 made.unused.append(f"{place.resolve().name}: a corpus and queries without judgements: {load}")
-        made._take_files(files)
         if not made.said and (url := os.environ.get(OF_RAGBENCH)):
             made._take_database(OF_RAGBENCH, url)
         made._take_texts()
@@ -288,7 +293,8 @@ class Beginning:
                 seen = {path: look for path, look in seen.items() if path not in parts}
         self.bases.paths = [path for path, look in seen.items() if look.kind == "passages" and look.is_named]
         refused = dict[Path, ValueError]()
-        for path, look in sorted(seen.items(), key=lambda own: own[1].kind == "passages"):  # questions choose of them
+        questions_choose = {*self.bases.paths, *self.bases.called}
+        for path, look in sorted(seen.items(), key=lambda own: own[0] in questions_choose):
             try:
                 self._take_table(path, look)
             except ValueError as error:
@@ -302,9 +308,7 @@ class Beginning:
             self.beside |= {own: [*self.beside.get(own, ()), base] for k, own, _ in self.brought if k == "traces"}
         self.scored = self.answers.scored()
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
-        for qrels in self.qrels:
-            if runs := [run for run in self.runs if looks.may_answer(run, qrels)]:
-                self.judged[qrels] = runs
+        self.judged = looks.runs_of(self.qrels, self.runs)
         for what, kind, other, used in (
             ("judgements of TREC (qrels)", self.qrels, "a run is", self.judged),
             ("a run of TREC", self.runs, "judgements are", {*itertools.chain(*self.judged.values())}),
@@ -349,6 +353,7 @@ class Beginning:
 
     def _take_table(self, path: Path, look: looks.Look) -> None:
         kind, read, name = look.kind, look.known.read, self._relative(path)
+        kind = "passages" if path in self.bases.of.values() else kind
         is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
         is_marked = kind == "ratings" and ".json" not in endings_of(path)  # a line without a header may be TREC's
         may_be = kind == "" or is_marked or (kind == "questions" and (is_of_ids or "contexts" in read))
@@ -379,7 +384,7 @@ class Beginning:
         elif kind == "questions":
             brought = self.bases.questions(path)
             self.answers.ask(path, brought.questions, read)
-            unit = looks.unit(brought.questions)
+            unit = looks.unit(brought.questions) or ("chunk" if "reference_context_ids" in read else "")
             if "questions" not in (kind for kind, _, _ in self.brought):
                 self.unit, self.whole = unit, bool(unit and brought.chunks)
             if not (brought.chunks or self.variable or is_asked or (self.texts and unit != "chunk")):

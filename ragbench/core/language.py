@@ -53,10 +53,7 @@ class Translator:
         """`value` with `digits` decimals, a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
         if value is None or not math.isfinite(value):
             return DASH
-        rounded = round(float(value), digits) + 0.0  # -0.0 becomes 0.0
-        text = _decimal(abs(rounded), digits, self.language)
-        sign = MINUS if rounded < 0 else "+" if signed and value != 0 else ""
-        return sign + text
+        return sign(value, digits, signed) + _decimal(abs(round(float(value), digits)), digits, self.language)
 
     def exact(self, value: float | None) -> str:
         """A number as somebody wrote it down, with all of its decimals and none more: `0.875`; a dash for None."""
@@ -156,6 +153,14 @@ def catalogue(path: Path) -> Any:
 
     with path.open("rb") as file:
         return read_po(file, abort_invalid=True)
+
+
+def sign(value: float, digits: int, signed: bool) -> str:
+    """What stands before a number of so many decimals: a minus, and before a difference (`signed`) a plus, on whichever
+    side of 0 it lies, also where it is written as 0; nothing before 0, of which a sum may leave a trace."""
+    if round(value, digits if not signed else 12) == 0:
+        return ""
+    return MINUS if value < 0 else "+" if signed else ""
 
 
 def decimals(value: float, digits: int) -> int | None:

@@ -83,10 +83,17 @@ def _numbered(value: Mapping[str, Any]) -> Rows | None:
     columns = list(value.values())
     if not columns or not all(isinstance(own, Mapping) for own in columns) or not any(map(field_of, value)):
         return None
-    numbers, is_one = columns[0].keys(), len(columns) == 1 and any(isinstance(own, dict) for own in columns[0].values())
-    if is_one or any(own.keys() != numbers for own in columns) or not all(str(n).isdigit() for n in numbers):
+    numbers = columns[0].keys()
+    is_even = all(own.keys() == numbers for own in columns) and all(str(n).isdigit() for n in numbers)
+    if not is_even or _is_apart(columns):
         return None
     return [{name: own[number] for name, own in value.items()} for number in numbers]
+
+
+def _is_apart(columns: list[Any]) -> bool:
+    """Whether what may be the only column holds rows themselves."""
+    cells = [cell for own in columns for cell in own.values() if isinstance(cell, Mapping)]
+    return len(columns) == 1 and any(any(map(is_content, cell)) for cell in cells)
 
 
 def _alone(value: Mapping[str, Any]) -> Rows | None:
@@ -200,7 +207,7 @@ def _of_objects(value: Mapping[str, Any]) -> Rows | None:
     inner = list(value.values())
     if not all(isinstance(own, Mapping) for own in inner) or not inner[0] or format_of(value):
         return None
-    if any(map(is_content, value)):
+    if any(map(is_content, value)) and not _is_apart(inner):
         table = {row: {name: cells.get(row) for name, cells in value.items()} for row in inner[0]}
         return _named(table) if all(cells.keys() == inner[0].keys() for cells in inner) else None
     if None not in (parts := [rows_in(own) for own in inner]):

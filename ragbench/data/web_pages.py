@@ -53,7 +53,7 @@ def keep_content(soup: BeautifulSoup) -> None:
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
         for tag in list(find(soup)):
-            own = 0 if tag.decomposed else _words(tag)
+            own = _words(tag)
             if own <= MOST * whole or (own < whole and _is_of_links(tag)):
                 _take_out([tag])
                 whole -= own
@@ -86,14 +86,13 @@ def _links_of_the_page(soup: BeautifulSoup) -> Iterator[Tag]:
 
 
 def _cookie_bars(soup: BeautifulSoup) -> Iterator[Tag]:
-    """The blocks that speak of cookies and have a button, or a link, by which one agrees."""
-    for tag in soup(["button", "input", "a"]):
+    """The blocks that speak of cookies and have a button, or a link that leads nowhere, by which one agrees."""
+    for tag in soup.select("button, input, [role=button], a[href=''], a[href='#'], a[href^='javascript:']"):
         for block in tag.parents:
             if block.name in ("body", "main", "article", "[document]") or _words(block) > LONGEST_BAR:
                 break
             if block.name in ("div", "section", "aside", "form", "p") and _COOKIES.search(block.get_text(" ")):
-                if tag.name != "a" or not block.find(["h1", "h2", "h3"]):
-                    yield block
+                yield block
                 break
 
 
@@ -134,7 +133,7 @@ def _is_of_links(tag: Tag) -> bool:
     """Whether most of the words of a block are links, its headings aside."""
     words = _words(tag) - sum(map(_words, tag(HEADINGS)))
     links = sum(_words(link) for link in tag("a") if link.find_parent(["a", *HEADINGS]) is None)
-    return _words(tag) == 0 or 0 < links >= DENSE * words
+    return 0 < links >= DENSE * words
 
 
 def _only_main(soup: BeautifulSoup) -> None:

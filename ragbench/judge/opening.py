@@ -19,6 +19,7 @@ from ragbench.core.names import unknown_judge
 from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, Settings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Answer, Judge, Prompt, Shape
+from ragbench.core.types.reason import Reason
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model_judge import ModelJudge, Texts
 from ragbench.llm import Budget, DryRun, Journal, Outlook, Replies, Tally, Usage, open_budget
@@ -177,7 +178,9 @@ def _asking(
     def client(own_judge: OwnJudge) -> Client:
         known, kept, sender = own_judge.settings, journal if own_judge.kept else None, None
         if own_judge.function is not None:
-            sender = FunctionEndpoint(f"judge {own_judge.name!r}", own_judge.function, known, budget, tally, journal)
+            sender = FunctionEndpoint(
+                Reason("judge {name}", name=repr(own_judge.name)), own_judge.function, known, budget, tally, journal
+            )
         return Client(
             own_judge.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=own_judge.client
         )

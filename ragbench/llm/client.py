@@ -111,7 +111,12 @@ class Client:
         self.tally = tally or Tally()
         self._budget = budget or Budget()
         self._ledger = Ledger(journal if journal is not None else MemoryJournal(), settings.patience_seconds)
-        self._who = f"{role} {name!r} ({settings.model} at {settings.address})"
+        known = {"name": repr(name), "model": settings.model, "address": settings.address}
+        self._who = (
+            Reason("judge {name} ({model} at {address})", **known)
+            if role == "judge"
+            else Reason("generator {name} ({model} at {address})", **known)
+        )
         self._sender: Sender = sender or Endpoint(
             who=self._who,
             settings=settings,

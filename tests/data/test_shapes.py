@@ -9,6 +9,7 @@ import lzma
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -528,3 +529,31 @@ def test_parts_of_a_data_set_are_no_systems() -> None:
 
 def test_lists_of_objects_without_content_are_no_systems() -> None:
     assert rows_in({"alpha": [{"seconds": 1}], "beta": [{"seconds": 2}]}) is None
+
+
+@pytest.mark.parametrize("name", ["questions", "answers", "question"])
+def test_rows_under_their_numbers_may_stand_under_a_name_that_columns_have(tmp_path: Path, name: str) -> None:
+    rows = {"0": {"question": "When?", "answer": "At 8"}, "1": {"question": "Who?", "answer": "Ann"}}
+    (tmp_path / "a.json").write_text(json.dumps({name: rows}))
+    assert said(read_samples(tmp_path / "a.json")) == [("When?", "At 8", []), ("Who?", "Ann", [])]
+
+
+def test_columns_of_pandas_with_names_of_rows_are_no_systems(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"question": ["When?", "Who?"], "answer": ["At 8", "Ann"]}, index=["a", "b"])
+    (tmp_path / "a.json").write_text(frame.to_json())
+    found = read_samples(tmp_path / "a.json")
+    assert [(one.id, one.system, one.user_input, one.response) for one in found] == [
+        ("a", None, "When?", "At 8"), ("b", None, "Who?", "Ann"),
+    ]  # fmt: skip
+
+
+def test_a_set_with_an_empty_list_of_cases_has_its_goldens() -> None:
+    given = SimpleNamespace(test_cases=[], goldens=[{"input": "When?", "expected_output": "At 8"}])
+    assert [(one.user_input, one.reference) for one in samples_of(given)] == [("When?", "At 8")]
+
+
+def test_answers_beside_one_question_each_are_its_right_ones_and_beside_questions_those_of_a_system() -> None:
+    right = {"question": ["When?", "Who?"], "answers": ["8", "Ann"]}
+    assert [(one.reference, one.response) for one in samples_of(right)] == [("8", None), ("Ann", None)]
+    said = {"questions": ["When?", "Who?"], "answers": ["At 8", "Ann"]}
+    assert [one.response for one in samples_of(said)] == ["At 8", "Ann"]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from ragbench.core import settings
 from ragbench.data import answer_tables, foreign_sets
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
@@ -198,6 +201,18 @@ def test_the_columns_of_all_rows_tell_which_systems_there_are(bare: Path, first:
     assert [(one.system, one.response) for one in samples_of(table)] == [(None, "a")], "a type is no system's name"
 
 
+def test_passages_of_several_systems_may_be_arrays() -> None:
+    texts = [np.array(["It opens.", "It closes."]), np.array(["Anna.", "Boris."])]
+    columns = {
+        "question": ["When?", "Who?"],
+        "answer_rag": ["8", "Anna"],
+        "answer_gpt": ["9", "Boris"],
+        "contexts": texts,
+    }
+    found = samples_of(pd.DataFrame(columns))
+    assert [(one.system, len(one.contexts or ())) for one in found] == [("rag", 2), ("gpt", 2)] * 2
+
+
 def test_a_system_whose_object_a_row_lacks_is_one_of_several() -> None:
     rows = [
         {"question": name, "gpt": {"answer": "a"}, "llama": {"answer": "b"}} for name in ("When?", "Where?", "Who?")
@@ -232,3 +247,23 @@ def test_a_number_under_the_name_of_a_system_is_its_rating_whatever_the_system_i
 def test_an_answer_with_one_part_that_nobody_knows_is_of_no_system() -> None:
     [sample] = samples_of([{"question": "Why?", "answers": {"thought": "So."}}])
     assert sample.system is None
+
+
+def test_answers_beside_a_system_without_a_name_are_right_ones() -> None:
+    [sample] = samples_of([{"question": "When?", "answers": [{"model": None, "answer": at} for at in ("8", "At 8")]}])
+    assert (sample.system, sample.response, sample.references) == (None, None, ("8", "At 8"))
+
+
+def test_a_word_in_brackets_is_the_verdict_of_promptfoo_alone() -> None:
+    found = samples_of([{"question": "What does it print?", "answer_a": "[ERROR] and a line", "answer_b": "Nothing"}])
+    assert [one.response for one in found] == ["[ERROR] and a line", "Nothing"]
+
+
+def test_columns_of_the_settings_need_not_be_in_several_tables(bare: Path) -> None:
+    (bare / "ragbench.toml").write_text('[columns]\nanswer = "reply"\nreference = "gold"\n')
+    settings.load.cache_clear()
+    for name in "ab":
+        (bare / f"{name}.csv").write_text("question,answer\nWhen?,At 8\n")
+    assert [one.system for one in read_all([bare / "a.csv", bare / "b.csv"])] == ["a", "b"]
+    with pytest.raises(DatasetError, match=r"a\.csv, b\.csv: none has a column reply"):
+        read_all([bare / "a.csv", bare / "b.csv"], columns={"contexts": "reply"})

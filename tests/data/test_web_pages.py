@@ -182,3 +182,23 @@ def test_a_page_of_links_alone_has_no_content(links: int, is_index: bool) -> Non
     soup = BeautifulSoup(f"<h1>Index</h1><table><tr><td><ul>{entries}</ul></td></tr></table>", "html.parser")
     keep_content(soup)
     assert ("function_1()" not in soup.get_text()) is is_index
+
+
+@pytest.mark.parametrize("named", ['class="cookie-bar"', 'id="consent"'])
+def test_a_bar_of_cookies_is_told_by_its_name_without_a_button(named: str) -> None:
+    page = f"<body><p>The key opens it, and cookies are for tea.</p><div {named}>We use cookies.</div></body>"
+    assert "We use" not in documents._of_html(page.encode())[0]
+
+
+@pytest.mark.parametrize("within", ["main", "div"])
+@pytest.mark.parametrize("link", ['<a href="/safe">Security</a>', '<a href="#safe">below</a>', '<a name="safe"></a>'])
+def test_a_paragraph_on_cookies_with_a_link_is_no_bar_of_them(within: str, link: str) -> None:
+    told = f"<p>The server sets a cookie for each session; see {link}.</p>"
+    page = f"<body><{within}><h1>Sessions</h1><p>{'Who signs in has a session. ' * 9}</p>{told}</{within}></body>"
+    assert "sets a cookie for each session" in documents._of_html(page.encode())[0]
+
+
+@pytest.mark.parametrize("agrees", ['<a href="#">OK</a>', '<span role="button">OK</span>', "<button>OK</button>"])
+def test_a_bar_of_cookies_has_something_to_agree_by(agrees: str) -> None:
+    page = f"<body><p>{'Who signs in has a session. ' * 9}</p><div>We use cookies. {agrees}</div></body>"
+    assert "We use" not in documents._of_html(page.encode())[0]

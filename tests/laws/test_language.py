@@ -91,6 +91,8 @@ def test_russian_plurals(n: int, expected: str) -> None:
         ("en", -0.0001, 3, False, "0.000"),
         ("en", 0.0, 3, True, "0.000"),
         ("en", 0.0001, 3, True, "+0.000"),
+        ("en", -0.0001, 3, True, "−0.000"),
+        ("en", -6e-18, 3, True, "0.000"),
         ("en", math.nan, 3, False, "—"),
         ("en", None, 3, False, "—"),
         ("en", math.inf, 3, False, "—"),
@@ -100,6 +102,17 @@ def test_russian_plurals(n: int, expected: str) -> None:
 )
 def test_numbers(code: str, value: float | None, digits: int, signed: bool, expected: str) -> None:
     assert language.translator(code).number(value, digits, signed=signed) == expected
+
+
+@pytest.mark.parametrize("value", [0.0, 6e-18, -6e-18, 0.00004, -0.00004, 0.2, -0.2])
+def test_every_output_writes_the_sign_of_a_difference_alike(value: float) -> None:
+    """Of one that is rounded to 0 too: a page had a plus before a loss, an article none."""
+    table = Table((Column("d", "interval", signed=True),), ((Value(value, -1.0, 1.0),),))
+    sign = language.translator("en").number(value, signed=True).rstrip("0123456789.")
+    digits = f"{abs(value):.3f}"
+    assert rf"\num{{{sign.replace(language.MINUS, '-')}{digits}}}" in table.latex("x")
+    assert f"{sign}{digits} [" in table.markdown()
+    assert f"{sign}{digits} [" in table._repr_html_()
 
 
 def test_intervals_part_their_ends_where_a_comma_is_the_decimal_mark() -> None:

@@ -85,6 +85,19 @@ def test_texts_from_the_right_run_so_in_charts_too(browser: Any, tmp_path: Path)
         visit.assert_quiet(folder)
 
 
+def test_a_count_beside_a_text_from_the_right_is_none_of_its_words(browser: Any, folder: Path) -> None:
+    """A topic of the questions in two alphabets read "4 أبوابها questions"."""
+    with Visit(browser, folder / "page.html") as visit:
+        line = "1 · canteen, أبوابها <small>4 questions</small>"
+        visit.run(f"document.querySelector('.rb').innerHTML = `<p dir=auto style='white-space: nowrap'>{line}</p>`")
+        script = """(() => {
+          const p = document.querySelector(".rb p"), range = document.createRange();
+          range.setStart(p.firstChild, 13); range.setEnd(p.firstChild, 20);
+          return p.querySelector("small").getClientRects()[0].left > range.getBoundingClientRect().right;
+        })()"""
+        assert visit.run(script)
+
+
 def test_the_table_fits_a_desktop(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "page.html", 1100) as visit:
         over = "(() => { const e = document.querySelector('.rb-scroll'); return e.scrollWidth - e.clientWidth })()"

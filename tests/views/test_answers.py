@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from ragbench import views
 from ragbench.core.measurement import Measurement, NamedEstimate
-from ragbench.core.types import Estimate
+from ragbench.core.types import Estimate, Verdict
 from ragbench.tiers.answers.written_answers import ANSWER_COLUMNS
 from ragbench.views import Page
 from tests.views.measurements import measurement
@@ -141,3 +142,17 @@ def test_hostile_texts_stay_texts(text: str, language: str) -> None:
         html = page.view(view).html()
         assert_clean(html, view)
         assert read(html).elements
+
+
+def test_of_challengers_alike_on_the_first_metric_one_with_another_verdict_is_told_first() -> None:
+    """The one better on 14 of 27 metrics was folded below those of which nothing was shown."""
+    made = measurement(("base", "same", "better", "leads"), ("first", "second"), 20)
+    told = {("better", "second"), ("leads", "first")}
+    compared = [
+        replace(one, comparison=replace(one.comparison, verdict=Verdict.BETTER if place in told else Verdict.NOT_SHOWN))
+        for one in made.comparisons
+        for place in [(one.comparison.challenger, one.metric)]
+    ]
+    page = Page(replace(made, comparisons=tuple(compared)))
+    names = re.findall(r"<b>(\w+)</b>", str(page.view("answer").html()))
+    assert names == ["leads", "better", "same"]

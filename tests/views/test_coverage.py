@@ -79,6 +79,9 @@ def test_every_topic_leads_to_its_questions(sources: Measurement) -> None:
     [figure] = figures(html)
     good = next(trace for trace in figure["data"] if trace["name"] == "good")
     assert sorted(good["x"]) == pytest.approx([1 / 3, 1])
+    assert not any(trace["cliponaxis"] for trace in figure["data"]), (
+        "the mark of a topic of which nothing was found is whole"
+    )
     thin = sources.extra["coverage"].query("thin")["topic_id"]
     [word] = {sources.extra["topics"].set_index("topic")["words"][number][0] for number in thin}
     assert f"Thin beside the others: “{word}" in html

@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from ragbench.core.language import Translator, beside_zero, decimals
+from ragbench.core.language import MINUS, Translator, beside_zero, decimals, sign
 from ragbench.core.parts.blocks import Chip, Column, Entries, Grid, Group, Styled, Text, Value, cells_of
 from ragbench.core.parts.markdown import kept_apart, plain_of
 from ragbench.core.parts.style import Spoken
@@ -74,8 +74,7 @@ class Latex(Spoken):
 
     def number(self, value: float, digits: int, signed: bool) -> str:
         r"""`\num{+0.200}`."""
-        rounded = round(value, digits) + 0.0
-        return rf"\num{{{rounded:{'+' if signed and rounded else ''}.{digits}f}}}"
+        return rf"\num{{{sign(value, digits, signed).replace(MINUS, '-')}{abs(value):.{digits}f}}}"
 
     def value(self, value: Value, digits: int, signed: bool) -> str:
         """The number with its verdict, its interval below it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.core.language import DASH, MINUS, Translator, beside_zero, decimals
+from ragbench.core.language import DASH, Translator, beside_zero, decimals, sign
 from ragbench.core.parts.blocks import (
     Call,
     Cell,
@@ -178,7 +178,7 @@ class Style:
 
     def number(self, value: float, digits: int, signed: bool) -> str:
         """A number with a true minus sign, as the sentences below a table have it, and a plus if `signed`."""
-        return f"{value:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
+        return f"{sign(value, digits, signed)}{abs(value):.{digits}f}"
 
     def percent(self, share: float, digits: int) -> str:
         """A share as per cent."""

@@ -107,6 +107,7 @@ def topics_figure(material: Material) -> dict[str, Any]:
             {
                 "type": "scatter",
                 "mode": "markers",
+                "cliponaxis": False,
                 "name": chart.plain(name),
                 "x": [round(row["unique_chunks"] / row["question_count"], 6) for row in by_place.values()],
                 "y": list(by_place),

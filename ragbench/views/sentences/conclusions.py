@@ -44,8 +44,11 @@ def sentences(material: Material) -> list[Content]:
     ]
     if material.baseline in nothing:
         looking = []
-    words = {name: material.verdicts(name).get(metric) for name in looking}
-    looking.sort(key=lambda name: not ((word := words[name]) and (word.is_better or word.is_worse)))
+    shows = {
+        name: {of for of, word in material.verdicts(name).items() if word.is_better or word.is_worse}
+        for name in looking
+    }
+    looking.sort(key=lambda name: (metric not in shows[name], not shows[name]))
     return [
         *([Text(said)] for said in nothing.values()),
         judge_trust.sentence(material, material.baseline),

@@ -39,6 +39,7 @@ SHORT = {
     "pairs": '{"q1": [["b", 3], ["a", 2]]}',
     "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
     "semicolons, Russian, a decimal comma": "id_запроса;id_документа;оценка\nq1;a;2,5\nq1;b;3,25\n",
+    "six columns, a decimal comma": "q1\tQ0\tb\t1\t3,25\tmmr\nq1\tQ0\ta\t2\t2,5\tmmr\n",
     "lists beside each other": '{"qid": "q1", "docids": ["a", "b"], "scores": [2, 3]}',
     "ids alone": '{"query": "b?", "query_id": "q1", "retrieved_ids": ["b", "a"]}',
     "columns of pandas": '{"qid": {"0": "q1", "1": "q1"}, "docno": {"0": "a", "1": "b"}, "score": {"0": 2, "1": 3}}',
@@ -70,6 +71,11 @@ SHORT = {
     "ids that are numbers, in a ranking": '{"query_id": "q1", "ranking": ["b", "a"]}',
     "pandas, split": '{"columns": ["qid", "docno", "score"], "index": [0, 1], "data": [["q1", "a", 2],'
     ' ["q1", "b", 3]]}',
+    "documents beside their scores": '{"q1": {"id": "r", "results": [{"index": 1, "relevance_score": 2, "document":'
+    ' {"id": "a", "text": "t"}}, {"index": 0, "relevance_score": 3, "document": {"id": "b"}}]}}',
+    "nodes beside their scores": '{"q1": [{"node": {"id_": "a", "text": "t"}, "score": 2}, {"node": {"id_": "b"},'
+    ' "score": 3}]}',
+    "documents within objects": '{"q1": [{"document": {"id": "b"}}, {"document": {"id": "a"}}]}',
     "a reply of Solr": '{"q1": {"responseHeader": {"status": 0, "QTime": 1}, "response": {"numFound": 2,'
     ' "docs": [{"id": "b", "score": 3}, {"id": "a", "score": 2}]}}}',
     "a result of Vespa": '{"q1": {"root": {"id": "toplevel", "relevance": 1, "fields": {"totalCount": 2}, "children":'
@@ -117,6 +123,9 @@ JUDGED = {
     "words by their documents": '{"q1": {"a": "да", "b": "нет"}, "q2": {"c": 2}}',
     "a query without any": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}',
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
+    "documents beside their grades": '{"queries": [{"query": "q1", "documents": [{"document": {"id": "a"}, "rating":'
+    ' 1}, {"document": {"id": "b"}, "rating": 0}]}, {"query": "q2", "documents": [{"document": {"id": "c"}, "rating":'
+    " 2}]}]}",
     "what nobody judged": "qid,docid,rating\nq1,a,1\nq1,x,\nq1,b,0\nq2,c,2\n",
     "what nobody judged, in rows": '[{"qid": "q1", "docid": "x"}, {"qid": "q1", "docid": "a", "rating": 1},'
     ' {"qid": "q1", "docid": "b", "rating": 0}, {"qid": "q2", "docid": "c", "rating": 2},'
@@ -198,12 +207,20 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
          "the columns q1, q2"),
         (trec.read_qrels, '{"queries": [{"mine": "q", "relevant_documents": {"a": {"gain": 3}, "b": {"gain": 0}}}]}',
          "the columns queries"),
+        (trec.read_qrels, '{"components": [{"name": "n", "licenses": [{"license": {"id": "MIT"}}]}], "metadata": {}}',
+         "the columns components, metadata"),
         (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),
         (trec.read_qrels, '{"q1": {"a": 1}, "q2": {"a": "hm"}}', "query q2: names no documents with their grades"),
         (trec.read_qrels, '{"foo": ["What is it?"], "bar": ["A man"]}', "foo, bar: lists of texts; are they columns"),
         (trec.read_run, '[{"qid": "q", "docids": ["a"]}, {"qid": "p", "mine": ["b"]}]', "item 2: names no document"),
+        (trec.read_run, '{"0": {"query_id": "q", "id": "a", "relevance": 2}, "1": {"query_id": "q", "id": "b",'
+         ' "relevance": 3}}', "the columns 0, 1"),
+        (trec.read_qrels, '{"id": "a", "question_id": "q", "answer": "t", "context": [], "ratings": {"ann": 1}}',
+         "mine.json: ratings of a data set"),
+        (trec.read_qrels, '{"id": "d", "turns": [{"question": "q", "answer": "t", "relevant": {"a": 1}}]}',
+         "mine.json: dialogues of a data set"),
         (trec.read_run, "q1 Q0 Page Title 9 20.5\n", "a number behind the score, and 'Title' is not a rank; is there"),
         (trec.read_run, '# mine\n[{"query_id": "q", "documents": [{"id": "a", "score": 2}]}]', "not JSON"),
     ],
@@ -443,3 +460,13 @@ def test_a_query_beside_what_is_none_is_not_read_with_it(tmp_path: Path) -> None
     lines = "".join(f'{{"metadata": {{"n": 1}}, "q{n}": {{"d1": 1}}}}\n' for n in range(2))
     with pytest.raises(DatasetError, match="has the columns metadata, q0"):
         trec.read_qrels(written(tmp_path, "q.jsonl", lines))
+
+
+@pytest.mark.parametrize("given", [{"0": {"d1": 1}, "1": {"d2": 1}}, {"0": {"docid": ["d1"]}, "1": {"docid": ["d2"]}}])
+def test_numbers_from_zero_may_be_queries(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert trec.read_qrels(written(tmp_path, "q.json", json.dumps(given))) == {"0": {"d1": 1}, "1": {"d2": 1}}
+
+
+def test_of_two_numbers_that_are_no_ranks_the_last_is_the_score(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "r.run", "q1 a 7 0.8\nq1 b 9 0.9\n"))
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]

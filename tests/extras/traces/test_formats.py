@@ -319,3 +319,19 @@ def test_exports_that_hold_bodies_or_documents_are_read(tmp_path: Path) -> None:
             {"opik": 1500.0, "opik-spans": None}.get(name, 900.0),
         )
         assert [chunk.text for chunk in found.chunks] == (["It opens at 8."] if name == "opik-spans" else [])
+
+
+def test_an_end_before_its_start_is_no_time_and_an_address_without_end_is_none(tmp_path: Path) -> None:
+    whole = {"id": "t", "input": {"question": "When?"}, "output": {"answer": "At 8."}, "feedback_scores": [],
+             "start_time": "2026-01-01T10:00:02Z", "end_time": "2026-01-01T10:00:01Z"}  # fmt: skip
+    documents = [{"content": "It opens at 8.", "url": f"https://x.example/{'a' * 9000}"}]
+    step = {"id": "s", "trace_id": "t", "type": "tool", "name": "retriever", "start_time": "2026-01-01T10:00:02Z",
+            "output": {"documents": documents}}  # fmt: skip
+    told = {"id": "x", "trace_id": "u", "response_time": -900,
+            "request": {"messages": [{"role": "user", "content": "Who?"}]},
+            "response": {"choices": [{"message": {"role": "assistant", "content": "Ann."}}]}}  # fmt: skip
+    for name, rows in {"whole": [whole], "step": [step], "told": [told]}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found, logged = assembly.read([tmp_path / f"{name}.jsonl" for name in ("whole", "step", "told")])
+    assert [line.get("latency_ms") for line in logged["logged"]] == [None, None]
+    assert [(chunk.text, chunk.url) for chunk in found.chunks] == [("It opens at 8.", None)]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from ragbench.data.payloads import Passage
 from ragbench.data.samples import read_samples
 from ragbench.extras.traces import assembly
-from ragbench.extras.traces.spans import Span, announced, made, run
+from ragbench.extras.traces.spans import Span, announced, made, result, run, whole
 
 ASKED, ANSWER, ARGUMENTS = "Weather in Paris?", "It is sunny.", '{"city": "Paris"}'
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
@@ -150,3 +151,25 @@ def test_arguments_that_are_no_json_stay_as_they_were_written() -> None:
 )
 def test_what_holds_no_calls_gives_none(value: Any) -> None:
     assert announced(value) == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "name": "weather", "input": {}}]},
+        [{"role": "assistant", "parts": [{"type": "tool_call", "name": "weather", "arguments": {}}]}],
+    ],
+)
+def test_calls_may_be_parts_of_a_message(value: Any) -> None:
+    assert [call.name for call in announced(value)] == ["weather"]
+
+
+def test_a_reranker_that_tells_no_passages_changes_none() -> None:
+    found = (Passage(text="It opens at 8."),)
+    steps = [Span("t", "r", kind="retrieve", start=0, passages=found), Span("t", "s", kind="rerank", start=1)]
+    assert whole(steps).passages == found
+
+
+@pytest.mark.parametrize(("value", "said"), [(None, None), ("", None), (7, "7"), (False, "False"), ("sunny", "sunny")])
+def test_what_a_tool_gave_is_a_text_or_nothing(value: Any, said: str | None) -> None:
+    assert result(value) == said
