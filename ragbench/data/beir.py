@@ -84,7 +84,7 @@ def read(
         more = {"cluster": match.group(1) if match is not None else None, "source": "beir"}
         questions.append(checked(QuestionRecord, {**about, **more}, place))
     if not questions:
-        raise DatasetError(f"{queries[0].name}: no question is left: {left_out.said or 'the file is empty'}")
+        raise DatasetError(f"{queries[0].name}: no question is left: {left_out.said}")
     return Brought(chunks=list(chunks.values()), questions=questions, left_out=left_out.told)
 
 

@@ -263,6 +263,7 @@ class Columns:
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
         answered, and so are objects in a cell that name theirs."""
+        require_narrow(row, place)
         for part in self.systems.in_objects(row):
             for values in self._of_wide({str(name): cell for name, cell in part.items()}, place):
                 for said in self.systems.in_objects(values):
@@ -390,6 +391,8 @@ class Columns:
             field_name = takes.get(plain, field_of(name) or part or of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
+            if field_name == "contexts" and isinstance(cell, int | float):
+                field_name = ""  # how many there are
             if field_name == "choices" and not part and isinstance(opened(cell), str):
                 field_name = ""  # one of several is no list of them
             if field_name == "messages" and isinstance(cell, str | int) and _IS_NAMED.fullmatch(f"{opened(cell)}"):

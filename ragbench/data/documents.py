@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
+from ragbench.data import trec
 from ragbench.data.brought import Brought
 from ragbench.data.cells import printed
 from ragbench.data.files import MAX_BYTES, Apart, DatasetError, head, normalise, read_text
@@ -175,7 +176,8 @@ def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
     for path in sorted(path for path in files(folder) if path.is_file()):
         why = ""
         with suppress(DatasetError):  # who reads it says that it cannot be read
-            why = result_in(path)
+            kind = trec.told(path) if path.suffix.lower() in PLAIN else ""
+            why = result_in(path) or (f"{kind} of TREC" if kind else "")
         if not path.resolve().is_relative_to(folder.resolve()):
             reason = "link that leads out of the folder"
         elif path.suffix.lower() not in KINDS:

@@ -66,7 +66,7 @@ def lines(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
             own = own if isinstance(own, Mapping) else {"document": own}
             yield from lines(own, number, place, query or None, rank)
         return
-    if query is None and len(value) == 1 and isinstance(own := next(iter(value.values())), Mapping | list):
+    if query is None and not rank and len(value) == 1 and isinstance(own := next(iter(value.values())), Mapping | list):
         query = None if field_of(name := next(iter(value))) or key(name) in ENVELOPES else ""
     named, is_below = columns(tuple(value), number), query not in (None, "")
     if not is_below and (table := _table(value, named, number)) is not None:
@@ -79,6 +79,8 @@ def lines(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
         others = {name: own for name, own in value.items() if name != listed}
         yield from lines({**others, "documents": held}, number, place, query, rank)
         return
+    if rank and isinstance(held, Mapping) and (passage := passage_of(held)) is not None and passage.id:
+        row["DOCUMENT"], held = passage.id, None  # an object beside its number
     asked = row.get("QUERY")
     if held is not None and field_of(named.get("QUERY", "query")) == "user_input":  # a text, beside its name
         name = query if is_below and not rank else value.get("id", value.get("_id"))

@@ -109,8 +109,13 @@ class Retrieved:
     scores: Array
     ranks: Array
 
-    def at(self, order: NDArray[np.int64]) -> Retrieved:
-        """The rows of these positions, in their order."""
+    def by(self, **columns: tuple[Any, str]) -> Retrieved:
+        """The rows in the order of these columns, the first that tells two apart: ascending, or descending."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        table = pa.table({name: column for name, (column, _) in columns.items()})
+        order = compute.sort_indices(table, [(name, way) for name, (_, way) in columns.items()]).to_numpy()
         return Retrieved(self.documents.take(order), self.scores[order], self.ranks[order])
 
 
@@ -229,11 +234,9 @@ def listed_order(retrieved: Retrieved) -> Retrieved:
     scores, ranks = retrieved.scores, retrieved.ranks
     if ((scores[1:] < scores[:-1]) | ((scores[1:] == scores[:-1]) & (ranks[1:] > ranks[:-1]))).all():
         return retrieved
-    order = np.lexsort((ranks, -scores))
-    if ((scores[order][1:] == scores[order][:-1]) & (ranks[order][1:] == ranks[order][:-1])).any():
-        names = retrieved.documents.to_pylist()
-        order = np.array(sorted(order.tolist(), key=lambda place: (-scores[place], ranks[place], names[place])))
-    return retrieved.at(order)
+    return retrieved.by(
+        scores=(scores, "descending"), ranks=(ranks, "ascending"), names=(retrieved.documents, "ascending")
+    )
 
 
 def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
@@ -253,9 +256,7 @@ def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
         scores = retrieved.scores.astype(np.float32)
     if (scores[1:] < scores[:-1]).all():
         return retrieved
-    names = retrieved.documents.to_pylist()
-    by_name = sorted(range(len(names)), key=names.__getitem__, reverse=True)
-    return retrieved.at(np.array(sorted(by_name, key=scores.tolist().__getitem__, reverse=True), dtype=np.int64))
+    return retrieved.by(scores=(scores, "descending"), names=(retrieved.documents, "descending"))
 
 
 def _name(path: Path) -> str:
@@ -468,7 +469,7 @@ def _fits(words: Sequence[str], form: Form, *, is_usual: bool) -> bool:
     if len(words) != form.words or not all(words) or words[0] == "Q0":
         return False
     is_placed = "Q0" in form.places
-    is_number = NUMBER.fullmatch(words[form.places[form.number]]) is not None
+    is_number = NUMBER.fullmatch(words[form.places[form.number]].replace(",", ".")) is not None
     is_ranked = is_placed or form.rank is None or words[form.rank].isdecimal()
     second = words[1].casefold() if len(words) > 1 else ""
     of_documents = "Q0" if form.words == 4 else "Q0 0"  # of four words the second may be a document called 0
@@ -545,7 +546,7 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
 
     form, number = rows.form, rows.form.number
     queries, documents = whole(rows.values["QUERY"]), whole(rows.values["DOCUMENT"])
-    numbers = _numbers(rows.values[number], named=form.header, marks=number == "GRADE")
+    numbers = _numbers(rows.values[number], marks=number == "GRADE")
     ranks = np.full(len(queries), np.inf)
     is_query, is_document = (compute.fill_null(compute.not_equal(names, ""), False) for names in (queries, documents))
     words = " (0 for not relevant, 1, 2 … for more; of words yes and no alone are grades)" if number == "GRADE" else ""
@@ -555,10 +556,10 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
         (number, ~np.isnan(numbers), f"{{}} is not a {number.lower()}, a finite number{words}; expected {form.line}"),
     ]
     if form.rank is not None:
-        ranks = _numbers(rows.values["RANK"], named=form.header)
+        ranks = _numbers(rows.values["RANK"])
         is_moved = np.isnan(ranks)
         if is_moved.any():
-            tags = _numbers(rows.values["TAG"], named=False) if "TAG" in rows.values else np.nan
+            tags = _numbers(rows.values["TAG"]) if "TAG" in rows.values else np.nan
             is_moved &= rows.longer | ~np.isnan(tags)
         said = f"more than {form.words} columns, or a number behind the score, and {{}} is not a rank"
         faults.append(("RANK", ~is_moved, f"{said}; is there a blank in a name? expected {form.line}"))
@@ -571,13 +572,12 @@ def _checked(path: Path, rows: _Rows) -> tuple[str, pa.DictionaryArray, pa.Large
     return tag, queries.dictionary_encode(), documents, numbers, ranks
 
 
-def _numbers(words: Any, *, named: bool, marks: bool = False) -> Array:
-    """The finite numbers that words are; NaN for any other. named: of a column, where commas may be decimal; marks: yes
-    is 1, and no is 0."""
+def _numbers(words: Any, *, marks: bool = False) -> Array:
+    """The finite numbers that words are, whose commas are decimal; NaN for any other. marks: yes is 1, and no is 0."""
     import pyarrow as pa
 
     def one(word: str | None) -> float | None:
-        text = (word or "").replace("," if named else ".", ".")
+        text = (word or "").replace(",", ".")
         said = verdict(word) if marks and word else None
         return float(text) if NUMBER.fullmatch(text) else None if said is None else float(said)
 

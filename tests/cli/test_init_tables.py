@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from ragbench.cli import looks
+from ragbench.cli.beginnings import Beginning
 from ragbench.core import annexes, settings
-from ragbench.data import foreign_sets, samples
+from ragbench.data import foreign_sets, samples, trec
 from ragbench.data.rows import read_rows
 from tests.cli.command_line import one_line, ragbench
 from tests.cli.test_init import ANSWERS, SEARCH, bare_set, begun, ran
@@ -35,6 +36,13 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     done = ragbench("init")
     assert done.returncode == 3
     assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+def test_answers_with_contexts_are_right_ones_once_somebody_says_so(empty: Path) -> None:
+    write_lines(empty / "sheet.jsonl", [{"question": "When?", "bot answer": "At 8.", "context": "It opens at 8."}])
+    load = "ragbench load questions sheet.jsonl --name sheet"
+    [option] = re.findall(r"(--column .+) says that they are the right ones", ran(load).stdout)
+    assert "(0 without a relevant passage)" in ran(f"{load} --replace {option}").stdout
 
 
 def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
@@ -351,12 +359,17 @@ def test_a_question_a_line_is_no_document(empty: Path) -> None:
     assert {json.loads(line)["text"] for line in kept} == {*asked}
 
 
-def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> None:
+def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Counter[str]()
+    for name in ("read_qrels", "read_run"):
+        read = getattr(trec, name)
+        monkeypatch.setattr(trec, name, lambda path, read=read: reads.update([path.name]) or read(path))
     for name in ("a", "b"):
         (empty / f"{name}.qrels").write_text(f"{name}0 0 d 1\n{name}1 0 d 1\n", encoding="utf-8")
         (empty / f"{name}.run").write_text(f"{name}0 Q0 d 1 2 x\n{name}1 Q0 d 1 2 x\n", encoding="utf-8")
     (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
     assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
+    assert set(reads.values()) == {1}
     assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
 
 
@@ -381,3 +394,20 @@ def test_decisions_of_a_data_set_alone_are_decisions(empty: Path) -> None:
     [kept] = (empty / "data" / "decisions.en").glob("decisions*")
     first = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
     assert [first["passages"][name] for name in first["context"]] == ["It opens at 8.", "Hall 0."]
+
+
+def test_how_many_passages_there_were_is_neither_a_passage_nor_a_rater(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is {n}?", "answer": "Nobody", "documents": 0, "num_sources": n % 2} for n in range(4)]
+    write_lines(tmp_path / "log.jsonl", [{**row, "unknown": bool(n % 2)} for n, row in enumerate(rows)])
+    found = Beginning.there(tmp_path)
+    assert found.next() == ["ragbench score log.jsonl"]
+    assert "4 answers (question = question, answer = answer;" in found.said[0]
+
+
+def test_right_answers_in_two_columns_are_no_systems_answers(tmp_path: Path) -> None:
+    """Of SciKnowEval."""
+    row = {"question": "q", "type": "t", "domain": "d", "details": {}, "choices": {"label": ["A"], "text": ["oak"]}}
+    write_lines(tmp_path / "set.jsonl", [{**row, "answer": "", "answerKey": "A"}])
+    write_lines(tmp_path / "open.jsonl", [{**row, "choices": {}, "answer": "ash", "answerKey": ""}])
+    questions = [path for _, path, _ in Beginning.there(tmp_path).brought]
+    assert [foreign_sets.questions(path).questions[0].reference for path in sorted(questions)] == ["ash", "oak"]

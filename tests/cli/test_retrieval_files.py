@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragbench.cli.beginnings import Beginning
+from ragbench.data import documents
+from ragbench.data.brought import Brought
 from tests.small_project import write_lines
 
 JUDGED = "q0 0 d0 1\nq1 0 d1 1\n"
@@ -61,3 +63,36 @@ def test_a_retrieval_set_of_any_names_is_one(tmp_path: Path) -> None:
     write_lines(tmp_path / "questions.jsonl", [{"id": "q", "question": "How old are oaks?"}])
     (tmp_path / "labels.tsv").write_text("query_id\tdoc_id\trelevance\nq\tp\t1\n", encoding="utf-8")
     assert Beginning.there(tmp_path).next()[0].startswith("ragbench load beir . --name ")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"query_id": "1", "text": "how long oaks live"},
+        {"query_id": "1", "text": "how long oaks live", "emb": [0.5, 0.25]},
+        {"query_id": "1", "title": "how long oaks live", "description": "How old?", "narrative": "Ages in years."},
+    ],
+)
+def test_queries_by_their_ids_alone_are_questions(tmp_path: Path, row: dict[str, object]) -> None:
+    write_lines(tmp_path / "queries.jsonl", [row])
+    found = Beginning.there(tmp_path)
+    assert found.next()[0] == "ragbench load questions queries.jsonl --name queries"
+    assert "question = text" in found.said[0] or "question = title" in found.said[0]
+
+
+def test_a_passage_by_its_query_is_no_question(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "passages.jsonl", [{"query_id": "1", "doc_id": "d", "text": "Oaks live long, a thousand years."}]
+    )
+    with pytest.raises(ValueError, match="questions, or traces, to them are missing"):
+        Beginning.there(tmp_path)
+
+
+def test_runs_and_judgements_among_texts_are_no_documents(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(JUDGED, encoding="utf-8")
+    (tmp_path / "oaks.txt").write_text("Oaks live long, up to a thousand years.\n", encoding="utf-8")
+    found = Beginning.there(tmp_path)
+    assert "1 document (oaks.txt)" in found.said[0]
+    left_out = Brought()
+    assert [path.name for path in documents.paths(tmp_path, left_out)] == ["oaks.txt"]
+    assert left_out.left_out == {"file that is no document (qrels of TREC)": 1}

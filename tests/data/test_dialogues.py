@@ -491,3 +491,15 @@ def test_ratings_of_answers_in_dialogues_are_ratings(bare: Path) -> None:
     rows = "".join(f"п{n};{who};{n % 2};д{n // 2}\n" for n in range(8) for who in ("Аня", "Боря"))
     (bare / "r.csv").write_text("item;rater;value;диалог\n" + rows)
     assert Beginning.named(["r.csv"], bare).next() == ["ragbench agree r.csv"]
+
+
+def test_who_says_a_message_of_LangChain_is_its_role_where_its_kind_tells_nothing(tmp_path: Path) -> None:
+    """After `dumpd` of langchain-core, which writes what a message was made of."""
+    messages = [
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "ChatMessage"],
+         "kwargs": {"role": role, "content": text}}
+        for role, text in (("user", "When?"), ("assistant", "At 8."))
+    ]  # fmt: skip
+    (tmp_path / "a.json").write_text(json.dumps([{"messages": messages}]))
+    [dialogue] = foreign_sets.dialogues(tmp_path / "a.json").dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == [("When?", "At 8.")]

@@ -415,3 +415,11 @@ def test_what_a_model_of_pydantic_was_given_beside_its_fields_is_read() -> None:
 def test_a_reference_may_be_a_number(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"question": "When?", "answer": "At 8", "reference": 8}]')
     assert [sample.reference for sample in read_samples(tmp_path / "a.json")] == ["8"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"text": "It opens at 8.", "score": 0.9}, {"text": "It opens at 8.", "scores": [0.9]}]
+)
+def test_a_passage_beside_its_number_is_one(given: dict[str, Any]) -> None:
+    [sample] = samples_of([{"question": "When?", "answer": "At 8", "contexts": given}])
+    assert [context.text for context in sample.contexts or ()] == ["It opens at 8."]

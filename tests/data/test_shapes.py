@@ -550,3 +550,10 @@ def test_columns_of_pandas_with_names_of_rows_are_no_systems(tmp_path: Path) -> 
 def test_a_set_with_an_empty_list_of_cases_has_its_goldens() -> None:
     given = SimpleNamespace(test_cases=[], goldens=[{"input": "When?", "expected_output": "At 8"}])
     assert [(one.user_input, one.reference) for one in samples_of(given)] == [("When?", "At 8")]
+
+
+def test_answers_beside_one_question_each_are_its_right_ones_and_beside_questions_those_of_a_system() -> None:
+    right = {"question": ["When?", "Who?"], "answers": ["8", "Ann"]}
+    assert [(one.reference, one.response) for one in samples_of(right)] == [("8", None), ("Ann", None)]
+    said = {"questions": ["When?", "Who?"], "answers": ["At 8", "Ann"]}
+    assert [one.response for one in samples_of(said)] == ["At 8", "Ann"]

@@ -298,6 +298,7 @@ PUBLISHED = {
               "annotations": [{"knowledge": [], "long_answer": "a"}]}, ("a",), set()),
     "LegalBench-RAG": ({"query": "q", "snippets": [{"file_path": "a.txt", "span": [0, 3], "answer": "b c"}]},
                        (), {"b c"}),
+    "a number as the label": ({"question": "q", "gold_chunk_id": 7, "chunks": [{"id": 7, "text": "a"}]}, (), {"a"}),
     "tests of promptfoo": ({"vars": {"question": "q"}, "assert": [{"type": "contains", "value": "a"}]}, (), set()),
 }  # fmt: skip
 LAYOUTS = {

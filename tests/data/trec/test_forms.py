@@ -39,6 +39,7 @@ SHORT = {
     "pairs": '{"q1": [["b", 3], ["a", 2]]}',
     "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
     "semicolons, Russian, a decimal comma": "id_запроса;id_документа;оценка\nq1;a;2,5\nq1;b;3,25\n",
+    "six columns, a decimal comma": "q1\tQ0\tb\t1\t3,25\tmmr\nq1\tQ0\ta\t2\t2,5\tmmr\n",
     "lists beside each other": '{"qid": "q1", "docids": ["a", "b"], "scores": [2, 3]}',
     "ids alone": '{"query": "b?", "query_id": "q1", "retrieved_ids": ["b", "a"]}',
     "columns of pandas": '{"qid": {"0": "q1", "1": "q1"}, "docno": {"0": "a", "1": "b"}, "score": {"0": 2, "1": 3}}',
@@ -70,6 +71,11 @@ SHORT = {
     "ids that are numbers, in a ranking": '{"query_id": "q1", "ranking": ["b", "a"]}',
     "pandas, split": '{"columns": ["qid", "docno", "score"], "index": [0, 1], "data": [["q1", "a", 2],'
     ' ["q1", "b", 3]]}',
+    "documents beside their scores": '{"q1": {"id": "r", "results": [{"index": 1, "relevance_score": 2, "document":'
+    ' {"id": "a", "text": "t"}}, {"index": 0, "relevance_score": 3, "document": {"id": "b"}}]}}',
+    "nodes beside their scores": '{"q1": [{"node": {"id_": "a", "text": "t"}, "score": 2}, {"node": {"id_": "b"},'
+    ' "score": 3}]}',
+    "documents within objects": '{"q1": [{"document": {"id": "b"}}, {"document": {"id": "a"}}]}',
     "a reply of Solr": '{"q1": {"responseHeader": {"status": 0, "QTime": 1}, "response": {"numFound": 2,'
     ' "docs": [{"id": "b", "score": 3}, {"id": "a", "score": 2}]}}}',
     "a result of Vespa": '{"q1": {"root": {"id": "toplevel", "relevance": 1, "fields": {"totalCount": 2}, "children":'
@@ -117,6 +123,9 @@ JUDGED = {
     "words by their documents": '{"q1": {"a": "да", "b": "нет"}, "q2": {"c": 2}}',
     "a query without any": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}',
     "an object a line": '{"q1": {"a": 1, "b": 0}}\n{"q2": {"c": 2}}\n',
+    "documents beside their grades": '{"queries": [{"query": "q1", "documents": [{"document": {"id": "a"}, "rating":'
+    ' 1}, {"document": {"id": "b"}, "rating": 0}]}, {"query": "q2", "documents": [{"document": {"id": "c"}, "rating":'
+    " 2}]}]}",
     "what nobody judged": "qid,docid,rating\nq1,a,1\nq1,x,\nq1,b,0\nq2,c,2\n",
     "what nobody judged, in rows": '[{"qid": "q1", "docid": "x"}, {"qid": "q1", "docid": "a", "rating": 1},'
     ' {"qid": "q1", "docid": "b", "rating": 0}, {"qid": "q2", "docid": "c", "rating": 2},'
@@ -198,6 +207,8 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
          "the columns q1, q2"),
         (trec.read_qrels, '{"queries": [{"mine": "q", "relevant_documents": {"a": {"gain": 3}, "b": {"gain": 0}}}]}',
          "the columns queries"),
+        (trec.read_qrels, '{"components": [{"name": "n", "licenses": [{"license": {"id": "MIT"}}]}], "metadata": {}}',
+         "the columns components, metadata"),
         (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),

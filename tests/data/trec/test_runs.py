@@ -16,7 +16,7 @@ def test_orders_of_the_two_conventions() -> None:
     assert trec.trec_eval_order(row).documents.to_pylist() == ["b", "e", "a", "d", "c"]
     # in 32 bits the scores of c and d are equal, and the later name goes first
     assert trec.trec_eval_order(retrieved(c=0.50000001, d=0.5)).documents.to_pylist() == ["d", "c"]
-    twice = listed(["a", "a"], [2.0, 1.0])
+    twice = listed(["b", "a", "a"], [3.0, 2.0, 1.0])
     with pytest.raises(DatasetError, match="q7: document a is there twice"):
         trec.trec_eval_order(twice, where="q7")
 

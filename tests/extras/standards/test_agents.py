@@ -192,3 +192,8 @@ def test_an_agent_without_messages_is_unmeasured(metric: Metric) -> None:
 def test_a_cost_is_a_number_from_zero(given: object, cost: float | None) -> None:
     [sample] = samples_of({"question": "?", "answer": "!", "cost": given}, "a row")
     assert sample.cost == cost
+
+
+def test_calls_without_a_role_are_one_message_of_the_agent() -> None:
+    [message] = messages_of([{"name": "search", "args": {"q": "key"}}, {"name": "open", "args": {}}]) or ()
+    assert (message.role, [call.name for call in message.calls]) == ("assistant", ["search", "open"])

@@ -11,7 +11,7 @@ import pytest
 from ragbench.data.payloads import Passage
 from ragbench.data.samples import read_samples
 from ragbench.extras.traces import assembly
-from ragbench.extras.traces.spans import Span, announced, made, run, whole
+from ragbench.extras.traces.spans import Span, announced, made, result, run, whole
 
 ASKED, ANSWER, ARGUMENTS = "Weather in Paris?", "It is sunny.", '{"city": "Paris"}'
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
@@ -168,3 +168,8 @@ def test_a_reranker_that_tells_no_passages_changes_none() -> None:
     found = (Passage(text="It opens at 8."),)
     steps = [Span("t", "r", kind="retrieve", start=0, passages=found), Span("t", "s", kind="rerank", start=1)]
     assert whole(steps).passages == found
+
+
+@pytest.mark.parametrize(("value", "said"), [(None, None), ("", None), (7, "7"), (False, "False"), ("sunny", "sunny")])
+def test_what_a_tool_gave_is_a_text_or_nothing(value: Any, said: str | None) -> None:
+    assert result(value) == said
