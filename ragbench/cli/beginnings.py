@@ -308,9 +308,7 @@ class Beginning:
             self.beside |= {own: [*self.beside.get(own, ()), base] for k, own, _ in self.brought if k == "traces"}
         self.scored = self.answers.scored()
         self.unused += [f"{cut_list(named)}: {why}" for why, named in others.items()]
-        for qrels in self.qrels:
-            if runs := [run for run in self.runs if looks.may_answer(run, qrels)]:
-                self.judged[qrels] = runs
+        self.judged = looks.runs_of(self.qrels, self.runs)
         for what, kind, other, used in (
             ("judgements of TREC (qrels)", self.qrels, "a run is", self.judged),
             ("a run of TREC", self.runs, "judgements are", {*itertools.chain(*self.judged.values())}),

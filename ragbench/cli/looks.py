@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -277,12 +277,21 @@ class Bases:
         raise faults[0]
 
 
-def may_answer(run: Path, qrels: Path) -> bool:
-    """Whether a run has a query of these judgements; large files, and those with faults, may."""
+def runs_of(qrels: Sequence[Path], runs: Sequence[Path]) -> dict[Path, list[Path]]:
+    """Judgements → the runs that have a query of theirs, of those that have any; large files, and those with faults,
+    may have each. Every file is read once."""
+    asked = {path: _queries(path, trec.read_qrels) for path in qrels}
+    answered = {path: _queries(path, lambda run: trec.read_run(run).queries) for path in runs}
+    may = {own: [run for run, theirs in answered.items() if not queries or not theirs or queries & theirs]
+           for own, queries in asked.items()}  # fmt: skip
+    return {own: theirs for own, theirs in may.items() if theirs}
+
+
+def _queries(path: Path, read: Callable[[Path], Iterable[str]]) -> set[str]:
+    """The queries of a file; none where nobody knows them."""
     with suppress(ValueError):
-        if run.stat().st_size + qrels.stat().st_size < MOST_TRIED:
-            return not {*trec.read_run(run).queries}.isdisjoint(trec.read_qrels(qrels))
-    return True
+        return {*read(path)} if path.stat().st_size < MOST_TRIED else set()
+    return set()
 
 
 def languages(place: Path) -> list[str]:

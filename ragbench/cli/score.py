@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ragbench.core.types import Sample
     from ragbench.data.cells import Forms
     from ragbench.llm import Outlook, Tally
-    from ragbench.tiers.run.gates import Decision
     from ragbench.tiers.scoring.ledger import Survey
     from ragbench.tiers.scoring.measure import Asked
     from ragbench.tiers.scoring.scored_answers import Scores
@@ -169,7 +168,7 @@ def score(
         _page(scores, answers, out, language or known.language, judges or names)
     elif json_file is None:
         terminal.say("the same with --out FOLDER writes it as a page, with every answer", err=True)
-    held = tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
+    held = _hold(scores, known.model_copy(update={"gate": bounds})) if bounds else Ending.HELD
     unmeasured = Ending.UNMEASURED if _tell_nothing(scores, bool(metrics or criteria)) else Ending.HELD
     if code := worst(held, unmeasured):
         raise typer.Exit(code)
@@ -356,11 +355,11 @@ def _tell_nothing(scores: Scores, is_named: bool) -> bool:
     return is_lacking
 
 
-def _decided(scores: Scores, known: Settings) -> Decision:
-    """By the numbers alone."""
+def _hold(scores: Scores, known: Settings) -> Ending:
+    """How the gates end, by the numbers alone; says each."""
     from ragbench.tiers.run.gates import decide
 
-    return decide(_numbers(scores), known)
+    return tell(decide(_numbers(scores), known))
 
 
 def _numbers(scores: Scores) -> dict[str, Measurement]:

@@ -109,6 +109,14 @@ def native(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
+def by_row(value: Any) -> list[dict[Any, Any]] | None:
+    """The rows of a mapping with a list, as long as all others, for each column; None for anything else."""
+    cells = [*value.values()] if isinstance(value, Mapping) else []
+    if not cells or not all(isinstance(own, list | tuple) and len(own) == len(cells[0]) for own in cells):
+        return None
+    return [dict(zip(value, own, strict=True)) for own in zip(*cells, strict=True)]
+
+
 def is_frame(value: Any) -> bool:
     """Whether a value is a table of pandas, polars, pyarrow or Hugging Face's datasets."""
     return hasattr(value, "columns") or hasattr(value, "column_names")

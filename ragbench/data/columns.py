@@ -263,6 +263,7 @@ class Columns:
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system whose answers the row holds: `gpt_answer` and `llama_answer` are what two
         answered, and so are objects in a cell that name theirs."""
+        require_narrow(row, place)
         for part in self.systems.in_objects(row):
             for values in self._of_wide({str(name): cell for name, cell in part.items()}, place):
                 for said in self.systems.in_objects(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from urllib.parse import quote
 from ragbench.core import segmentation, settings
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by, passing_over
-from ragbench.data.cells import Forms, flag, opened, plain
+from ragbench.data.cells import Forms, by_row, flag, opened, plain
 from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, label, moment, number
@@ -80,11 +81,9 @@ def score(value: Any) -> int | None:
 def answers(value: Any) -> list[Mapping[str, Any]]:
     """The answers of SQuAD that have a text, also out of a list a column."""
     given = opened(value) or []
-    columns = given.values() if isinstance(given, Mapping) else [given]
-    if {*map(type, columns)} != {list} or len({*map(len, columns)}) > 1:
+    given = by_row(given) if isinstance(given, Mapping) else given
+    if not isinstance(given, list):
         raise ValueError("a list of answers is expected")
-    if isinstance(given, Mapping):
-        given = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
     return [own for own in given if isinstance(own, Mapping) and str(own.get("text") or "").strip()]
 
 
@@ -141,8 +140,8 @@ PARAGRAPH = {"title": text, "context": text, "is_impossible": flag, "answers": a
 UNMARKED = "{} of {} items carry no mark yet; they are kept as they are"
 WRITTEN_FOR = "the contexts of {} questions without an answer are taken for relevant ones"
 ANSWERED = (
-    "{} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; --column "
-    "reference=COLUMN says that they are the right ones"
+    "{0} answers with their contexts are a system's, and not read: `ragbench load answers` reads them; --column "
+    "{2} says that they are the right ones"
 )
 ID = re.compile(r"^[!-,;-^`-~]*+[-./0-9:_#][!-~]*+")
 """What is an id rather than a text."""
@@ -191,7 +190,8 @@ def questions(
         how = "; give the passages that it names, --chunks-from FILE" if NO_LABEL_LEFT in brought.left_out else ""
         raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]}){how}")
     brought.notes += known.notes()
-    brought.notes += [note.format(number, reading.taken) for note, number in reading.notes.items() if number]
+    right = shlex.quote(f"reference={known.read.get('response')}")
+    brought.notes += [note.format(number, reading.taken, right) for note, number in reading.notes.items() if number]
     if not brought.chunks:
         brought.notes.append(
             "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "

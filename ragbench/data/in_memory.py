@@ -10,7 +10,7 @@ from typing import Any
 from ragbench.core.language import LANGUAGES
 from ragbench.core.segmentation import language_of
 from ragbench.data.brought import Brought
-from ragbench.data.cells import TABLE, fields_of, is_frame, missing, native, opened, rows_of
+from ragbench.data.cells import TABLE, by_row, fields_of, is_frame, missing, native, opened, rows_of
 from ragbench.data.columns import Columns
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
@@ -81,9 +81,8 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
 
     text: what a row that is a text alone is called. Raises DatasetError for what is no row.
     """
-    given = _by_row(given)
     if isinstance(given, Mapping):
-        given = [given]
+        given = by_row(given) or [{**given}]
     index = list(getattr(given, "index", ())) if is_frame(given) else []
     for number, entry in enumerate(rows_of(given, place=place)):
         where = f"{place}, row {number + 1}"
@@ -96,14 +95,6 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, str, dic
         yield where, str(index[number] if index else number), row
 
 
-def _by_row(given: Any) -> Any:
-    """The rows of a mapping with a list for each column; anything else as it is."""
-    columns = [*given.values()] if isinstance(given, Mapping) else []
-    if not columns or not all(isinstance(own, list | tuple) and len(own) == len(columns[0]) for own in columns):
-        return given
-    return [dict(zip(given, own, strict=True)) for own in zip(*columns, strict=True)]
-
-
 def plain(value: Any) -> Any:
     """A cell as Python has it: numbers and arrays of NumPy as numbers and lists, moments as texts."""
     value = native(value)
@@ -111,9 +102,8 @@ def plain(value: Any) -> Any:
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:
-    given = _by_row(given)
     if isinstance(given, Mapping):
-        given = [
+        given = by_row(given) or [
             {**document, "id": name} if isinstance(document, Mapping) else {"id": name, "text": document}
             for name, document in given.items()
         ]

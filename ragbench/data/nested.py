@@ -66,7 +66,7 @@ def lines(value: Any, number: str, place: str, query: Any, rank: int = 0) -> Ite
             own = own if isinstance(own, Mapping) else {"document": own}
             yield from lines(own, number, place, query or None, rank)
         return
-    if query is None and len(value) == 1 and isinstance(own := next(iter(value.values())), Mapping | list):
+    if query is None and not rank and len(value) == 1 and isinstance(own := next(iter(value.values())), Mapping | list):
         query = None if field_of(name := next(iter(value))) or key(name) in ENVELOPES else ""
     named, is_below = columns(tuple(value), number), query not in (None, "")
     if not is_below and (table := _table(value, named, number)) is not None:

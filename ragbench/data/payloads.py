@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ragbench.core.types import Citation, Message, ToolCall
-from ragbench.data.cells import fields_of, held, opened
-from ragbench.data.files import LATEST, cut, cut_list, parse_json
+from ragbench.data.cells import fields_of, opened
+from ragbench.data.files import LATEST, cut, cut_list
 from ragbench.data.vocabulary import FIELDS, PARTS, RARELY, field_of, key
 
 SILENT = {"system", "tool", "developer", "function"}
@@ -529,12 +529,7 @@ def _lines(value: Any) -> Any:
 def rubric_of(value: Any) -> dict[int, str] | None:
     """The criteria by level. What is no rubric is kept under the texts that it has for levels, so that the metric says
     of its row what is wrong, and the others are read."""
-    if isinstance(value, str) and value.strip():
-        try:
-            parsed = held(value)
-            value = parsed[0] if parsed is not None else parse_json(value, "rubric")
-        except ValueError:
-            value = {value: ""}
+    value = opened(value)
     if not value:
         return None
     if not isinstance(value, Mapping):

@@ -112,7 +112,8 @@ def read_rows(
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
     rows = _unnested(rows) if spread else rows
-    return itertools.islice(rows if left_out is None else without_totals(rows, left_out), most)
+    rows = rows if left_out is None else without_totals(rows, left_out)
+    return rows if most is None else itertools.islice(rows, most)
 
 
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,20 @@ from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data import payloads
 from ragbench.data.brought import passing_over
-from ragbench.data.cells import Form, Forms, fields_of, flag, held, mark, missing, native, opened, rows_of, several
+from ragbench.data.cells import (
+    Form,
+    Forms,
+    by_row,
+    fields_of,
+    flag,
+    held,
+    mark,
+    missing,
+    native,
+    opened,
+    rows_of,
+    several,
+)
 from ragbench.data.columns import Columns
 from ragbench.data.files import MAX_ROWS, DatasetError, LeftOut, cut, cut_list, meant_beside
 from ragbench.data.payloads import (
@@ -499,8 +512,8 @@ def items_of(value: Any, place: str, forms: Forms | None = None) -> list[Any] | 
         if parsed is None or (isinstance(parsed[0], Mapping) and not _is_of_texts(parsed[0])):
             parsed = [value] if value.strip() else [], "text"
         value, form = parsed
-    if isinstance(value, Mapping) and _is_of_lists(value):
-        value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
+    if isinstance(value, Mapping) and len(value) > 1 and value.keys() & OF_PASSAGES:
+        value = by_row(value) or value  # {"title": […], "sentences": […]}
     if isinstance(value, Mapping) and (entries := payloads.entries_of(value)) is not None:
         value, form = entries, "list"
     if isinstance(value, Mapping) and not value.keys() & {*OF_PASSAGES, *PARTS.ids}:
@@ -526,9 +539,3 @@ def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
     is_of_texts = all(isinstance(content, str | Mapping) for content in value.values())
     return bool(value.keys() & OF_PASSAGES) or is_of_texts or payloads.entries_of(value) is not None
-
-
-def _is_of_lists(value: Mapping[str, Any]) -> bool:
-    """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
-    parts = [part for part in value.values() if isinstance(part, list)]
-    return len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & OF_PASSAGES)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.types import Sample
-from ragbench.data.cells import is_frame, is_text, missing, opened
-from ragbench.data.files import DatasetError, cut_list
+from ragbench.data.cells import blank, is_frame, is_text, missing, opened
+from ragbench.data.files import MAX_COLUMNS, DatasetError, cut_list
 from ragbench.data.shapes import WRAPPERS
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import (
@@ -63,9 +63,9 @@ class Systems:
     def meet(self, rows: Iterable[Mapping[Any, Any]]) -> None:
         """Learn from the first rows of a table: one of them may lack what a system answered."""
         whole: dict[str, Any] = {}
-        for row in rows:
+        for row in (row for row in rows if len(row) <= MAX_COLUMNS):  # a wider one is refused when its turn comes
             for name, cell in row.items():
-                if missing(whole.setdefault(str(name), cell)) or whole[str(name)] == "":
+                if missing(known := whole.setdefault(str(name), cell)) or blank(known):
                     whole[str(name)] = cell
             self._objects.update(own if len(own := _objects(row)) > 1 else ())
         self.in_columns(whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import SimpleNamespace
@@ -124,16 +124,6 @@ def _within(side: str, own: str) -> str:
     return side if side != "user_input" and own in ("response", "reference") else own
 
 
-def _rarely_of_member(name: str) -> str:
-    if "." not in name:
-        return ""
-    head, _, last = bare(name).rpartition(".")
-    side, own = of_side(head.partition(".")[0]), _RARE.get(key(last), "")
-    if not side or own not in (*CONTENT, "system"):
-        return ""
-    return _within(side, own)
-
-
 @lru_cache(maxsize=1024)
 def fields_in(columns: tuple[Any, ...]) -> tuple[str, ...]:
     """The field of each of these columns, as `field_of` says."""
@@ -142,7 +132,7 @@ def fields_in(columns: tuple[Any, ...]) -> tuple[str, ...]:
 
 def rarely(name: Any) -> str:
     """The field that a column of this name is where no other is; empty for any other name."""
-    return _RARE.get(key(name), "") or _rarely_of_member(str(name))
+    return _RARE.get(key(name), "") or _of_member(str(name), lambda last: _RARE.get(key(last), ""), ("system",))
 
 
 def at(path: str, row: Mapping[str, Any]) -> Any:
@@ -182,15 +172,18 @@ def of_side(name: Any) -> str:
 
 def of_member(name: str) -> str:
     """The field of a column that is a member of another, as `inputs.question` and `outputs.answer` are; else empty."""
+    is_row = "." in name and of_side(bare(name).partition(".")[0]) == "user_input"
+    more = OF_A_ROW if is_row and key(name.rpartition(".")[2]) not in UNSIGNED else ()
+    return _of_member(name, lambda last: _KNOWN.get(key(last), "") or part_of(last), more)
+
+
+def _of_member(name: str, called: Callable[[str], str], more: Sequence[str]) -> str:
+    """called: the field of the last part of a name. more: fields that it may be beside CONTENT."""
     if "." not in name:
         return ""
     head, _, rest = bare(name).partition(".")
-    last = rest.rpartition(".")[2]
-    side, own = of_side(head), _KNOWN.get(key(last), "") or part_of(last)
-    of_a_row = OF_A_ROW if side == "user_input" and key(last) not in UNSIGNED else ()
-    if not side or own not in (*CONTENT, *of_a_row):
-        return ""
-    return _within(side, own)
+    side, own = of_side(head), called(rest.rpartition(".")[2])
+    return _within(side, own) if rest and side and own in (*CONTENT, *more) else ""
 
 
 def part_of(name: str) -> str:

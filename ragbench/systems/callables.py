@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -58,35 +59,23 @@ IN_A_ROW = 5
 
 
 def find(
-    path: str, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function
-) -> Callable[..., Any]:
+    path: str, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function,
+    given: Any = None,
+) -> Callable[..., Any]:  # fmt: skip
     """The function at module:function, its answer awaited where it is a coroutine's.
 
     The module is one of an installed package, or lies beside ragbench.toml.
 
     parameters: what it takes, for the message. seconds: of one call at most; limit: the setting that says so. adapt:
-    makes a function of what is found, where it is none. Raises ValueError where it cannot be imported, is not there, or
-    is no function; UntrustedError, before anything is imported, where its user does not trust it. A call raises
-    OutOfTimeError when its time is over: what hangs is left behind in a thread that keeps no process from ending.
+    makes a function of what is found, where it is none. given: the object itself, which is looked for nowhere. Raises
+    ValueError where it cannot be imported, is not there, or is no function; UntrustedError, before anything is
+    imported, where its user does not trust it. A call raises OutOfTimeError when its time is over: what hangs is left
+    behind in a thread that keeps no process from ending.
     """
-    trust.require(trust.Item("code", path, "runs this function"))
-    module_name, _, function_name = path.partition(":")
-    target: Any = module(module_name)
-    for part in function_name.split("."):
-        if not hasattr(target, part):
-            offered = [word for word in dir(target) if not word.startswith("_") and callable(getattr(target, word))]
-            raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
-        target = getattr(target, part)
-    return limited(target, parameters, seconds, limit, adapt)
-
-
-def limited(
-    function: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function
-) -> Callable[..., Any]:
-    """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
-    if inspect.isclass(function):
-        raise ValueError(f"that is a class: name an object of it, {function.__name__.lower()} = {function.__name__}(…)")
-    function = adapt(function)
+    found = _at(path) if given is None else given
+    if inspect.isclass(found):
+        raise ValueError(f"that is a class: name an object of it, {found.__name__.lower()} = {found.__name__}(…)")
+    function = adapt(found)
     if not callable(function):
         methods = f", nor has its {type(function).__qualname__} a method {', '.join((*OWN, *ALONE))}"
         raise ValueError(f"that is {kind(function)}, not a function of {parameters}{methods}")
@@ -137,6 +126,18 @@ def limited(
     return called
 
 
+def _at(path: str) -> Any:
+    trust.require(trust.Item("code", path, "runs this function"))
+    module_name, _, function_name = path.partition(":")
+    target: Any = module(module_name)
+    for part in function_name.split("."):
+        if not hasattr(target, part):
+            offered = [word for word in dir(target) if not word.startswith("_") and callable(getattr(target, word))]
+            raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
+        target = getattr(target, part)
+    return target
+
+
 def module(name: str) -> ModuleType:
     """The module of that name, of an installed package or beside ragbench.toml; whoever calls has asked whether the
     project is trusted.
@@ -162,11 +163,9 @@ def of_table(
     question is asked nothing else.
     Raises `refused`, naming table and value, where `find` raises ValueError.
     """
-    limit = f"{table}.timeout_seconds"
+    ready = adapt if given is None else partial(asked, adapt=adapt)
     try:
-        if given is None:
-            return find(path, parameters, seconds, limit, adapt)
-        return limited(given, parameters, seconds, limit, lambda function: asked(function, adapt))
+        return find(path, parameters, seconds, f"{table}.timeout_seconds", ready, given)
     except ValueError as error:
         raise refused(f"{table}.callable = {path!r}: {error}") from error
 

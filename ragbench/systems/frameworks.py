@@ -218,9 +218,8 @@ def _speaker(part: Any) -> str:
 def written(reply: Any) -> Any:
     """The answer in what a writer returned: a text, a stream of its parts, a message, an object with it; else as it
     is."""
-    if isinstance(reply, Streamed):
-        texts = texts_of(reply)
-        return joined(texts) if all(isinstance(text, str) for text in texts) else reply
+    if isinstance(reply, Streamed) and all(isinstance(text, str) for text in texts_of(reply)):
+        return joined(texts_of(reply))
     read = understood(reply)
     return read.get("answer") if isinstance(read, Mapping) else reply
 

@@ -58,8 +58,7 @@ class Parts:
 
 def of_settings(settings: Settings) -> Parts:
     """All that is configured."""
-    tables = (settings.systems, settings.embedders, settings.generators, settings.judges)
-    return Parts(*(tuple(table) for table in tables))
+    return Parts(*(tuple(own) for own in (settings.systems, settings.embedders, settings.generators, settings.judges)))
 
 
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
@@ -591,10 +590,11 @@ def _ask_reranker(name: str, settings: RerankerSettings) -> str:
     return str(settings.model)  # a reply does not name it
 
 
-def _ask_system(name: str, settings: SystemSettings) -> str | Finding:
+def _ask_system(name: str, settings: SystemSettings) -> Finding:
     from ragbench.systems.remote import unread
 
     brief = {key: value for key, value in SHORT.items() if key in SystemSettings.model_fields}
-    lines = unread(name, settings.model_copy(update=brief), QUESTION)
-    told = f"system {name}: {settings.url} answers, with passages that are not read: write {lines} into its table"
-    return Finding("note", told) if lines else str(settings.url)  # a service has no other name
+    told = f"system {name}: {settings.url} answers"
+    if lines := unread(name, settings.model_copy(update=brief), QUESTION):
+        return Finding("note", f"{told}, with passages that are not read: write {lines} into its table")
+    return Finding("ok", told if settings.passages or settings.ids else f"{told}, without passages that can be told")

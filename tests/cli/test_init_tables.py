@@ -17,7 +17,7 @@ import pytest
 from ragbench.cli import looks
 from ragbench.cli.beginnings import Beginning
 from ragbench.core import annexes, settings
-from ragbench.data import foreign_sets, samples
+from ragbench.data import foreign_sets, samples, trec
 from ragbench.data.rows import read_rows
 from tests.cli.command_line import one_line, ragbench
 from tests.cli.test_init import ANSWERS, SEARCH, bare_set, begun, ran
@@ -36,6 +36,13 @@ def test_what_answers_lack_is_named_with_its_likely_column(empty: Path) -> None:
     done = ragbench("init")
     assert done.returncode == 3
     assert "--column question=the_question_asked" in one_line(done.stderr)
+
+
+def test_answers_with_contexts_are_right_ones_once_somebody_says_so(empty: Path) -> None:
+    write_lines(empty / "sheet.jsonl", [{"question": "When?", "bot answer": "At 8.", "context": "It opens at 8."}])
+    load = "ragbench load questions sheet.jsonl --name sheet"
+    [option] = re.findall(r"(--column .+) says that they are the right ones", ran(load).stdout)
+    assert "(0 without a relevant passage)" in ran(f"{load} --replace {option}").stdout
 
 
 def test_labels_lead_to_a_command_that_finds_their_file(empty: Path) -> None:
@@ -352,12 +359,17 @@ def test_a_question_a_line_is_no_document(empty: Path) -> None:
     assert {json.loads(line)["text"] for line in kept} == {*asked}
 
 
-def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path) -> None:
+def test_judgements_are_paired_with_the_runs_of_their_queries(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Counter[str]()
+    for name in ("read_qrels", "read_run"):
+        read = getattr(trec, name)
+        monkeypatch.setattr(trec, name, lambda path, read=read: reads.update([path.name]) or read(path))
     for name in ("a", "b"):
         (empty / f"{name}.qrels").write_text(f"{name}0 0 d 1\n{name}1 0 d 1\n", encoding="utf-8")
         (empty / f"{name}.run").write_text(f"{name}0 Q0 d 1 2 x\n{name}1 Q0 d 1 2 x\n", encoding="utf-8")
     (empty / "c.run").write_text("c0 Q0 d 1 2 x\nc1 Q0 d 1 2 x\n", encoding="utf-8")
     assert begun(empty) == ["ragbench trec a.qrels a.run", "ragbench trec b.qrels b.run"]
+    assert set(reads.values()) == {1}
     assert "not used: c.run: a run of TREC; judgements are missing beside it" in ragbench("init", "--force").stdout
 
 

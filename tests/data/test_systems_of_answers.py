@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from ragbench.core import settings
@@ -197,6 +199,18 @@ def test_the_columns_of_all_rows_tell_which_systems_there_are(bare: Path, first:
     assert [(one.system, one.response) for one in samples_of(others[1:])] == [(None, "d")]
     table = [{"question": "When?", "answer_rag": "a", "answer_type": "date"}]
     assert [(one.system, one.response) for one in samples_of(table)] == [(None, "a")], "a type is no system's name"
+
+
+def test_passages_of_several_systems_may_be_arrays() -> None:
+    texts = [np.array(["It opens.", "It closes."]), np.array(["Anna.", "Boris."])]
+    columns = {
+        "question": ["When?", "Who?"],
+        "answer_rag": ["8", "Anna"],
+        "answer_gpt": ["9", "Boris"],
+        "contexts": texts,
+    }
+    found = samples_of(pd.DataFrame(columns))
+    assert [(one.system, len(one.contexts or ())) for one in found] == [("rag", 2), ("gpt", 2)] * 2
 
 
 def test_a_system_whose_object_a_row_lacks_is_one_of_several() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from ragbench.systems import RetrievalError
 from ragbench.systems.callables import FunctionSystem, asked
-from ragbench.systems.frameworks import Streamed, adapted, adapted_writer, understood
+from ragbench.systems.frameworks import Streamed, adapted, adapted_writer, understood, written
 from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
 
 
@@ -254,6 +254,11 @@ SAID = [
 )  # fmt: skip
 def test_a_function_may_return_what_a_framework_does(reply: Any, expected: Any) -> None:
     assert understood(reply) == expected
+
+
+def test_a_writer_may_stream_what_a_graph_does() -> None:
+    assert written(Streamed([{"messages": SAID[:end]} for end in (1, 2, 3, 4)])) == "At 8:00."
+    assert written(Streamed(["At ", "8:00."])) == "At 8:00."
 
 
 def test_a_passage_may_be_called_whatever_the_vocabulary_knows(tmp_path: Path) -> None:

@@ -51,14 +51,14 @@ NAMES: Mapping[str, Mapping[str, set[str]]] = {
 """Field → what vendors call it, in snake case: names of attributes, and paths in a record, the likelier first; each
 with what a record has, some of it, that has such a path."""
 MEMBERS = {name: own.split() for name, own in _TABLE["members"].items()}
-UNITS = {"start_ns": 1e9, "duration_ms": 1e3, "operation_Id": 1e3}
+UNITS = {"start_ns": 1e9, "operation_Id": 1e3}
 """What a record has whose duration is not in microseconds → how many of its units are a second."""
 NO_MESSAGE = "an error without a message"
 TRACEBACK = "Traceback (most recent call last)"
 FOUND = "db.query.result"
 """The event that tells of one passage that was found."""
 MAX_DEPTH, MOST_RUNS = 8, 64  # a file of strangers: recursion has an end
-_HUMP = re.compile(r"(?<=[a-z])[A-Z]+")
+_HUMP = re.compile(r"(?<=[a-z])[A-Z]+|^[A-Z]")
 _NUMBERS = re.compile(r"\[-?\d")
 _LISTED = re.compile(r"(.+?)\.(\d{1,6})\.(.+)")
 """A field of an item of a list that is written one attribute a field: `retrieval.documents.3.document.id`."""
@@ -179,25 +179,29 @@ def _span(given: Mapping[str, Any], trace: str, name: str, kind: Kind) -> Span:
             scores.append({"name": score, "value": about.get("avg") if isinstance(about, Mapping) else about})
     scores += [{"name": name, "value": _at(given, name)} for name in NAMES["rating"]]
     scores += [{"name": name, "value": value[0]} for name, cell in given.items() if len(value := _numbers(cell)) == 1]
-    above = [*_listed(given, "references", "span_id"), *_listed(given, "span_parents")]
-    start, end = moment(_first(given, "start")), moment(_first(given, "end"))
-    took = number(given.get("duration", given.get("duration_ms")))
-    if end is None and start is not None and took is not None:
-        end = start + took / next((unit for mark, unit in UNITS.items() if mark in given), 1e6)
-    milliseconds, seconds = _number(given, "milliseconds", number), _number(given, "seconds", number)
-    seconds = seconds if milliseconds is None else milliseconds / 1000
-    if start is not None and end is not None:
-        seconds = None  # what else is told may be of the first word, or in another unit
+    above = [
+        *(own.get("span_id") for own in _objects(given.get("references"))),
+        *(opened(given.get("span_parents")) or ()),
+    ]
+    start, end, seconds = moment(_first(given, "start")), moment(_first(given, "end")), number(given.get("duration"))
+    if seconds is not None:
+        seconds /= next((unit for mark, unit in UNITS.items() if mark in given), 1e6)
+    elif (milliseconds := _number(given, "milliseconds", number)) is not None:
+        seconds = milliseconds / 1000
+    else:
+        seconds = _number(given, "seconds", number)
+    if start is not None and end is None and seconds:  # beside an end it may be of the first word
+        end = start + seconds
     tokens = [_number(given, f"{side}_tokens", count) for side in ("input", "output")]
     tokens = tokens if any(tokens) else [None, None]  # a step without a model has zeros
     return Span(
         trace,
         name,
-        next(iter(above), label(_first(given, "parent"))),
+        next(filter(None, map(label, above)), label(_first(given, "parent"))),
         kind,
         start,
         end,
-        seconds or None,
+        (seconds or None) if start is None else None,
         _read(given, "input", question_of),
         None if gives or kind == "embed" or label(_first(given, "error")) else _read(given, "output", answer_of),
         _read(given, "output", passages_of) if documents is None and gives else documents,
@@ -271,10 +275,7 @@ def _called(given: Mapping[str, Any], kind: Kind) -> tuple[tuple[ToolCall, ...],
     arguments = opened(_first(given, "input") if arguments is None else arguments)
     if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
         arguments = arguments["input"]
-    result = given.get("gen_ai.tool.call.result")
-    return spans.made(_first(given, "tool"), arguments), spans.result(
-        _first(given, "output") if result is None else result
-    )
+    return spans.made(_first(given, "tool"), arguments), spans.result(_first(given, "output"))
 
 
 def _ratings(scores: Iterable[Mapping[str, Any]]) -> tuple[Rating, ...]:
@@ -335,18 +336,12 @@ def _number(given: Mapping[str, Any], field: str, read: Callable[[Any], R | None
 
 
 def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
-    own = {name: name.removeprefix("$ai_") for name in record}
-    own = {name: f"{plain[:1].lower()}{plain[1:]}" for name, plain in own.items()}
-    return {name if "." in name else _HUMP.sub(lambda hump: f"_{hump[0].lower()}", own[name]): value
+    return {name if "." in name else _HUMP.sub(_parted, name.removeprefix("$ai_")): value
             for name, value in record.items()}  # fmt: skip
 
 
-def _listed(given: Mapping[str, Any], name: str, member: str = "") -> list[str]:
-    """The names in a list of such, or of objects that hold them."""
-    listed = opened(given.get(name))
-    if member:
-        listed = [own.get(member) for own in _objects(listed)]
-    return [*filter(None, map(label, listed))] if isinstance(listed, list) else []
+def _parted(hump: re.Match[str]) -> str:
+    return f"{'_' * bool(hump.start())}{hump[0].lower()}"
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -101,7 +101,7 @@ def whole(trace: Sequence[Span]) -> Whole:
         "",
         kind="whole",
         start=_first("start", *told, *root),
-        seconds=_known(_first("seconds", *told), _taken(told), _taken(root), _first("seconds", *root)),
+        seconds=_known(_first("seconds", *told), _taken(told), _taken(root)),
         question=question,
         answer=answer or (None if failed or models else _first("answer", *reversed(spans))),
         passages=_merged(lists) if lists else None,

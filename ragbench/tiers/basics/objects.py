@@ -203,7 +203,7 @@ class _Made:
             )
         path = callables.named(given)
         try:
-            callables.limited(given, "(question, k)", 1, "", callables.asked)
+            callables.find(path, "(question, k)", 1, "", callables.asked, given)
         except ValueError as error:
             raise BenchError(f"systems: {name}: {error}") from None
         return SystemSettings(callable=path).standing_for(given)

@@ -207,6 +207,8 @@ def test_judgements_that_are_not_read_say_what_to_write(tmp_path: Path, name: st
          "the columns q1, q2"),
         (trec.read_qrels, '{"queries": [{"mine": "q", "relevant_documents": {"a": {"gain": 3}, "b": {"gain": 0}}}]}',
          "the columns queries"),
+        (trec.read_qrels, '{"components": [{"name": "n", "licenses": [{"license": {"id": "MIT"}}]}], "metadata": {}}',
+         "the columns components, metadata"),
         (trec.read_qrels, '{"train": {"q1": {"a": 1}}, "test": {"q2": {"a": 1}}}', "the columns train, test"),
         (trec.read_run, '{"query_id": {"0": "q"}, "doc_id": {"0": "a"}, "weight": {"0": 2.5}}', "the columns query_id"),
         (trec.read_run, '{"q1": {"documents": ["a", "b"], "weights": [2, 3]}}', r"mine.json, query q1: is weights"),
