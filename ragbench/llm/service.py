@@ -44,7 +44,8 @@ MENDED = {
     405: Reason("look at `method` and `url`"),
 }
 """What helps where a service refuses every call."""
-_BODY = Reason('look at `body`, which is sent in the service\'s own names: {{"query": "{{question}}"}}')
+_LACKING = re.compile(r"\bbody\.(\w+): ")
+"""How a validator of a body names the member that it lacks."""
 
 
 class Service(Endpoint):
@@ -94,7 +95,12 @@ class Service(Endpoint):
         except Fault as fault:
             if fault.kind != "mechanism":
                 raise
-            raise Fault("request", joined(fault.reason, _BODY)) from None
+            lacking = _LACKING.search(f"{fault.reason}")
+            told = Reason(
+                'look at `body`, which is sent in the service\'s own names: {{"{name}": "{{question}}"}}',
+                name=lacking[1] if lacking else "query",
+            )
+            raise Fault("request", joined(fault.reason, told)) from None
         text = storable(self._hide(content.decode("utf-8", "replace")))
         if self._speaks is not None:
             text = json.dumps({"first_ms": first.milliseconds, "events": list(events(text))})

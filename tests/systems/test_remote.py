@@ -314,12 +314,13 @@ class TestWhatIsNotRead:
         assert "not JSON, but a page, as for a browser: look at `url`" in str(raised.value)
         assert "; it begins <!doctype html>" in str(raised.value)
 
-    def test_a_body_in_other_names_is_told(self) -> None:
-        missing = {"detail": [{"type": "missing", "loc": ["body", "query"], "msg": "Field required", "input": {}}]}
+    @pytest.mark.parametrize("name", ["query", "message"])
+    def test_a_body_in_other_names_is_told(self, name: str) -> None:
+        missing = {"detail": [{"type": "missing", "loc": ["body", name], "msg": "Field required", "input": {}}]}
         with serving(Reply(missing, status=422)) as server, pytest.raises(RetrievalError) as raised:
             remote(server, answer="answer").retrieve(QUESTIONS, 1)
-        told = "HTTP 422: body.query: Field required; look at `body`, which is sent in the service's own names"
-        assert f'{told}: {{"query": "{{question}}"}}' in str(raised.value)
+        told = f"HTTP 422: body.{name}: Field required; look at `body`, which is sent in the service's own names"
+        assert f'{told}: {{"{name}": "{{question}}"}}' in str(raised.value)
 
     def test_of_a_stream(self) -> None:
         sent = [{"contexts": ["one"]}, {"answer": "In "}, {"answer": "August."}]
