@@ -554,3 +554,28 @@ def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
     found = read_samples(bare / "a.jsonl", forms := Forms())
     assert [(one.user_input, one.response) for one in found] == [("When?", "It's 8"), ("Who?", None)]
     assert "2 × line that is not JSON (first: a.jsonl, line 3)" in forms.told[-1]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"problem_id": "p7", "prediction": "b"}, {"id": "p7", "response": "b"}),
+        ({"query": "Why?", "answer": "So.", "goldstandard_answer": "Thus."}, {"reference": "Thus."}),
+        ({"Question": "Why?", "Golden Answer (Ground Truth)": "Thus."}, {"reference": "Thus."}),
+        ({"Domanda": "Chi?", "Risposta corretta": "Lui"}, {"user_input": "Chi?", "reference": "Lui"}),
+        ({"text": "Who came?", "context": "Ann came.", "ground_truth": "Ann"}, {"user_input": "Who came?"}),
+        (
+            {"question": "Who?", "answer": "Ann", "answer_type": "name", "provider": "City press", "source_ids": ["s"]},
+            {"reference": "Ann", "system": None, "response": None},
+        ),
+    ],
+)
+def test_names_that_people_have_for_their_fields(row: dict[str, Any], expected: dict[str, Any]) -> None:
+    [sample] = samples_of([row])
+    assert {name: getattr(sample, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["expected_sources", "evidence_chunk_ids"])
+def test_ids_of_what_is_right_are_of_right_passages(name: str) -> None:
+    [sample] = samples_of([{"question": "Who?", name: ["s1", "s2"]}])
+    assert [context.id for context in sample.reference_contexts or ()] == ["s1", "s2"]
