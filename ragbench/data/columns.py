@@ -397,7 +397,7 @@ class Columns:
             field_name = takes.get(plain, field_of(name) or part or of_member(name) or ("" if system else right))
             if plain in ("result", "results") and field_name == "response" and isinstance(opened(row[name]), list):
                 field_name = "contexts"  # of a search
-            if field_name == "contexts" and isinstance(cell, int | float):
+            if field_name == "contexts" and isinstance(cell, int | float) and "context" not in plain:
                 field_name = ""  # how many there are
             if field_name == "choices" and not part and isinstance(opened(cell), str):
                 field_name = ""  # one of several is no list of them

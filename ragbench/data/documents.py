@@ -49,6 +49,12 @@ _PAGE = re.compile(r"\W*+(page|стр[^\W\d]*+|с)?[\W_]*+\d++(\W++(of|из)?\W*
 """The line of a page with its number."""
 FEWEST_PAGES = 3  # whose first or last lines are the same: a running title
 _WORD = re.compile(r"\w")
+_BY_NAME = {
+    "queries": (re.compile(r"[A-Za-z]{0,3}\d+(?:[:.)]|\s)\s*\S.*"),
+                "queries, each behind its id: write a table of them with the columns id and question"),
+    "qrels": (re.compile(r"\S+\s+\S+"), "judgements without grades: write a line a judgement: QUERY 0 DOCUMENT GRADE"),
+}  # fmt: skip
+"""What lines are in a text that is called so, and what to do with them."""
 
 
 @dataclass(frozen=True)
@@ -224,10 +230,21 @@ def has_text(path: Path) -> bool:
 
 
 def result_in(path: Path) -> str:
-    """What a program printed its results as, and what is read instead; empty for a document, and any other file."""
+    """What a program printed its results as, or a search is tested with, and what is read instead; empty for a
+    document, and any other file."""
     if path.suffix.lower() in PACKED or not path.is_file():
         return ""
-    return printed(head(path, MOST_OF_HEAD).decode("utf-8", "replace"))
+    text = head(path, MOST_OF_HEAD).decode("utf-8-sig", "replace")
+    if (why := printed(text)) or path.suffix.lower() not in PLAIN:
+        return why
+    lines, called = (
+        [line.strip() for line in text.splitlines() if line.strip()],
+        re.split(r"[\W\d_]+", path.stem.lower()),
+    )
+    for role, (form, said) in _BY_NAME.items():
+        if len(lines) > 1 and not {*trec.ROLES[role]}.isdisjoint(called) and all(map(form.fullmatch, lines[:-1])):
+            return said
+    return ""
 
 
 def _taken(path: Path, name: str, digest: str, cutting: Cutting, url: str) -> tuple[DocumentRecord, list[ChunkRecord]]:

@@ -119,7 +119,10 @@ def read_rows(
 def without_totals(rows: Iterable[tuple[str, Any]], left_out: LeftOut) -> Iterator[tuple[str, Any]]:
     """The rows but those that tell of others, which are counted."""
     for place, row in rows:
-        word = is_total(row, lambda name: field_of(name) == "system") if isinstance(row, Mapping) else ""
+        if not isinstance(row, Mapping):
+            yield place, row
+            continue
+        word = is_total(row, lambda name: field_of(name) == "system")
         known = field_of(word) or of_member(word) or rarely(word)
         is_first = bool(word) and word == next(iter(row)) and not known
         ids = [own for name, own in row.items() if word and name != word and field_of(name) == "id"]

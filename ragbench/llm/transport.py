@@ -438,7 +438,8 @@ def at_version(base: str | None) -> Reason:
     and vLLM speak OpenAI's below a version, Cohere beside its own."""
     parts = urlsplit(base or "")
     is_coheres = parts.netloc in ("api.cohere.com", "api.cohere.ai")
-    if base is None or re.search("/compatibility" if is_coheres else r"/v\d|/openai", base):
+    has_one = "/compatibility" in parts.path if is_coheres else re.search(r"/v\d|/openai", base or "")
+    if base is None or has_one:
         return MENDED[404]
     own = "https://api.cohere.ai/compatibility" if is_coheres else f"{parts.scheme}://{parts.netloc}"
     return Reason("look at `model` and `base_url`: most end with /v1, as {address}", address=f"{own}/v1")

@@ -96,3 +96,27 @@ def test_runs_and_judgements_among_texts_are_no_documents(tmp_path: Path) -> Non
     left_out = Brought()
     assert [path.name for path in documents.paths(tmp_path, left_out)] == ["oaks.txt"]
     assert left_out.left_out == {"file that is no document (qrels of TREC)": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("birds.txt", "<top>\n<num> Number: B7 </num>\n<title> owls at dusk </title>\n</top>\n", "topics of TREC"),
+        ("birds", '<?xml version="1.0"?>\n<topics>\n<topic number="7"><title>owls</title></topic>\n', "topics of TREC"),
+        ("queries.txt", "Q7 owls at dusk\nQ8 what herons eat\nQ9 nests of swifts\n", "each behind its id"),
+        ("QUERIES_B.txt", "7:Owls at dusk\n8:What herons eat\n9:Nests of swifts\n", "each behind its id"),
+        ("qrels.txt", "Q7 owl\nQ7 dusk\nQ8 heron\n", "judgements without grades"),
+    ],
+)
+def test_what_tests_a_search_is_no_document(tmp_path: Path, name: str, text: str, why: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "oaks.txt").write_text("Oaks live long, up to a thousand years.\n", encoding="utf-8")
+    assert [path.name for path in documents.paths(tmp_path)] == ["oaks.txt"]
+    [said] = Beginning.there(tmp_path).unused
+    assert said.startswith(f"{name}: ")
+    assert why in said
+
+
+def test_a_text_with_other_lines_is_a_document_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_text("1 Oaks live long.\nBirches do not.\nElms are rare.\n", encoding="utf-8")
+    assert [path.name for path in documents.paths(tmp_path)] == ["topics.txt"]

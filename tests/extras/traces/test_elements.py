@@ -202,4 +202,4 @@ def test_an_unknown_file_is_told_what_was_looked_for_and_found(tmp_path: Path) -
     said = str(error.value)
     assert said.startswith("x.jsonl, line 1: of no format that is known; it has what, else. Known are OpenTelemetry, ")
     assert "Langfuse, " in said
-    assert "ragbench load answers x.jsonl" in said
+    assert f"ragbench load answers {path} --name" in said
