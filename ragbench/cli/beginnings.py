@@ -26,6 +26,7 @@ from ragbench.core.settings import ChunkTable, QuestionTable, SystemSettings, sc
 from ragbench.core.settings.urls import without_passwords
 from ragbench.data import documents, trec
 from ragbench.data.cells import TABLE, Forms
+from ragbench.data.columns import LayoutError
 from ragbench.data.files import cut_list, meant_beside
 from ragbench.data.folder import NAME
 from ragbench.data.rows import TABLES, endings_of, tabbed
@@ -279,7 +280,7 @@ class Beginning:
                 else:
                     [why] = unread or ["no table, no document and no TREC file"]
             except (ValueError, OSError) as error:
-                if isinstance(error, OSError) or not self._take_trec(path):
+                if isinstance(error, OSError | LayoutError) or not self._take_trec(path):
                     self._refuse(path, error)
             if why:
                 others.setdefault(why, []).append(self._relative(path))
@@ -363,6 +364,10 @@ class Beginning:
         is_gold = not {"reference", "contexts", "context_ids", "system"} & read.keys()
         if kind == "answers" and is_gold and (is_asked or "reference_context_ids" in read):
             kind = "questions"  # the answers are what those are to give
+        is_called = kind == "answers" and is_gold and not {"value", "rater", "shown"} & read.keys()
+        if is_right := is_called and "user_input" in read and looks.is_golden(path):
+            kind, read = "questions", {**read, "reference": read["response"]}
+            del read["response"]
         known = [name for name in (READ if kind == "answers" else FIELDS) if name in read]
         which = ", ".join(f"{spoken(name)} = {read[name]}" for name in known)
         told = "; ".join([which, *look.known.notes()])
@@ -392,6 +397,8 @@ class Beginning:
             if answers := [name for name in look.known.unread if looks.is_told(look.row.get(name))]:
                 how = shlex.quote(f"answer={','.join(answers)}")
                 told += f"; if {' and '.join(answers)} are answers: ragbench score {self._word(path)} --column {how}"
+            if is_right:
+                told += f"; right answers, by its name; if a system gave them: ragbench score {self._word(path)}"
             self._take(kind, path, f"{name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
             self.said.append(f"{name}: ratings ({', '.join(filter(None, look.row))})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from ragbench.core import annexes
 from ragbench.core.language import LANGUAGES
 from ragbench.core.types import Question, Sample
 from ragbench.data import trec
-from ragbench.data.cells import Forms, classed
+from ragbench.data.cells import TABLE, Forms, classed
 from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import BASE
@@ -30,6 +31,7 @@ MOST_ROWS = 20
 """Rows that tell what a table is."""
 MOST_TRIED, MOST_LOADED = 50 * 2**20, 1000
 """Bytes of files that are read whole to see whether they can be loaded, and rows that are enough where they can."""
+_FIGURE = re.compile(r"[+-]?\d*[.,]\d{3,}")
 RATED = ("", "value", "rater")
 """Fields that a column of one rater's may be called."""
 
@@ -37,6 +39,13 @@ RATED = ("", "value", "rater")
 def is_told(cell: Any) -> bool:
     """Whether a cell may be a question or an answer: some words."""
     return isinstance(cell, str) and len(cell.split()) > 2
+
+
+def is_golden(path: Path) -> bool:
+    """Whether a file is called as questions with right answers are, and not as what a system answered."""
+    words = re.sub(r"[\W_]+", "_", path.name.split(".")[0].casefold())
+    is_so_called = any(f"{words}_".startswith(f"{name}_") for name in TABLE["rows"]["golden"])
+    return is_so_called and not {*words.split("_")} & {*TABLE["rows"]["answered"]}
 
 
 class Look(NamedTuple):
@@ -117,9 +126,10 @@ def _kind(
 
 
 def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of raters: two or more of marks, or of words of few classes, where each holds some that another does,
-    and no other column of marks stands there. Beside two may ids, names of models, comments, texts and figures stand,
-    beside more of them ids alone; where a column names what was measured there is none."""
+    """The columns of raters: two or more of marks, no lists and no figures like 0.428571, or of words of few classes,
+    where each holds some that another does, and no other column of marks stands there. Beside two may ids, names of
+    models, comments, texts and figures stand, beside more of them ids alone; where a column names what was measured,
+    or holds nothing but one sign in some rows, there is none."""
     if len(rows) == 1 or "metric" in map(field_of, rows[0]):
         return []
     few: dict[str, set[Any]] = {}
@@ -127,12 +137,27 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         with suppress(ValueError):  # a longer text is no mark
             own = {classed(row.get(name)) for row in rows} - {None}
             is_few = 2 * len(own) <= len(rows) or not _has_words(own)
-            if name and own and is_few and field_of(name) in RATED and not NO_TEXT.search(name):
+            if (
+                name
+                and own
+                and is_few
+                and _are_marks(row.get(name) for row in rows)
+                and field_of(name) in RATED
+                and not NO_TEXT.search(name)
+            ):
                 few[name] = own
     alike = [name for name, own in few.items() if any(own & few[other] for other in few if other != name)]
+    is_one = len({*itertools.chain(*map(few.__getitem__, alike))}) == 1  # a sign, where nobody marked a row
+    if is_one and any(all(classed(row.get(name)) is None for name in alike) for row in rows):
+        return []
     are_beside = all(_has_words(own) for name, own in few.items() if name not in alike)
     is_whole = len(alike) >= sum(field_of(name) != "id" for name in rows[0])
     return alike if are_beside and (len(alike) == 2 or (is_whole and alike)) else []
+
+
+def _are_marks(cells: Iterable[Any]) -> bool:
+    """Whether what stands in cells may be a person's: no list, and no number with three digits behind its point."""
+    return not any(isinstance(cell, list | Mapping) or _FIGURE.fullmatch(f"{cell}") for cell in cells)
 
 
 def _has_words(classes: Iterable[Any]) -> bool:

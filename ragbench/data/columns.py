@@ -83,6 +83,10 @@ class AmbiguousError(DatasetError):
     """Two columns of a table could be one field, or a column that was named is not there."""
 
 
+class LayoutError(DatasetError):
+    """Rows are of a known layout that is not read, and what is read instead is said."""
+
+
 @dataclass
 class _Plan:
     """Which columns are which field, of rows with the same columns.
@@ -351,7 +355,7 @@ class Columns:
         reads = named or (self._only & {*(told.takes.values() if told else ())} and not (told and told.when))
         is_else = told and (told.when or not {"user_input", "response"} & {*map(field_of, row)})
         if told and told.instead and is_else and not reads:
-            raise DatasetError(f"{place}: {told.name}: {told.instead}")
+            raise LayoutError(f"{place}: {told.name}: {told.instead}")
         self.format = self.format or (told.name if told else "")
         takes = {**self._takes, **(told.takes if told else {})}
         keys = {name: key(name) for name in row if name}

@@ -232,8 +232,8 @@ def of_one_system(name: str) -> tuple[str, str]:
     `Golden answer (ground truth)`."""
     if (parts := _OF_SYSTEM.fullmatch(_of_a_form(name))) is None:
         twice = _TWICE.fullmatch(name.strip())
-        own = {field_of(part) for part in twice.groups()} if twice else set()
-        return "", own.pop() if own == {"reference"} else ""
+        both = {field_of(part) for part in twice.groups()} if twice else set()
+        return "", "reference" if both == {"reference"} else ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
     if parts[4] and key(system) in _NO_SYSTEM:
         return "", ""

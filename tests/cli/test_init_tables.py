@@ -411,3 +411,42 @@ def test_right_answers_in_two_columns_are_no_systems_answers(tmp_path: Path) -> 
     write_lines(tmp_path / "open.jsonl", [{**row, "choices": {}, "answer": "ash", "answerKey": ""}])
     questions = [path for _, path, _ in Beginning.there(tmp_path).brought]
     assert [foreign_sets.questions(path).questions[0].reference for path in sorted(questions)] == ["ash", "oak"]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("golden", "ragbench load questions golden.jsonl --name golden"),
+        ("qa_pairs", "ragbench load questions qa_pairs.jsonl --name qa_pairs"),
+        ("Ground-Truth.v2", "ragbench load questions Ground-Truth.v2.jsonl --name ground-truth.v2"),
+        ("golden_results", "ragbench score golden_results.jsonl"),
+        ("goldman", "ragbench score goldman.jsonl"),
+    ],
+)
+def test_answers_in_a_file_called_as_right_ones_are_right(empty: Path, name: str, command: str) -> None:
+    write_lines(empty / f"{name}.jsonl", [{"question": f"Who is {n}?", "answer": "Ann"} for n in range(2)])
+    made = Beginning.there(empty)
+    assert made.next()[0] == command
+    is_right = command.startswith("ragbench load")
+    other = f"right answers, by its name; if a system gave them: ragbench score {name}.jsonl"
+    assert ("reference = answer; no passages" in made.said[0], other in made.said[0]) == (is_right, is_right)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"question": f"Q{n}?", "hard": [], "more": []} for n in range(4)],
+        [{"id": n, "one": "0.428571", "two": "1.000000"} for n in range(4)],
+        [{"id": n, "fast": "yes", "local": "yes" if n else ""} for n in range(3)]
+        + [{"id": 3, "fast": "", "local": ""}],
+    ],
+)
+def test_lists_figures_and_signs_are_no_marks_of_raters(rows: list[dict[str, Any]]) -> None:
+    assert looks.marked(rows) == []
+
+
+def test_a_layout_that_is_known_and_not_read_is_no_judgement(empty: Path) -> None:
+    text = "query_id,query,query_run,passage_id,passage,generated_answer\nq1,Who?,1,[1],Ann came.,Ann [1]\n"
+    (empty / "a.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="open-rag-eval: a row is a passage here"):
+        Beginning.there(empty)
