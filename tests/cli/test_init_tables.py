@@ -411,3 +411,25 @@ def test_right_answers_in_two_columns_are_no_systems_answers(tmp_path: Path) -> 
     write_lines(tmp_path / "open.jsonl", [{**row, "choices": {}, "answer": "ash", "answerKey": ""}])
     questions = [path for _, path, _ in Beginning.there(tmp_path).brought]
     assert [foreign_sets.questions(path).questions[0].reference for path in sorted(questions)] == ["ash", "oak"]
+
+
+@pytest.mark.parametrize("answer", ["reference", "answer"])
+def test_lists_of_ids_beside_questions_label_them_where_the_passages_have_these_ids(empty: Path, answer: str) -> None:
+    write_lines(empty / "chunks.jsonl", [{"id": f"p{n}", "text": f"Of the {n} owls one hoots."} for n in range(1, 4)])
+    asked = [{"question": f"Which of {n} owls hoots?", "relevant": [f"p{n}"], answer: "One."} for n in range(1, 4)]
+    write_lines(empty / "asked.jsonl", asked)
+    load, run = begun(empty)
+    assert (load, run) == (
+        "ragbench load questions asked.jsonl --name asked --chunks-from chunks.jsonl", "ragbench run tier1_retrieval",
+    )  # fmt: skip
+    ran(load)
+    kept = [*map(json.loads, (empty / "data" / "asked" / "questions.en.jsonl").read_text().splitlines())]
+    assert [([*own["relevant"]], own["reference"]) for own in sorted(kept, key=lambda own: own["text"])] == [
+        ([f"p{n}"], "One.") for n in range(1, 4)
+    ]
+
+
+def test_lists_beside_questions_of_what_no_passage_is_called_label_nothing(empty: Path) -> None:
+    write_lines(empty / "chunks.jsonl", [{"id": f"p{n}", "text": f"Of the {n} owls one hoots."} for n in range(1, 4)])
+    write_lines(empty / "asked.jsonl", [{"question": "Which owl hoots?", "relevant": ["p9"], "reference": "One."}])
+    assert "no field is called so: relevant" in one_line(ragbench("init").stdout)
