@@ -64,10 +64,14 @@ _NULL = {"None", "NULL", "null"}
 _SEVERAL = re.compile(r"(answer|reference|solution|alia?se|truth|target)s$|(ответ|эталон)ы$", re.IGNORECASE)
 """Names of columns of several right answers."""
 _VERDICT = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s+(\([^)]*\)\s+)?")
+BARS = "|||"
+"""What stands between the passages of a cell, where no other bar stands there."""
+_BETWEEN_BARS = re.compile(r"[^|]+(\|\|\|[^|]+)+")
 SEVERAL = ("response", "value", *PARTED)
 """Fields of which a user may name several columns: what each system answered, what each person gave, or parts."""
 _IS_NAMED = re.compile(r"\s?[^\s\d]*+\d\S*\s?")
 """A word with a digit, as a dialogue, and no text in one, is called."""
+_OF_A_FILE = re.compile(r"[\w./-]*[\d_./-][\w./-]*")
 LONGEST_SYSTEM = 12
 """Words of a system's name; more are instructions to one."""
 MOST_OF_A_TITLE = 8  # words
@@ -205,7 +209,8 @@ class Columns:
             sources = [name for name in there if is_source(row[name])]
             there = [name for name in there if name not in sources] or there
             self.unread.update(dict.fromkeys({*sources} - {*there}, False))
-        if is_guess and there and rarely(there[0]) and (is_source(row[there[0]]) or _is_title(there[0], row[there[0]])):
+        is_seldom = is_guess and there and (rarely(there[0]) or _is_of_a_file(there[0], row[there[0]]))
+        if is_seldom and (is_source(row[there[0]]) or _is_title(there[0], row[there[0]])):
             self.unread.update(dict.fromkeys(there, False))
             return []
         return there
@@ -482,13 +487,14 @@ def _part(values: dict[str, Any], plan: _Plan) -> None:
     """Part what a cell holds of several references or passages, by what its column or its format says."""
     if isinstance(text := values.get("reference"), str) and _SEVERAL.search(plan.fields.get("reference", [""])[0]):
         values["reference"] = text.split("|") if "|" in text and text[0] not in "[{|" else text
-    if plan.format is None or not plan.format.parted:
-        return
+    own = plan.format.parted if plan.format else ""
     for field_name in ("contexts", "reference_contexts"):
-        if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
-            values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
-    if isinstance(texts := values.get("reference"), list):
-        parts = (part.strip() for text in texts for part in str(text).split(plan.format.parted))
+        if not isinstance(text := values.get(field_name), str) or text.lstrip().startswith("["):
+            continue
+        if parted := own or (BARS if _BETWEEN_BARS.fullmatch(text) else ""):
+            values[field_name] = [part for part in text.split(parted) if part.strip()]
+    if own and isinstance(texts := values.get("reference"), list):
+        parts = (part.strip() for text in texts for part in str(text).split(own))
         values["reference"] = [*filter(None, parts)]
 
 
@@ -540,6 +546,11 @@ def _is_right(given: Any) -> bool:
     if isinstance(given, Mapping):
         return any(key(name) == "aliase" for name in given)
     return isinstance(given, bool) or (isinstance(given, list) and all(isinstance(text, str) for text in given))
+
+
+def _is_of_a_file(name: str, cell: Any) -> bool:
+    """Whether a column called as documents names one, as `survey_en` and `rules-2024` do, and no list of any."""
+    return key(name) in ("document", "doc", "документ") and isinstance(cell, str) and bool(_OF_A_FILE.fullmatch(cell))
 
 
 def _is_title(name: str, cell: Any) -> bool:

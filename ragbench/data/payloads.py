@@ -44,6 +44,8 @@ OF_PASSAGES = frozenset({*PARTS.texts, *PARTS.sentences})
 _PLAIN = {key(name): name for name in reversed([
     *PARTS.ids, *PARTS.texts, *PARTS.sentences, "metadata", "payload", "properties", "document", "node",
 ])}  # fmt: skip
+_NAMING = frozenset({*PARTS.ids, *PARTS.names, *PARTS.pages, *PARTS.addresses, *PARTS.titles})
+"""Names of members that tell which passage it is."""
 BESIDE = frozenset({"source", "question_source", "category", "note", "system", "user", "value"})
 """Fields that are neither asked nor answered: of an object with one of them alone nothing is said."""
 FAULTS = frozenset({"error", "errors", "errorMessage", "detail", "exception", "traceback", "ошибка", "ошибки"})
@@ -132,6 +134,31 @@ def passage_of(item: Any) -> Passage | None:
         return None
     score = number(_first(about, PARTS.scores)) if score is None else score
     return Passage(text, named(PARTS.ids), score, named(PARTS.addresses), named(PARTS.titles))
+
+
+def names_of(value: Any) -> list[str] | None:
+    """The ids of passages in a list of objects that name them, or their file and page, and hold no text; None for
+    anything else."""
+    if not isinstance(value, list) or not value or not all(map(_is_name, value)):
+        return None
+    names = [label(_first(item, PARTS.ids)) or _of_file(item) for item in value]
+    return [name for name in names if name] if all(names) else None
+
+
+def _is_name(item: Any) -> bool:
+    """Whether an object has nothing but numbers beside what names it."""
+    return isinstance(item, Mapping) and all(name in _NAMING or _is_of_numbers(own) for name, own in item.items())
+
+
+def _is_of_numbers(value: Any) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return not isinstance(value, str) and all(map(_is_of_numbers, parts))
+
+
+def _of_file(item: Mapping[str, Any]) -> str | None:
+    """A file, and its page, as an id."""
+    file, page = label(_first(item, PARTS.names)), label(_first(item, PARTS.pages))
+    return f"{file}:{page}" if file and page else file
 
 
 def label(value: Any) -> str | None:

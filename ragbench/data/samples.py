@@ -462,6 +462,9 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     were None or empty, which are left out. ids: theirs, as many; one without is named by its text (`Chunk.nameless`).
     None where neither is there. Raises DatasetError for anything else.
     """
+    if ids is None and (named := payloads.names_of(value)):
+        value, ids = None, named
+    ids = [ids] if isinstance(ids, int | float) and not missing(ids) else ids
     names = items_of(ids, f"{place} (ids)") if ids != "" else None
     names = names and [part for entry in names for part in (entry if isinstance(entry, list | tuple) else [entry])]
     if value is None and names is None:
@@ -469,12 +472,15 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     texts = None if names and value == "" else items_of(value, place, forms)  # an empty cell beside ids is no text
     if texts is None:
         return tuple(Chunk(_name(name), "") for name in names or () if not missing(name))
+    where, _, name = place.rpartition(", ")
+    if names is not None and len(texts) == 1 < len(names) and isinstance(value, str) and forms is not None:
+        forms.left_out.add(f"list of ids beside one text of all passages in {name}", where)
+        names = None
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
     kept = [own for own in given if not _says_nothing(own[1])]
     if forms is not None and len(kept) < len(given):
-        where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
     return tuple(_chunk(text, name, number, place) for number, text, name in kept)
 

@@ -223,10 +223,17 @@ _OF_SYSTEM = re.compile(
 )
 
 
+_TWICE = re.compile(r"([^()]+)\(([^()]+)\)")
+"""A name with another one for the same in brackets."""
+
+
 def of_one_system(name: str) -> tuple[str, str]:
-    """System and field of a column, `gpt` and response of `gpt_answer`; the reference alone of `Answer (gold)`."""
+    """System and field of a column, `gpt` and response of `gpt_answer`; the reference alone of `Answer (gold)` and of
+    `Golden answer (ground truth)`."""
     if (parts := _OF_SYSTEM.fullmatch(_of_a_form(name))) is None:
-        return "", ""
+        twice = _TWICE.fullmatch(name.strip())
+        own = {field_of(part) for part in twice.groups()} if twice else set()
+        return "", own.pop() if own == {"reference"} else ""
     system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
     if parts[4] and key(system) in _NO_SYSTEM:
         return "", ""

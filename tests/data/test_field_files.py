@@ -554,3 +554,74 @@ def test_lines_as_python_prints_them_are_rows(bare: Path) -> None:
     found = read_samples(bare / "a.jsonl", forms := Forms())
     assert [(one.user_input, one.response) for one in found] == [("When?", "It's 8"), ("Who?", None)]
     assert "2 × line that is not JSON (first: a.jsonl, line 3)" in forms.told[-1]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"problem_id": "p7", "prediction": "b"}, {"id": "p7", "response": "b"}),
+        ({"query": "Why?", "answer": "So.", "goldstandard_answer": "Thus."}, {"reference": "Thus."}),
+        ({"Question": "Why?", "Golden Answer (Ground Truth)": "Thus."}, {"reference": "Thus."}),
+        ({"Domanda": "Chi?", "Risposta corretta": "Lui"}, {"user_input": "Chi?", "reference": "Lui"}),
+        ({"text": "Who came?", "context": "Ann came.", "ground_truth": "Ann"}, {"user_input": "Who came?"}),
+        (
+            {"question": "Who?", "answer": "Ann", "answer_type": "name", "provider": "City press", "source_ids": ["s"]},
+            {"reference": "Ann", "system": None, "response": None},
+        ),
+    ],
+)
+def test_names_that_people_have_for_their_fields(row: dict[str, Any], expected: dict[str, Any]) -> None:
+    [sample] = samples_of([row])
+    assert {name: getattr(sample, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["expected_sources", "evidence_chunk_ids"])
+def test_ids_of_what_is_right_are_of_right_passages(name: str) -> None:
+    [sample] = samples_of([{"question": "Who?", name: ["s1", "s2"]}])
+    assert [context.id for context in sample.reference_contexts or ()] == ["s1", "s2"]
+
+
+@pytest.mark.parametrize(
+    ("passages", "ids"),
+    [
+        ([{"chunk_id": "c1", "rank": 1}, {"chunk_id": "c2", "filename": "Rules of the house.pdf"}], ["c1", "c2"]),
+        ([{"document_name": "rules", "page_number": 7}], ["rules:7"]),
+        ([{"filename": "rules.pdf", "rank": 1}], ["rules.pdf"]),
+        ([{"chunk_id": "c1", "covers": [{"from": [0, 4]}]}], ["c1"]),
+    ],
+)
+def test_objects_that_name_passages_are_their_ids(passages: list[dict[str, Any]], ids: list[str]) -> None:
+    [sample] = samples_of([{**ASKED, "retrieved_contexts": passages, "relevant_chunks": passages}])
+    assert [(own.id, own.text) for own in sample.contexts or ()] == [(name, "") for name in ids]
+    assert [own.id for own in sample.reference_contexts or ()] == ids
+
+
+def test_an_object_with_a_text_that_nobody_knows_is_refused_with_its_names() -> None:
+    with pytest.raises(DatasetError, match=r"it has chunk_id, Inhalt"):
+        samples_of([{**ASKED, "contexts": [{"chunk_id": "c1", "Inhalt": "Um acht."}]}])
+
+
+def test_ids_beside_one_text_of_all_passages_are_left_out_and_said(bare: Path) -> None:
+    write_lines(bare / "a.jsonl", [{**ASKED, "retrieved_context": "One.\n\nTwo.", "retrieved_chunk_ids": [4, 7]}])
+    [sample] = read_samples(bare / "a.jsonl", forms := Forms())
+    assert [own.text for own in sample.contexts or ()] == ["One.\n\nTwo."]
+    assert "1 × list of ids beside one text of all passages in contexts" in forms.left_out.said
+    with pytest.raises(DatasetError, match="1 texts and 2 identifiers"):
+        read_samples(bare / "a.jsonl")
+
+
+def test_a_number_is_the_id_of_a_passage() -> None:
+    [sample] = samples_of([{**ASKED, "expected_chunk_id": 0}])
+    assert [own.id for own in sample.reference_contexts or ()] == ["0"]
+
+
+def test_three_bars_between_passages_part_them() -> None:
+    for text, expected in (("One.|||Two.", ["One.", "Two."]), ("|a|||b|", ["|a|||b|"])):
+        [sample] = samples_of([{**ASKED, "context": text}])
+        assert [own.text for own in sample.contexts or ()] == expected
+
+
+@pytest.mark.parametrize("name", ["survey_en", "rules-2024", "rules.pdf"])
+def test_a_document_that_is_named_is_no_passage(name: str) -> None:
+    [sample] = samples_of([{**ASKED, "document": name}])
+    assert sample.contexts is None
