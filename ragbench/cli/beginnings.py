@@ -356,6 +356,10 @@ class Beginning:
         kind, read, name = look.kind, look.known.read, self._relative(path)
         kind = "passages" if path in self.bases.of.values() else kind
         is_of_ids = read.keys() <= {"id", "user_input", "chunk_id", "value", "system"}
+        may_be_labelled = kind in ("answers", "questions") and not (is_of_ids and self.runs)
+        if may_be_labelled and (labels := next(self.bases.labels_in(look.row), "")):
+            read.setdefault("reference_context_ids", labels)
+            is_of_ids = False
         is_marked = kind == "ratings" and ".json" not in endings_of(path)  # a line without a header may be TREC's
         may_be = kind == "" or is_marked or (kind == "questions" and (is_of_ids or "contexts" in read))
         if may_be and self._take_trec(path, numbered=kind == "questions"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -290,16 +290,24 @@ class Bases:
         """The questions of a table, with the first base that has what they name. Raises ValueError where none has."""
         faults = list[ValueError]()
         for base in (*self.paths, *self.called, *([] if self.paths else [None])):
-            if base and base not in self._read:
-                self._read[base] = datasets.beir.passages([base], LeftOut())
             try:
-                brought = datasets.foreign_sets.questions(path, base=self._read[base] if base else None)
+                brought = datasets.foreign_sets.questions(path, base=self._passages(base) if base else None)
             except ValueError as error:
                 faults.append(error)
             else:
                 self.of |= {path: base} if base else {}
                 return brought
         raise faults[0]
+
+    def labels_in(self, row: Mapping[str, Any]) -> Iterator[str]:
+        """The columns that label a question with passages of a base, and are called so nowhere else."""
+        for base in (*self.paths, *self.called) if row.keys() & datasets.foreign_sets.LABELS else ():
+            yield from datasets.foreign_sets.labels_in([row], self._passages(base))
+
+    def _passages(self, base: Path) -> dict[str, datasets.ChunkRecord]:
+        if base not in self._read:
+            self._read[base] = datasets.beir.passages([base], LeftOut())
+        return self._read[base]
 
 
 def runs_of(qrels: Sequence[Path], runs: Sequence[Path]) -> dict[Path, list[Path]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections import Counter
@@ -20,9 +21,9 @@ from ragbench.data.files import DatasetError, LeftOut, cut, cut_list
 from ragbench.data.payloads import guess_of, label, moment, number
 from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, checked
 from ragbench.data.rows import listed, read_rows
-from ragbench.data.samples import NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
+from ragbench.data.samples import FIRST, NO_ANSWER, Given, contexts_of, items_of, sample_in, turns_in
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import READS
+from ragbench.data.vocabulary import READS, field_of
 
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
@@ -124,6 +125,8 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
 """Fields of a question beside those of a sample."""
 QUESTION = (*KINDS, *READS["question"])
 """Fields of the vocabulary that a question set may have."""
+LABELS = {"relevant", "gold"}
+"""Columns of lists that are labels where these are ids of the base."""
 CHUNK = {"id": "chunk_id", "text": "chunk_text", "url": "url"}
 RECORD = {"text": "user_input", "relevant": "reference_context_ids", "relevant_urls": "relevant_urls", "id": "id"}
 """What the vocabulary calls the fields of a record."""
@@ -175,7 +178,9 @@ def questions(
 
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    left_out, known = LeftOut(), Columns(columns, QUESTION)
+    left_out, begun = LeftOut(), read_rows(path, held=False, left_out=LeftOut()) if base else iter(())
+    takes = labels_in((row for _, row in itertools.islice(begun, FIRST)), base or {})
+    known = Columns(columns, QUESTION, takes)
     reading = Questions(known, base or {}, left_out)
     for place, row in read_rows(path, held=False, left_out=left_out):
         with passing_over(left_out, place):
@@ -202,6 +207,22 @@ def questions(
     elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought
+
+
+def labels_in(rows: Iterable[Mapping[str, Any]], base: Mapping[str, Any]) -> dict[str, str]:
+    """The column, called as one of labels beside questions in memory, whose lists hold ids of the base alone → its
+    field; none where another column has the labels."""
+    found: dict[str, str] = {}
+    for row in rows:
+        if "reference_context_ids" in map(field_of, row):
+            return {}
+        for column in row.keys() & LABELS:
+            own = opened(row[column])
+            if isinstance(own, list) and own:
+                if not all(label(name) in base for name in own):
+                    return {}
+                found[column] = "reference_context_ids"
+    return found if len(found) == 1 else {}
 
 
 class Questions:

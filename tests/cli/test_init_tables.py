@@ -436,7 +436,7 @@ def test_answers_in_a_file_called_as_right_ones_are_right(empty: Path, name: str
     "rows",
     [
         [{"question": f"Q{n}?", "hard": [], "more": []} for n in range(4)],
-        [{"id": n, "one": "0.428571", "two": "1.000000"} for n in range(4)],
+        [{"id": n, "one": "0.428571", "two": "0.428571"} for n in range(4)],
         [{"id": n, "fast": "yes", "local": "yes" if n else ""} for n in range(3)]
         + [{"id": 3, "fast": "", "local": ""}],
     ],
@@ -450,3 +450,25 @@ def test_a_layout_that_is_known_and_not_read_is_no_judgement(empty: Path) -> Non
     (empty / "a.csv").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="open-rag-eval: a row is a passage here"):
         Beginning.there(empty)
+
+
+@pytest.mark.parametrize("answer", ["reference", "answer"])
+def test_lists_of_ids_beside_questions_label_them_where_the_passages_have_these_ids(empty: Path, answer: str) -> None:
+    write_lines(empty / "chunks.jsonl", [{"id": f"p{n}", "text": f"Of the {n} owls one hoots."} for n in range(1, 4)])
+    asked = [{"question": f"Which of {n} owls hoots?", "relevant": [f"p{n}"], answer: "One."} for n in range(1, 4)]
+    write_lines(empty / "asked.jsonl", asked)
+    load, run = begun(empty)
+    assert (load, run) == (
+        "ragbench load questions asked.jsonl --name asked --chunks-from chunks.jsonl", "ragbench run tier1_retrieval",
+    )  # fmt: skip
+    ran(load)
+    kept = [*map(json.loads, (empty / "data" / "asked" / "questions.en.jsonl").read_text().splitlines())]
+    assert [([*own["relevant"]], own["reference"]) for own in sorted(kept, key=lambda own: own["text"])] == [
+        ([f"p{n}"], "One.") for n in range(1, 4)
+    ]
+
+
+def test_lists_beside_questions_of_what_no_passage_is_called_label_nothing(empty: Path) -> None:
+    write_lines(empty / "chunks.jsonl", [{"id": f"p{n}", "text": f"Of the {n} owls one hoots."} for n in range(1, 4)])
+    write_lines(empty / "asked.jsonl", [{"question": "Which owl hoots?", "relevant": ["p9"], "reference": "One."}])
+    assert "no field is called so: relevant" in one_line(ragbench("init").stdout)
