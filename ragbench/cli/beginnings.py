@@ -319,7 +319,9 @@ class Beginning:
                 alone = f"{said}; {other} missing beside it: ragbench trec QRELS RUN"
                 self.said.append(said) if path in used else self.unused.append(alone)
         if all(": passages, a knowledge base (" in said for said in self.said):
-            self.unused += [f"{said}; questions, or traces, to them are missing beside it" for said in self.said]
+            how = "questions, or traces, to them are missing beside it: ragbench load questions FILE --name asked"
+            whence = f" --chunks-from {self._word(self.bases.first)}" if self.bases.first else ""
+            self.unused += [f"{said}; {how}{whence}" for said in self.said]
             self.said.clear()
 
     def _take_beside(self, path: Path, look: looks.Look, tools: Mapping[Path, str], error: ValueError) -> None:

@@ -49,10 +49,11 @@ _PAGE = re.compile(r"\W*+(page|стр[^\W\d]*+|с)?[\W_]*+\d++(\W++(of|из)?\W*
 """The line of a page with its number."""
 FEWEST_PAGES = 3  # whose first or last lines are the same: a running title
 _WORD = re.compile(r"\w")
-_BY_NAME = {
-    "queries": (re.compile(r"[A-Za-z]{0,3}\d+(?:[:.)]|\s)\s*\S.*"),
-                "queries, each behind its id: write a table of them with the columns id and question"),
-    "qrels": (re.compile(r"\S+\s+\S+"), "judgements without grades: write a line a judgement: QUERY 0 DOCUMENT GRADE"),
+_NUMBERED = re.compile(r"[A-Za-z]{0,3}\d+(?:[:.)]|\s)\s*\S")
+_BY_NAME: dict[str, tuple[Callable[[str], object], str]] = {
+    "queries": (_NUMBERED.match, "queries, each behind its id: write a table of them with the columns id and question"),
+    "qrels": (lambda line: len(line.split()) == 2,
+              "judgements without grades: write a line a judgement: QUERY 0 DOCUMENT GRADE"),
 }  # fmt: skip
 """What lines are in a text that is called so, and what to do with them."""
 
@@ -241,8 +242,8 @@ def result_in(path: Path) -> str:
         [line.strip() for line in text.splitlines() if line.strip()],
         re.split(r"[\W\d_]+", path.stem.lower()),
     )
-    for role, (form, said) in _BY_NAME.items():
-        if len(lines) > 1 and not {*trec.ROLES[role]}.isdisjoint(called) and all(map(form.fullmatch, lines[:-1])):
+    for role, (is_one, said) in _BY_NAME.items():
+        if len(lines) > 1 and not {*trec.ROLES[role]}.isdisjoint(called) and all(map(is_one, lines[:-1])):
             return said
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,6 +18,8 @@ from ragbench.data.vocabulary import field_of
 
 OF_QUESTIONS = ("user_input", "reference", "references", "reference_contexts", "language", "cluster")
 """Of the fields of a sample, what is said of a question, whoever answers it."""
+_RIGHT = re.compile(r"(^|[\W_])ground[\W_]?truth([\W_]|$)", re.IGNORECASE)
+"""How files of right answers are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,8 @@ class _Table:
 def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
     """The samples of several tables: each is what one system answered, called as its file, where no row names one; or
     some hold answers without questions, and the others their questions, by the same ids, or in the same order where
-    none has ids. Raises DatasetError."""
+    none has ids. Beside others the answers of a file that is called ground_truth are the right ones, where no
+    column was named for them. Raises DatasetError."""
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
     tables = _tables(paths, forms, columns)
@@ -66,6 +70,8 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
 def _tables(paths: Sequence[Path], forms: Forms | None, columns: Given | None) -> list[_Table]:
     """Raises DatasetError for a column that was named and that none of them has."""
     ids, tables, lacking = Ids(), [], []
+    right = [path for path in paths if _RIGHT.search(path.name)] if columns is None or "answer" not in columns else []
+    right = right if len(right) < len(paths) else []
     for system, path in named_by_files(paths):
         known = Columns(columns, READ, strict=False)
         read = streamed(path, forms, known, held=True, system=system, ids=ids)
@@ -74,6 +80,8 @@ def _tables(paths: Sequence[Path], forms: Forms | None, columns: Given | None) -
         if field_of(known.read.get("reference")) == "response" and not is_said:
             # the column that holds the right answers elsewhere holds a system's here
             samples = [replace(own, response=own.reference, reference=None, references=()) for own in samples]
+        elif path in right and all(own.user_input and own.reference is None for own in samples):
+            samples = [replace(own, response=None, reference=own.response, contexts=None) for own in samples]
         tables.append(_Table(path.name, samples, known.read))
         lacking.append(known.lacking)
     if nowhere := set.intersection(*map(set, lacking)):

@@ -267,7 +267,8 @@ def in_one(figure: Figure, _: Translator) -> dict[str, Any]:
                        "yanchor": "top", "pad": {"t": 12}}  # fmt: skip
     layout["showlegend"] = bool(figure.legend)
     if figure.legend:
-        layout["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"}
+        layout["legend"] = {"orientation": "h", "x": 0, "traceorder": "normal", "yref": "container", "yanchor": "top",
+                            "y": 1 - TITLE / layout["height"]}  # fmt: skip
         _once(made["data"])
     return made
 

@@ -120,3 +120,9 @@ def test_what_tests_a_search_is_no_document(tmp_path: Path, name: str, text: str
 def test_a_text_with_other_lines_is_a_document_whatever_it_is_called(tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_text("1 Oaks live long.\nBirches do not.\nElms are rare.\n", encoding="utf-8")
     assert [path.name for path in documents.paths(tmp_path)] == ["topics.txt"]
+
+
+def test_passages_alone_are_told_how_questions_to_them_are_loaded(tmp_path: Path) -> None:
+    write_lines(tmp_path / "passages.jsonl", [{"doc_id": "d", "text": "Oaks live long, a thousand years."}])
+    with pytest.raises(ValueError, match=r"load questions FILE --name asked --chunks-from passages[.]jsonl"):
+        Beginning.there(tmp_path)

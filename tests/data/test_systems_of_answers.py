@@ -267,3 +267,16 @@ def test_columns_of_the_settings_need_not_be_in_several_tables(bare: Path) -> No
     assert [one.system for one in read_all([bare / "a.csv", bare / "b.csv"])] == ["a", "b"]
     with pytest.raises(DatasetError, match=r"a\.csv, b\.csv: none has a column reply"):
         read_all([bare / "a.csv", bare / "b.csv"], columns={"contexts": "reply"})
+
+
+def test_a_file_of_the_ground_truth_beside_answers_holds_the_right_ones(bare: Path) -> None:
+    (bare / "answers.csv").write_text("question,answer\nWhich owl?,The barn owl\nWhich oak?,The red one\n")
+    (bare / "ground_truth.csv").write_text(
+        "question,answer,documents\nWhich owl?,A barn owl,b.pdf\nWhich oak?,Red,o.pdf\n"
+    )
+    found = read_all([bare / "answers.csv", bare / "ground_truth.csv"], Forms())
+    assert [(own.response, own.reference, own.contexts) for own in found] == [
+        ("The barn owl", "A barn owl", None), ("The red one", "Red", None),
+    ]  # fmt: skip
+    (alone,) = {own.system for own in read_all([bare / "ground_truth.csv"], Forms())}
+    assert alone is None

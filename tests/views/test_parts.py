@@ -206,6 +206,11 @@ def test_a_curve_in_the_notebook_has_both_panels_and_no_named_colour() -> None:
     assert {trace["xaxis"] for trace in figure["data"]} == {"x", "x2"}
     assert "@" not in json.dumps([trace["line"] for trace in figure["data"]])
     assert sum(trace["showlegend"] for trace in figure["data"]) == 2
+    layout = figure["layout"]
+    legend, (title, *_) = layout["legend"], layout["annotations"]
+    assert (legend["yref"], legend["yanchor"], title["yanchor"]) == ("container", "top", "bottom")
+    bottom = (1 - legend["y"]) * layout["height"] + 26  # pixels from above: a line of 12 with what is around it
+    assert bottom <= layout["margin"]["t"] - 18, "where the title of a panel begins"
 
 
 def test_slices_show_verdicts_and_small_ones_none() -> None:
