@@ -19,7 +19,7 @@ from ragbench.data.cells import TABLE, Forms, classed
 from ragbench.data.columns import Columns
 from ragbench.data.files import LeftOut
 from ragbench.data.folder import BASE
-from ragbench.data.joined_tables import read_all
+from ragbench.data.joined_tables import RIGHT, read_all
 from ragbench.data.payloads import passage_of, turns_of
 from ragbench.data.records import QuestionRecord
 from ragbench.data.rows import read_rows
@@ -250,7 +250,8 @@ class Answers:
     def take_references(self, path: Path, read: Mapping[str, str]) -> None:
         """Put right answers to those who have none, and whose ids, or questions, they have."""
         asked, are_right = self.asked[path], not {"response", "contexts", "context_ids"} & read.keys()
-        for group in self.groups if are_right and "reference" in read else ():
+        are_right = ("reference" in read and are_right) or ("response" in read and bool(RIGHT.search(path.name)))
+        for group in self.groups if are_right else ():
             shared = group.asked.keys() & asked.keys() if group.have_ids == ("id" in read) else ()
             are_theirs = bool(shared) and all(group.asked[name] == asked[name] for name in shared)
             if are_theirs and not group.have_references and are_scored_together(*group.paths, path):

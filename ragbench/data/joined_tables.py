@@ -18,7 +18,7 @@ from ragbench.data.vocabulary import field_of
 
 OF_QUESTIONS = ("user_input", "reference", "references", "reference_contexts", "language", "cluster")
 """Of the fields of a sample, what is said of a question, whoever answers it."""
-_RIGHT = re.compile(r"(^|[\W_])ground[\W_]?truth([\W_]|$)", re.IGNORECASE)
+RIGHT = re.compile(r"(^|[\W_])ground[\W_]?truth([\W_]|$)", re.IGNORECASE)
 """How files of right answers are called."""
 
 
@@ -70,7 +70,7 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
 def _tables(paths: Sequence[Path], forms: Forms | None, columns: Given | None) -> list[_Table]:
     """Raises DatasetError for a column that was named and that none of them has."""
     ids, tables, lacking = Ids(), [], []
-    right = [path for path in paths if _RIGHT.search(path.name)] if columns is None or "answer" not in columns else []
+    right = [path for path in paths if RIGHT.search(path.name)] if columns is None or "answer" not in columns else []
     right = right if len(right) < len(paths) else []
     for system, path in named_by_files(paths):
         known = Columns(columns, READ, strict=False)

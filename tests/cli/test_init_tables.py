@@ -472,3 +472,9 @@ def test_lists_beside_questions_of_what_no_passage_is_called_label_nothing(empty
     write_lines(empty / "chunks.jsonl", [{"id": f"p{n}", "text": f"Of the {n} owls one hoots."} for n in range(1, 4)])
     write_lines(empty / "asked.jsonl", [{"question": "Which owl hoots?", "relevant": ["p9"], "reference": "One."}])
     assert "no field is called so: relevant" in one_line(ragbench("init").stdout)
+
+
+def test_right_answers_called_so_are_scored_with_answers_to_them(empty: Path) -> None:
+    for name, said in (("ground_truth", "Ann"), ("replies", "Bob")):
+        write_lines(empty / f"{name}.jsonl", [{"question": f"Who is {n}?", "answer": said} for n in range(2)])
+    assert begun(empty)[0] == "ragbench score replies.jsonl ground_truth.jsonl"
