@@ -52,14 +52,15 @@ def given(value: Any) -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def patience(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def patience(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Sets how many seconds a function may take; what will not end is left soon."""
     for place in ("ragbench.systems.callables", "ragbench.tiers.scoring.functions"):
         monkeypatch.setattr(f"{place}.GRACE_SECONDS", 0.05)
-    add(bare, "[metrics]\ntimeout_seconds = 0.5\n")
-    return bare
+    return lambda seconds: add(bare, f"[metrics]\ntimeout_seconds = {seconds}\n")
 
 
-def test_functions_are_metrics_and_what_they_do_is_a_row(patience: Path) -> None:
+def test_functions_are_metrics_and_what_they_do_is_a_row(patience: Callable[[float], None]) -> None:
+    patience(0.5)
     found = rb.score(ROWS, [words, raises, hangs, blocks])
     got = {(row.metric.name, row.sample.id): row.score for row in found.rows}
     assert (got["words", "a"].value, got["words", "b"].value) == (3.0, 2.0)
@@ -101,7 +102,8 @@ def test_a_value_outside_the_scale_is_unmeasured(bare: Path) -> None:
     assert "it returned 7, which is not on its scale 0.0 … 1.0" in row.score.reason
 
 
-def test_a_function_that_always_runs_out_of_time_is_called_no_more(patience: Path) -> None:
+def test_a_function_that_always_runs_out_of_time_is_called_no_more(patience: Callable[[float], None]) -> None:
+    patience(0.1)
     found = rb.score([{"id": str(n), "answer": "x"} for n in range(8)], [_sleeps])
     reasons = [row.score.reason for row in found.rows]
     assert sum("not called: 5 calls before it" in one for one in reasons) == 3
