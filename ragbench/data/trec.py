@@ -332,8 +332,8 @@ def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]
                 break
             start = (first + 1) * form.header
             numbers, lines = numbers[start:], lines[start:]
-        if len(lines):
-            yield _of_lines(path, numbers, lines, form)
+        if len(lines) and (rows := _of_lines(path, numbers, lines, form)) is not None:
+            yield rows
     if is_table:
         yield from _of_table(path, ending, usual, LOOKED_AT if begins else None)
 
@@ -366,8 +366,9 @@ def _content(path: Path, usual: Form, begins: bool) -> bytes:
     return content
 
 
-def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray, form: Form) -> _Rows:
-    """Raises DatasetError for a line with too few or too many words; one that begins with # may be a comment then."""
+def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray, form: Form) -> _Rows | None:
+    """The rows of lines; None where all of them are comments. Raises DatasetError for a line with too few or too many
+    words; one that begins with # may be a comment then."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -380,6 +381,8 @@ def _of_lines(path: Path, numbers: NDArray[np.int64], lines: pa.LargeStringArray
     if (is_comment := is_hashed & wrong).any():
         kept = [each[~is_comment] for each in (numbers, counts, wrong, is_hashed)]
         (numbers, counts, wrong, is_hashed), words = kept, words.filter(pa.array(~is_comment))
+    if not len(words):
+        return None
     if is_hashed.any() and not is_hashed.all():
         raise DatasetError(
             f"{path}, line {numbers[is_hashed][0]}: begins with #, and has as many words as the others; of a comment "

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragbench.data import DatasetError, trec
@@ -129,18 +129,19 @@ def word_by_word(text: str, separator: str) -> list[tuple[str, str, float, float
             if separator == " "
             else [word.strip() for word in (re.split(r"\t+", line) if separator == "\t" else next(csv.reader([line])))]
         )
-        number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+        number = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
         if line.startswith("#"):
             if len(words) >= 6:
                 return None  # a name, or what somebody took out
             continue
         if len(words) < 6 or not words[0] or not words[2] or not number.fullmatch(words[4]):
             return None
-        rank = float(words[3]) if number.fullmatch(words[3]) else None
+        score, place = (word.replace(",", ".") for word in (words[4], words[3]))
+        rank = float(place) if number.fullmatch(place) else None
         is_moved = rank is None and (len(words) > 6 or number.fullmatch(words[5]))
-        if is_moved or not math.isfinite(float(words[4])):
+        if is_moved or not math.isfinite(float(score)):
             return None
-        read.append((words[0], words[2], float(words[4]), math.inf if rank is None else rank))
+        read.append((words[0], words[2], float(score), math.inf if rank is None else rank))
     return read
 
 
@@ -172,6 +173,8 @@ ODD = st.sampled_from(
     odd=st.lists(st.tuples(st.integers(24, 80), ODD, st.booleans()), max_size=2),
     block=st.sampled_from([1, 30, 1 << 23]),
 )
+@example(gap=" ", end="\n", odd=[(34, "\n#", False)], block=1)  # a block of comments alone
+@example(gap=" ", end="\n", odd=[(68, ",", False)], block=30)
 def test_lines_are_read_as_word_by_word(
     tmp_path_factory: pytest.TempPathFactory, gap: str, end: str, odd: list[tuple[int, str, bool]], block: int
 ) -> None:
