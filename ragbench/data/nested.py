@@ -30,6 +30,7 @@ class UnnamedError(DatasetError):
     """What may be the number of documents is called so that nobody knows it."""
 
 
+@lru_cache(maxsize=1024)
 def words(names: tuple[str, ...], number: str) -> tuple[str, ...]:
     """The words that columns of these names are; "—" for what is read by nobody. Of two columns that could be one, as
     docid and docno of PyTerrier, it is the likelier one. number: GRADE or SCORE, what is looked for."""

@@ -325,7 +325,7 @@ def _blocks(path: Path, usual: Form, *, begins: bool = False) -> Iterator[_Rows]
     is_table = bool(ending)
     for numbers, lines in () if is_table else _lines(path, content.removeprefix(BOM_UTF8), usual):
         if form is None:
-            for first in (0, int(compute.starts_with(lines, "#").to_numpy(False).argmin())):
+            for first in dict.fromkeys((0, int(compute.starts_with(lines, "#").to_numpy(False).argmin()))):
                 if (form := _form(path, lines[first].as_py(), usual)) is not None and form.header:
                     break
             if is_table := form is None:
