@@ -218,8 +218,9 @@ def _speaker(part: Any) -> str:
 def written(reply: Any) -> Any:
     """The answer in what a writer returned: a text, a stream of its parts, a message, an object with it; else as it
     is."""
-    if isinstance(reply, Streamed) and all(isinstance(text, str) for text in texts_of(reply)):
-        return joined(texts_of(reply))
+    texts: list[Any] = texts_of(reply) if isinstance(reply, Streamed) else [None]
+    if all(isinstance(text, str) for text in texts):
+        return joined(texts)
     read = understood(reply)
     return read.get("answer") if isinstance(read, Mapping) else reply
 

@@ -77,10 +77,16 @@ class Expressions:
 
     def speaks(self, event: Any) -> bool:
         """Whether an event has a piece of the answer's text."""
-        return any(added([], self._found("answer", event), event))
+        return any(added([], self._of(event, "answer")["answer"], event))
 
-    def _of(self, reply: Any) -> dict[str, Any]:
-        return {name: self._found(name, reply) for name in self._compiled}
+    def _of(self, reply: Any, *names: str) -> dict[str, Any]:
+        """What the expressions, or those named, give, also of JSON within texts; None where one gives nothing."""
+        found = {name: self._found(name, reply) for name in names or self._compiled}
+        if lacking := [name for name, value in found.items() if value in (None, [])]:
+            with suppress(RecursionError):
+                within = _unpacked(reply)
+                found |= {name: self._found(name, within) for name in lacking}
+        return found
 
     def _of_events(self, events: Sequence[Any]) -> dict[str, Any]:
         """The pieces of the answer together, or the last of those that each repeat the one before, or that stand in all
@@ -88,18 +94,17 @@ class Expressions:
         values: dict[str, Any] = {}
         pieces: list[str] = []
         for event in events:
-            pieces = added(pieces, self._found("answer", event), event)
-            values |= {name: value for name, value in self._of(event).items() if value not in (None, [])}
+            found = self._of(event)
+            pieces = added(pieces, found["answer"], event)
+            values |= {name: value for name, value in found.items() if value not in (None, [])}
         return {name: values.get(name) for name in self._compiled} | ({"answer": joined(pieces)} if pieces else {})
 
     def _found(self, name: str, reply: Any) -> Any:
-        """What an expression gives, also of JSON within texts; None where it gives nothing, or cannot be followed in
-        this reply."""
+        """What an expression gives; None where it gives nothing, or cannot be followed in this reply."""
         from jmespath.exceptions import JMESPathError
 
         with suppress(JMESPathError, RecursionError):
-            found = self._compiled[name].search(reply)
-            return self._compiled[name].search(_unpacked(reply)) if found in (None, []) else found
+            return self._compiled[name].search(reply)
         return None
 
     def _answer(self, values: Mapping[str, Any], text: str) -> str | None:

@@ -122,6 +122,9 @@ REPLIES = {
     ]}]},
     "texts by their ids": {"answer": ANSWER, "documents": dict(zip(["d7", "d3", "d9"], TEXTS, strict=True))},
     "objects by their ids": {"answer": ANSWER, "documents": {f"d{len(text)}": {"text": text} for text in TEXTS}},
+    "texts by their ids in what Lambda gives": {
+        "body": json.dumps({"answer": ANSWER, "documents": dict(zip(["d7", "d3", "d9"], TEXTS, strict=True))}),
+    },
     "a pair": [ANSWER, TEXTS],
     "pairs with scores": {"answer": ANSWER, "documents": [[text, 0.5] for text in TEXTS]},
     "a list of pairs with scores": [{"answer": ANSWER, "documents": [[text, 0.5] for text in TEXTS]}],
