@@ -134,17 +134,11 @@ def marked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     few: dict[str, set[Any]] = {}
     for name in rows[0]:
+        cells = [row.get(name) for row in rows]
+        may_be = bool(name) and field_of(name) in RATED and not NO_TEXT.search(name) and _are_marks(cells)
         with suppress(ValueError):  # a longer text is no mark
-            own = {classed(row.get(name)) for row in rows} - {None}
-            is_few = 2 * len(own) <= len(rows) or not _has_words(own)
-            if (
-                name
-                and own
-                and is_few
-                and _are_marks(row.get(name) for row in rows)
-                and field_of(name) in RATED
-                and not NO_TEXT.search(name)
-            ):
+            own = {classed(cell) for cell in cells if may_be} - {None}
+            if own and (2 * len(own) <= len(rows) or not _has_words(own)):
                 few[name] = own
     alike = [name for name, own in few.items() if any(own & few[other] for other in few if other != name)]
     is_one = len({*itertools.chain(*map(few.__getitem__, alike))}) == 1  # a sign, where nobody marked a row
@@ -249,9 +243,10 @@ class Answers:
 
     def take_references(self, path: Path, read: Mapping[str, str]) -> None:
         """Put right answers to those who have none, and whose ids, or questions, they have."""
-        asked, are_right = self.asked[path], not {"response", "contexts", "context_ids"} & read.keys()
-        are_right = ("reference" in read and are_right) or ("response" in read and bool(RIGHT.search(path.name)))
-        for group in self.groups if are_right else ():
+        asked, is_alone = self.asked[path], not {"response", "contexts", "context_ids"} & read.keys()
+        if not (is_alone and "reference" in read) and not ("response" in read and RIGHT.search(path.name)):
+            return
+        for group in self.groups:
             shared = group.asked.keys() & asked.keys() if group.have_ids == ("id" in read) else ()
             are_theirs = bool(shared) and all(group.asked[name] == asked[name] for name in shared)
             if are_theirs and not group.have_references and are_scored_together(*group.paths, path):

@@ -154,15 +154,16 @@ def score(
         raise typer.BadParameter(str(error)) from None
     _consent(chosen, names, embedder, trusted, plan=plan)
     scores, tally, outlooks = _measured(answers, chosen, asked, plan=plan)
+    is_taken = outputs.is_screen(json_file)
     for note in (*answers.forms.told, *(answers.forms.notes if plan else ())):
-        terminal.say(note, err=outputs.is_screen(json_file))
+        terminal.say(note, err=is_taken)
     if plan:
         outputs.show(outlooks, known.budget)
         return
-    _say(scores, explain or (), every=every, is_taken=outputs.is_screen(json_file))
-    outputs.paid(tally, err=outputs.is_screen(json_file))
-    outputs.caveat(scores.told_stand_ins, err=outputs.is_screen(json_file))
-    outputs.answered(scores.answered_by, err=outputs.is_screen(json_file))
+    _say(scores, explain or (), every=every, is_taken=is_taken)
+    outputs.paid(tally, err=is_taken)
+    outputs.caveat(scores.told_stand_ins, err=is_taken)
+    outputs.answered(scores.answered_by, err=is_taken)
     _write(scores, json_file, out)
     if out is not None:
         _page(scores, answers, out, language or known.language, judges or names)
@@ -280,19 +281,21 @@ def _measured(
     from ragbench.tiers.scoring.measure import in_parts, live_line, measure
 
     outlooks: list[Outlook] = []
-    tallies, survey = [Tally()], answers.survey
+    tally, survey = Tally(), answers.survey
     total = len(answers.ids) * len(chosen) if is_watched() else 0
     with kept_replies(asked.judges, chosen) as journal, Progress("scoring", total) as progress:
         line = live_line(progress)
 
         def heard(spent: Tally) -> None:
-            tallies[0] = spent
+            nonlocal tally
+            tally = spent
             line(spent)
 
         planned = outlooks.extend if plan else None
         asked = replace(asked, journal=journal, advance=progress, on_change=heard, plan=planned)
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(answers.samples, chosen, asked)
-        return run(scoring), tallies[0], outlooks
+        scores = run(scoring)
+    return scores, tally, outlooks
 
 
 def _say(scores: Scores, explain: Sequence[str], *, every: bool, is_taken: bool) -> None:

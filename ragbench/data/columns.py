@@ -559,10 +559,13 @@ def _is_of_a_file(name: str, cell: Any) -> bool:
 
 def _is_title(name: str, cell: Any) -> bool:
     """Whether a source is named by a few words that end like no sentence, as `Handbook, page 3`, and not quoted."""
-    parts = opened(cell) if key(name) in ("source", "источник") else None
+    if key(name) not in ("source", "источник"):
+        return False
+    own = opened(cell)
+    parts = own if isinstance(own, list) else [own]
     return all(
         isinstance(part, str)
         and 0 < len(part.split()) <= MOST_OF_A_TITLE
         and not part.rstrip().endswith((".", "!", "?", "…"))
-        for part in (parts if isinstance(parts, list) else [parts])
+        for part in parts
     )

@@ -238,10 +238,8 @@ def result_in(path: Path) -> str:
     text = head(path, MOST_OF_HEAD).decode("utf-8-sig", "replace")
     if (why := printed(text)) or path.suffix.lower() not in PLAIN:
         return why
-    lines, called = (
-        [line.strip() for line in text.splitlines() if line.strip()],
-        re.split(r"[\W\d_]+", path.stem.lower()),
-    )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    called = re.split(r"[\W\d_]+", path.stem.lower())
     for role, (is_one, said) in _BY_NAME.items():
         if len(lines) > 1 and not {*trec.ROLES[role]}.isdisjoint(called) and all(map(is_one, lines[:-1])):
             return said

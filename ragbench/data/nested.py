@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ragbench.data.cells import opened, verdict
+from ragbench.data.cells import by_row, opened, verdict
 from ragbench.data.files import DatasetError, cut, cut_list
 from ragbench.data.payloads import number as number_of
 from ragbench.data.payloads import passage_of
@@ -132,11 +132,10 @@ def _table(value: Mapping[str, Any], named: Mapping[str, str], number: str) -> l
     is_named = any(len(name) > 1 and word not in ("ITERATION", "TAG") for word, name in named.items())
     if len(cells) < 2 or not is_named or len({(type(own), len(own)) for own in cells}) > 1:
         return None
-    if isinstance(cells[0], Mapping):
-        if not all(map(str.isdigit, cells[0])) or any(own.keys() != cells[0].keys() for own in cells):
-            return None
-        cells = [[own[row] for row in cells[0]] for own in cells]
-    return [dict(zip(value, own, strict=True)) for own in zip(*cells, strict=True)]
+    if isinstance(cells[0], list):
+        return by_row(value)
+    is_numbered = all(map(str.isdigit, cells[0])) and all(own.keys() == cells[0].keys() for own in cells)
+    return [{name: own[row] for name, own in value.items()} for row in cells[0]] if is_numbered else None
 
 
 def _held(value: Mapping[str, Any], documents: str | None, number: str) -> tuple[str, Any]:
