@@ -178,11 +178,12 @@ def questions(
 
     Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    left_out, begun = LeftOut(), read_rows(path, held=False, left_out=LeftOut()) if base else iter(())
-    takes = labels_in((row for _, row in itertools.islice(begun, FIRST)), base or {})
-    known = Columns(columns, QUESTION, takes)
+    left_out = LeftOut()
+    rows = read_rows(path, held=False, left_out=left_out)
+    begun = [*itertools.islice(rows, FIRST)] if base else []
+    known = Columns(columns, QUESTION, labels_in((row for _, row in begun), base or {}))
     reading = Questions(known, base or {}, left_out)
-    for place, row in read_rows(path, held=False, left_out=left_out):
+    for place, row in itertools.chain(begun, rows):
         with passing_over(left_out, place):
             reading.take(known.of(row, place), row, place)
     if not reading.taken:
