@@ -17,7 +17,7 @@ SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each of some hundred processes that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test browser slow lab check bench soak calibrate docs reference faults licences audit lock smoke clean
+.PHONY: setup report test browser slow lab check bench soak calibrate audit lock smoke clean
 
 setup: $(READY)
 
@@ -37,7 +37,7 @@ report: $(READY)
 	$(BIN)/ragbench run
 
 test: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser and not documents" --durations=20
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser" --durations=20
 
 browser: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow" --durations=20
@@ -59,25 +59,6 @@ bench: $(READY)
 
 calibrate: $(READY)
 	$(BIN)/python -m benchmarks.calibration --simulations $(CALIBRATION_SIMULATIONS)
-	$(BIN)/python -m tests.docs.statistics_page
-
-docs: $(READY)
-	rm -rf docs/_build
-	for language in en ru; do $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/read-$$language \
-		-D language=$$language docs docs/_build/html/$$language || exit 1; done
-	rm -rf docs/_build/html/jupyter_execute
-	cp docs/_static/languages.html docs/_build/html/index.html
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -q -m "documents and not slow"
-
-reference: $(READY)
-	for page in docs.metrics_page docs.commands_page docs.python_page docs.settings_page docs.parameters docs.endings_page \
-		metrics.differences "faults.page --page"; do $(BIN)/python -m tests.$$page; done
-
-faults: $(READY)
-	$(BIN)/python -m tests.faults.page $(SIDE_BY_SIDE)
-
-licences: $(READY)
-	$(BIN)/python -m tests.release.licences
 
 audit: $(READY)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \

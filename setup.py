@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-SHIPPED = {  # see ragbench/core/annexes.py
+SHIPPED = {  # see ragbench/old/core/annexes.py
     "ragbench.shipped": ".",
     "ragbench.shipped.notebooks": "notebooks",
     "ragbench.shipped.data.campus": "data/campus",

@@ -20,10 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ragbench.core.settings import RUN, BudgetSettings, DatabaseSettings, JudgeSettings, Settings  # noqa: E402
-from ragbench.llm import Client, Completion, open_budget  # noqa: E402
-from ragbench.store import Store, server  # noqa: E402
-from tests.llm.llm_shapes import request  # noqa: E402
+from ragbench.old.core.settings import RUN, BudgetSettings, DatabaseSettings, JudgeSettings, Settings  # noqa: E402
+from ragbench.old.llm import Client, Completion, open_budget  # noqa: E402
+from ragbench.old.store import Store, server  # noqa: E402
+from tests.old.llm.llm_shapes import request  # noqa: E402
 
 IN_FLIGHT, REPEATS = 16, 3
 
@@ -94,7 +94,7 @@ def main() -> None:
         Path(folder).chmod(0o755)
         settings = Settings(database=DatabaseSettings(folder=Path(folder) / "pg"))
         Store.open(settings).close()
-        chat = [sys.executable, "-m", "tests.llm.chat_server", "--latency", str(given.latency)]
+        chat = [sys.executable, "-m", "tests.old.llm.chat_server", "--latency", str(given.latency)]
         with subprocess.Popen(chat, cwd=ROOT, stdout=subprocess.PIPE, text=True) as serving:
             assert serving.stdout is not None
             url = serving.stdout.readline().strip()

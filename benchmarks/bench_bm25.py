@@ -33,13 +33,13 @@ from unittest import mock
 
 import numpy as np
 
-from ragbench.core.settings import RetrieverSettings
-from ragbench.core.types import Array, Chunk, Question
-from ragbench.data import beir, foreign_sets
-from ragbench.metrics import ranking_arrays
-from ragbench.metrics.ranking import evaluate
-from ragbench.systems.parts import retrievers
-from tests.systems.test_systems import dataset_of
+from ragbench.old.core.settings import RetrieverSettings
+from ragbench.old.core.types import Array, Chunk, Question
+from ragbench.old.data import beir, foreign_sets
+from ragbench.old.metrics import ranking_arrays
+from ragbench.old.metrics.ranking import evaluate
+from ragbench.old.systems.parts import retrievers
+from tests.old.systems.test_systems import dataset_of
 
 VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 K1, B, DEPTH = 1.5, 0.75, 10

@@ -18,9 +18,9 @@ from pathlib import Path
 import psutil
 
 import ragbench as rb
-from ragbench.core import settings
-from ragbench.core.types import Sample
-from ragbench.extras.cluster import address
+from ragbench.old.core import settings
+from ragbench.old.core.types import Sample
+from ragbench.old.extras.cluster import address
 
 SERVER = Path(__file__).parents[1] / "tests" / "llm" / "chat_server.py"
 

@@ -15,9 +15,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ragbench.core import settings  # noqa: E402
-from ragbench.extras.cluster import address  # noqa: E402
-from ragbench.store import pool  # noqa: E402
+from ragbench.old.core import settings  # noqa: E402
+from ragbench.old.extras.cluster import address  # noqa: E402
+from ragbench.old.store import pool  # noqa: E402
 
 BYTES = (0, 10_000, 1_000_000)
 

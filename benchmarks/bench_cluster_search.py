@@ -23,11 +23,11 @@ import numpy as np
 import psutil
 
 from benchmarks.bench_search import Clustered, server_seconds
-from ragbench.core.settings import DatabaseSettings, Settings
-from ragbench.core.types import Chunk
-from ragbench.extras.cluster import address
-from ragbench.store import Store, database, pool, server
-from ragbench.store.pool import elsewhere
+from ragbench.old.core.settings import DatabaseSettings, Settings
+from ragbench.old.core.types import Chunk
+from ragbench.old.extras.cluster import address
+from ragbench.old.store import Store, database, pool, server
+from ragbench.old.store.pool import elsewhere
 
 QUESTIONS = (256, 512, 1_024, 2_048, 10_000)
 HOW: dict[str, Any] = {"index": "hnsw", "m": 16, "ef_construction": 64, "ef_search": 40}

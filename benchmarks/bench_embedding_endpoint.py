@@ -67,9 +67,9 @@ def serve(latency: float) -> None:
 
 def embed(url: str, name: str, texts: int, concurrency: int, encoding: str, folder: str) -> None:
     """Embed the collection, once a line comes in; print what it took."""
-    from ragbench.core.settings import DatabaseSettings, EmbedderSettings, Settings
-    from ragbench.embed.openai_embeddings import EndpointEmbedder
-    from ragbench.store import Store
+    from ragbench.old.core.settings import DatabaseSettings, EmbedderSettings, Settings
+    from ragbench.old.embed.openai_embeddings import EndpointEmbedder
+    from ragbench.old.store import Store
 
     known = EmbedderSettings(kind="openai", model=name, base_url=f"{url}/v1", concurrency=concurrency)
     embedder: Any = EndpointEmbedder(name, known)
@@ -108,8 +108,8 @@ def main() -> None:
     options.add_argument("--texts", type=int, default=5_000)
     options.add_argument("--latency", type=float, default=0.2)
     given = options.parse_args()
-    from ragbench.core.settings import DatabaseSettings, Settings
-    from ragbench.store import server as database
+    from ragbench.old.core.settings import DatabaseSettings, Settings
+    from ragbench.old.store import server as database
 
     outer = Path(tempfile.mkdtemp(prefix="ragbench-bench-"))
     outer.chmod(0o755)

@@ -43,7 +43,7 @@ def clustered(n: int, width: int = WIDTH, seed: int = 0) -> np.ndarray:
 
 
 def ragbench_pairs(vectors: np.ndarray) -> list[float]:
-    from ragbench.metrics.embedding_space import Geometry
+    from ragbench.old.metrics.embedding_space import Geometry
 
     found = Geometry(vectors).pairs
     return [found.mean, found.std, found.minimum, found.maximum]
@@ -62,7 +62,7 @@ def sklearn_pairs_single(vectors: np.ndarray) -> list[float]:
 
 
 def ragbench_neighbours(vectors: np.ndarray) -> list[float]:
-    from ragbench.metrics.embedding_space import Geometry
+    from ragbench.old.metrics.embedding_space import Geometry
 
     found = Geometry(vectors, neighbors=5).nn_distances
     return [float(found.mean()), float(found.std())]

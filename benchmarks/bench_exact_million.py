@@ -27,10 +27,10 @@ import psutil
 import psycopg
 
 from benchmarks.bench_own_tables import server_seconds
-from ragbench import tiers
-from ragbench.core import settings
-from ragbench.store import server
-from ragbench.store.copying import vector_rows
+from ragbench.old import tiers
+from ragbench.old.core import settings
+from ragbench.old.store import server
+from ragbench.old.store.copying import vector_rows
 
 CONFIGURATION = """
 dataset = "db:own"

@@ -22,10 +22,10 @@ sys.path.insert(0, str(ROOT))
 
 from sqlalchemy import Engine, text  # noqa: E402
 
-from ragbench.core.settings import DatabaseSettings, Settings  # noqa: E402
-from ragbench.store import Store, server  # noqa: E402
-from ragbench.store.reply_journal import DatabaseJournal  # noqa: E402
-from tests.store.test_journal import row  # noqa: E402
+from ragbench.old.core.settings import DatabaseSettings, Settings  # noqa: E402
+from ragbench.old.store import Store, server  # noqa: E402
+from ragbench.old.store.reply_journal import DatabaseJournal  # noqa: E402
+from tests.old.store.test_journal import row  # noqa: E402
 
 STEPS = 4
 ROUNDS = 200

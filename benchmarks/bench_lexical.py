@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real_answers import mtrag
-from ragbench.core.types import Array, Chunk, Sample
-from ragbench.judge import LexicalJudge, WordReader
-from ragbench.judge.words import words
-from ragbench.tiers.scoring import measure
-from tests.judge.test_lexical import begin
+from ragbench.old.core.types import Array, Chunk, Sample
+from ragbench.old.judge import LexicalJudge, WordReader
+from ragbench.old.judge.words import words
+from ragbench.old.tiers.scoring import measure
+from tests.old.judge.test_lexical import begin
 
 SETS = ("begin-wow", "begin-cmu", "xquad-ru", "xquad-en", "mtrag")
 Scorer = Callable[[str, list[str]], float]

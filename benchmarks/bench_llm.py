@@ -52,7 +52,7 @@ class Verdict(BaseModel):
 def server(latency: float) -> Iterator[str]:
     """The test server in a process of its own."""
     reply = json.dumps({"reason": "as the context says", "verdict": 1})
-    command = [sys.executable, "-m", "tests.llm.chat_server", "--latency", str(latency), "--reply", reply]
+    command = [sys.executable, "-m", "tests.old.llm.chat_server", "--latency", str(latency), "--reply", reply]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -79,13 +79,13 @@ def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
     """Judge, and print what it took."""
     import psutil
 
-    from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings
-    from ragbench.core.types import Judge, Prompt
-    from ragbench.core.waves import gather
-    from ragbench.judge import open_judges
-    from ragbench.llm import run
-    from ragbench.store import Store, server
-    from ragbench.store.reply_journal import DatabaseJournal
+    from ragbench.old.core.settings import DatabaseSettings, JudgeSettings, Settings
+    from ragbench.old.core.types import Judge, Prompt
+    from ragbench.old.core.waves import gather
+    from ragbench.old.judge import open_judges
+    from ragbench.old.llm import run
+    from ragbench.old.store import Store, server
+    from ragbench.old.store.reply_journal import DatabaseJournal
 
     text = "Is the response carried by the retrieved contexts?\n{question}\n{response}\n{contexts}"
     prompt = Prompt("carried", 1, Verdict, {"en": text})
@@ -236,8 +236,8 @@ def main() -> None:
     given = options.parse_args()
     sides = [side for side in given.sides if side != "peer" or given.peer]
 
-    from ragbench.core.settings import DatabaseSettings, Settings
-    from ragbench.store import server as database
+    from ragbench.old.core.settings import DatabaseSettings, Settings
+    from ragbench.old.store import server as database
 
     outer = Path(tempfile.mkdtemp(prefix="ragbench-bench-"))
     outer.chmod(0o755)

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragbench.metrics.overlap import WordTokenizer, rouge1_f, rouge2_f, rougeL_f
-from tests.metrics.test_overlap import KINDS, paired, real_pairs
+from ragbench.old.metrics.overlap import WordTokenizer, rouge1_f, rouge2_f, rougeL_f
+from tests.old.metrics.test_overlap import KINDS, paired, real_pairs
 
 Values = np.ndarray
 Work = Callable[[list[tuple[str, str]]], Values]

@@ -25,9 +25,9 @@ import numpy as np
 import psutil
 import psycopg
 
-from ragbench import tiers as bench
-from ragbench.core import settings
-from ragbench.store import server
+from ragbench.old import tiers as bench
+from ragbench.old.core import settings
+from ragbench.old.store import server
 
 SCHEMA = """
 CREATE SCHEMA own;

@@ -22,11 +22,11 @@ import nbformat
 import numpy as np
 import pandas as pd
 
-from ragbench import report
-from ragbench.core.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
-from ragbench.report.keeping import results
-from ragbench.views import Page
-from tests.views.measurements import comparison, estimate
+from ragbench.old import report
+from ragbench.old.core.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
+from ragbench.old.report.keeping import results
+from ragbench.old.views import Page
+from tests.old.views.measurements import comparison, estimate
 
 SYSTEMS = ("baseline", "bm25-reranked", "dense-large")
 RANKED = ("hit_rate@1", "hit_rate@10", "mrr", "recall@10", "precision@10", "ndcg@10", "retrieval_consistency")

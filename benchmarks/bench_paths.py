@@ -28,8 +28,8 @@ import numpy as np
 from benchmarks import bench_loading
 from benchmarks.bench_growth import answers, spent
 from benchmarks.bench_search import server_seconds
-from ragbench.core import settings
-from ragbench.store import server
+from ragbench.old.core import settings
+from ragbench.old.store import server
 
 FEW, MOST = 10, 1.2
 VOCABULARY = 50_000

@@ -13,9 +13,9 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ragbench.metrics import ranking_arrays
-from ragbench.metrics.ranking import evaluate
-from ragbench.metrics.ranking_arrays import from_numbers
+from ragbench.old.metrics import ranking_arrays
+from ragbench.old.metrics.ranking import evaluate
+from ragbench.old.metrics.ranking_arrays import from_numbers
 
 DEPTH, DOCUMENTS = 10, 1_009  # a prime, so that every step goes through all documents
 LABELS = (

@@ -26,14 +26,14 @@ import psutil
 import ragbench as rb
 from benchmarks.bench_cluster import serving
 from benchmarks.bench_search import Clustered, server_seconds
-from ragbench.core import settings
-from ragbench.core.settings import Settings
-from ragbench.core.types import Chunk, Sample
-from ragbench.extras.cluster import address
-from ragbench.extras.cluster.worker_pool import Workers
-from ragbench.llm.journal import Told
-from ragbench.store import Store, server
-from ragbench.store.reply_journal import DatabaseJournal
+from ragbench.old.core import settings
+from ragbench.old.core.settings import Settings
+from ragbench.old.core.types import Chunk, Sample
+from ragbench.old.extras.cluster import address
+from ragbench.old.extras.cluster.worker_pool import Workers
+from ragbench.old.llm.journal import Told
+from ragbench.old.store import Store, server
+from ragbench.old.store.reply_journal import DatabaseJournal
 
 WORKERS, LATENCY, CONCURRENCY = 2, 0.05, 64
 HOLDERS, STEPS = 100, 500

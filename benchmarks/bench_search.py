@@ -25,9 +25,9 @@ import psutil
 import psycopg
 from pgvector.psycopg import register_vector
 
-from ragbench.core.settings import DatabaseSettings, Settings
-from ragbench.core.types import Chunk, Vectors
-from ragbench.store import Store, recall_against_exact, server
+from ragbench.old.core.settings import DatabaseSettings, Settings
+from ragbench.old.core.types import Chunk, Vectors
+from ragbench.old.store import Store, recall_against_exact, server
 
 K = 10
 EF_SEARCH = 40

@@ -21,7 +21,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from ragbench import stats  # noqa: E402
+from ragbench.old import stats  # noqa: E402
 
 RESAMPLES = 10_000
 Metrics = dict[str, np.ndarray]

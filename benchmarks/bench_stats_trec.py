@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytrec_eval
 
-from ragbench import stats
-from ragbench.core.types import Comparison
+from ragbench.old import stats
+from ragbench.old.core.types import Comparison
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "trec-cast-2021"
 RUNS = ("org_manual_bm25", "org_convdr", "org_manual_ance", "org_convdr_bert", "org_manual_ance_bert")

@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--traces", type=int, default=20_000)
     number = parser.parse_args().traces
-    from ragbench.extras.traces import files_of_traces
+    from ragbench.old.extras.traces import files_of_traces
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spans.jsonl"

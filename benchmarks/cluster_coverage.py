@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from ragbench import stats
-from ragbench.stats import intervals as kinds
+from ragbench.old import stats
+from ragbench.old.stats import intervals as kinds
 
 Numbers = NDArray[np.float64]
 Interval = tuple[float, float]

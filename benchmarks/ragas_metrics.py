@@ -3,8 +3,8 @@
 python -m benchmarks.ragas_metrics --peer PYTHON [--count 2000] [--seed 20] [--write]
 
 PYTHON is the interpreter of an environment of ragas' own (`pip install ragas==0.4.3 langchain-community==0.4.1`).
-Prints the largest difference of each metric; --write keeps ragas' values in tests/metrics/ragas_values.json, which
-tests/metrics/test_ragas_values.py holds ragbench to, so that the tests need no ragas.
+Prints the largest difference of each metric; --write keeps ragas' values in tests/old/metrics/ragas_values.json, which
+tests/old/metrics/test_ragas_values.py holds ragbench to, so that the tests need no ragas.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from tests.metrics.ragas_cases import CASES, MAKERS, allowed, cases, distance, ours
+from tests.old.metrics.ragas_cases import CASES, MAKERS, allowed, cases, distance, ours
 
 HERE = Path(__file__).parent
 VALUES = HERE.parent / "tests" / "metrics" / "ragas_values.json"

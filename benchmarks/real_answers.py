@@ -24,8 +24,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from ragbench import stats
-from ragbench.core.types import Estimate
+from ragbench.old import stats
+from ragbench.old.core.types import Estimate
 
 MTRAG = "mtrag-human-eval/human_eval_half.json.gz"
 MTRAG_ASPECTS = ("faithfulness", "appropriateness", "completeness", "naturalness")

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ragbench import data as datasets
-from ragbench import stats
-from ragbench.core import settings
-from ragbench.core.measurement import Measurement
-from ragbench.data import ChunkRecord, QuestionRecord
-from ragbench.tiers import tier1_retrieval
+from ragbench.old import data as datasets
+from ragbench.old import stats
+from ragbench.old.core import settings
+from ragbench.old.core.measurement import Measurement
+from ragbench.old.data import ChunkRecord, QuestionRecord
+from ragbench.old.tiers import tier1_retrieval
 
 CONVERSATION = re.compile("^(.+)<::>")
 FORMS = ("lastturn", "rewrite", "questions")

@@ -80,7 +80,7 @@ def best(score: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
 
 def main(folder: Path) -> None:
     os.environ["RAGBENCH_CONFIG"] = str(project(folder))
-    from ragbench import stats, tiers
+    from ragbench.old import stats, tiers
 
     made = tiers.tier_judge_pipeline(judges="lexical")
     print(made.facts["dataset"], made.facts["n_questions"], "answers,", made.facts["n_to_be_shown"], "to be shown,",
@@ -126,7 +126,7 @@ def main(folder: Path) -> None:
 
 def on_the_page(table: pd.DataFrame, folder: Path) -> None:
     """The three classes as `tier_judge` shows them: cut points of one half of the answers, scored on the other."""
-    from ragbench import tiers
+    from ragbench.old import tiers
 
     order = ("Generic", "Not fully attributable", "Fully attributable")
     rows = [
@@ -159,7 +159,7 @@ def on_the_page(table: pd.DataFrame, folder: Path) -> None:
 
 def corrected_by(label: np.ndarray, score: np.ndarray) -> None:
     """How often a mean corrected by a few labels covers the mean of all of them."""
-    from ragbench import stats
+    from ragbench.old import stats
 
     print(f"share to be shown {label.mean():.3f}; mean score of the judge {score.mean():.3f}; "
           f"correlation {np.corrcoef(label, score)[0, 1]:.3f}")  # fmt: skip

@@ -6,7 +6,7 @@ Five systems (`real_systems`) retrieve ten passages for people's questions, for 
 written by a scripted model, which puts some words of a sentence after a common beginning, and whose quotes stand in the
 passage; a language model would do better, and is not here. Kendall's τ-b of the systems' MRR with its interval, the
 differences of level, of words and of overlap, and how many questions the order takes
-(`ragbench.extras.testsets.examined`).
+(`ragbench.old.extras.testsets.examined`).
 QUESTIONS: drafted of each kind, 240 by default.
 """
 
@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import real_systems
-from ragbench.core.metric import parse
-from ragbench.core.types import Answer, Array, Prompt, Question
-from ragbench.data import QuestionRecord
-from ragbench.data.records import ChunkRecord
-from ragbench.extras.testsets import drafting, examined, kinds, known_items
-from ragbench.extras.testsets.prompts import Checked, Drafted, Quote, Recalled, Ruling
-from ragbench.metrics import catalogue
-from ragbench.metrics.ranking import evaluate
-from ragbench.metrics.ranking_arrays import from_questions
+from ragbench.old.core.metric import parse
+from ragbench.old.core.types import Answer, Array, Prompt, Question
+from ragbench.old.data import QuestionRecord
+from ragbench.old.data.records import ChunkRecord
+from ragbench.old.extras.testsets import drafting, examined, kinds, known_items
+from ragbench.old.extras.testsets.prompts import Checked, Drafted, Quote, Recalled, Ruling
+from ragbench.old.metrics import catalogue
+from ragbench.old.metrics.ranking import evaluate
+from ragbench.old.metrics.ranking_arrays import from_questions
 
 METRIC = "mrr@10"
 BEGINNINGS = {"en": ("What is told of {}?", "Who or what had {}?", "When was it that {}?"),

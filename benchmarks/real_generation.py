@@ -20,8 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ragbench import data as datasets
-from ragbench.data import ChunkRecord, QuestionRecord
+from ragbench.old import data as datasets
+from ragbench.old.data import ChunkRecord, QuestionRecord
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ("tier2_generation", "tier3_end_to_end")

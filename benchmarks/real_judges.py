@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ragbench import tiers
-from ragbench.core import settings
-from ragbench.core.measurement import Measurement
+from ragbench.old import tiers
+from ragbench.old.core import settings
+from ragbench.old.core.measurement import Measurement
 
 ARENA = {"A>B": "A", "A>>B": "A", "B>A": "B", "B>>A": "B", "A=B": "Tie", None: None}
 DIMENSIONS = {"faithfulness": "rl_f", "completeness": "rb_llm", "appropriateness": "rb_llm"}
@@ -94,7 +94,7 @@ def _less(one: float | None, other: float | None) -> float | None:
 
 
 def _shared(response: str, reference: str) -> float:
-    from ragbench.judge import WordReader
+    from ragbench.old.judge import WordReader
 
     return WordReader().similarity(response, reference)
 

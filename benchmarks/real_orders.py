@@ -22,11 +22,11 @@ from scipy.stats import kendalltau
 
 import ragbench
 from benchmarks import real_systems
-from ragbench.core import segmentation
-from ragbench.core.settings import GeneratorSettings
-from ragbench.core.types import Chunk, Question, Sample
-from ragbench.judge import words
-from ragbench.systems.generation import ExtractiveGenerator
+from ragbench.old.core import segmentation
+from ragbench.old.core.settings import GeneratorSettings
+from ragbench.old.core.types import Chunk, Question, Sample
+from ragbench.old.judge import words
+from ragbench.old.systems.generation import ExtractiveGenerator
 
 READ = 5
 RESAMPLES = 1000

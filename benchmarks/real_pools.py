@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ragbench import stats
-from ragbench.core.metric import Metric, parse
-from ragbench.core.types import Array
-from ragbench.metrics import catalogue
-from ragbench.metrics.ranking import evaluate
-from ragbench.metrics.ranking_arrays import from_lists
-from ragbench.stats import predictions
-from ragbench.tiers.retrieval import reading
+from ragbench.old import stats
+from ragbench.old.core.metric import Metric, parse
+from ragbench.old.core.types import Array
+from ragbench.old.metrics import catalogue
+from ragbench.old.metrics.ranking import evaluate
+from ragbench.old.metrics.ranking_arrays import from_lists
+from ragbench.old.stats import predictions
+from ragbench.old.tiers.retrieval import reading
 
 Grades = Mapping[str, Mapping[str, float]]
 METRICS = ("recall@10", "mrr@10", "ndcg@10")

@@ -37,14 +37,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import real_systems
-from ragbench import stats
-from ragbench.core import segmentation
-from ragbench.core.settings import GeneratorSettings
-from ragbench.core.types import Hit
-from ragbench.judge.words import fold
-from ragbench.systems.generation import NOTHING, fits, share
-from ragbench.systems.refusals import SIGNS, Recognised, Rule, is_refusal
-from tests.systems import written_refusals
+from ragbench.old import stats
+from ragbench.old.core import segmentation
+from ragbench.old.core.settings import GeneratorSettings
+from ragbench.old.core.types import Hit
+from ragbench.old.judge.words import fold
+from ragbench.old.systems.generation import NOTHING, fits, share
+from ragbench.old.systems.refusals import SIGNS, Recognised, Rule, is_refusal
+from tests.old.systems import written_refusals
 
 READ = 5
 QUOTA = 0.05
@@ -153,7 +153,7 @@ class Case:
 
 def signals(question: str, texts: Sequence[str], similarity: float) -> dict[str, float]:
     """fit: of the best sentence. lead: how much better it fits than the best sentence of the mean other passage.
-    share: see `ragbench.systems.generation.share`. similarity: of the nearest passage's vector to the question's."""
+    share: see `ragbench.old.systems.generation.share`. similarity: of the nearest passage's vector to the question's."""
     sentences = fits(question, texts)
     best = [max((s.fit for s in sentences if s.place[0] == rank), default=0.0) for rank in range(len(texts))]
     ranked = sorted(best, reverse=True) or [0.0]

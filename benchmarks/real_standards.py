@@ -25,12 +25,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ragbench import stats
-from ragbench.core.metric import parse
-from ragbench.core.types import Answer, Chunk, Estimate, Judge, Prompt, Sample
-from ragbench.extras.standards.nugget_lists import Topic, by_run_and_topic, made
-from ragbench.judge import LexicalJudge
-from ragbench.metrics import catalogue
+from ragbench.old import stats
+from ragbench.old.core.metric import parse
+from ragbench.old.core.types import Answer, Chunk, Estimate, Judge, Prompt, Sample
+from ragbench.old.extras.standards.nugget_lists import Topic, by_run_and_topic, made
+from ragbench.old.judge import LexicalJudge
+from ragbench.old.metrics import catalogue
 
 MTRAG = "mtrag-human-eval/human_eval_half.json.gz"
 PREFERENCES = "ragchecker-human-pref/pairs_even.jsonl.gz"

@@ -19,11 +19,11 @@ import time
 from pathlib import Path
 
 from benchmarks import real_systems
-from ragbench.core import settings
-from ragbench.core.types import Verdict
-from ragbench.extras.sweeps import ablation, effects
-from ragbench.store import server
-from ragbench.tiers.scoring.judged_metrics import Judging
+from ragbench.old.core import settings
+from ragbench.old.core.types import Verdict
+from ragbench.old.extras.sweeps import ablation, effects
+from ragbench.old.store import server
+from ragbench.old.tiers.scoring.judged_metrics import Judging
 
 SETS = ("xquad:en", "xquad:ru", "mtrag-un")
 TABLES = f"""

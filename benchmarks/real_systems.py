@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.real_generation import unanswerable
-from ragbench import data as datasets
-from ragbench import systems
-from ragbench.core import settings
-from ragbench.core.types import Hit
-from ragbench.data import Dataset
-from ragbench.embed import wheels
-from ragbench.store import Store, server
+from ragbench.old import data as datasets
+from ragbench.old import systems
+from ragbench.old.core import settings
+from ragbench.old.core.types import Hit
+from ragbench.old.data import Dataset
+from ragbench.old.embed import wheels
+from ragbench.old.store import Store, server
 
 CAMPUS = Path(__file__).parents[1] / "data"
 SETS = ("xquad:en", "xquad:ru", "campus:en", "campus:ru", "mtrag-un")

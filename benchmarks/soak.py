@@ -26,12 +26,12 @@ sys.path.insert(0, str(ROOT))
 
 from sqlalchemy import text  # noqa: E402
 
-from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings  # noqa: E402
-from ragbench.llm import Client  # noqa: E402
-from ragbench.store import Store, server  # noqa: E402
-from ragbench.store.reply_journal import DatabaseJournal  # noqa: E402
-from tests.llm.chat_server import CONTENT_FAULTS, TRANSPORT_FAULTS, ChatServer  # noqa: E402
-from tests.llm.llm_shapes import request  # noqa: E402
+from ragbench.old.core.settings import DatabaseSettings, JudgeSettings, Settings  # noqa: E402
+from ragbench.old.llm import Client  # noqa: E402
+from ragbench.old.store import Store, server  # noqa: E402
+from ragbench.old.store.reply_journal import DatabaseJournal  # noqa: E402
+from tests.old.llm.chat_server import CONTENT_FAULTS, TRANSPORT_FAULTS, ChatServer  # noqa: E402
+from tests.old.llm.llm_shapes import request  # noqa: E402
 
 PROCESSES = 8
 ROUND = 60

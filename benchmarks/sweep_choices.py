@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ragbench import stats
-from ragbench.core.types import Verdict
-from ragbench.extras.sweeps.effects import behind_best, winner
+from ragbench.old import stats
+from ragbench.old.core.types import Verdict
+from ragbench.old.extras.sweeps.effects import behind_best, winner
 
 Numbers = NDArray[np.float64]
 CONFIGURATIONS, RESAMPLES, PARTINGS = 48, 500, 50

@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import ragbench  # noqa: E402
 from docs import docstrings, gallery, works  # noqa: E402
-from ragbench.report.keeping.results import notebook_format  # noqa: E402
+from ragbench.old.report.keeping.results import notebook_format  # noqa: E402
 from tests.docs import metrics_page, russian_pages  # noqa: E402
 
 notebook_format()
@@ -119,8 +119,8 @@ def _project() -> Path:
 
 
 def _leave(folder: Path) -> None:
-    from ragbench.core import settings
-    from ragbench.store import server
+    from ragbench.old.core import settings
+    from ragbench.old.store import server
 
     settings.load.cache_clear()
     server.stop(settings.load())

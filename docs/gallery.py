@@ -20,11 +20,11 @@ from typing import Any
 
 import nbformat
 
-from ragbench.core.language import LANGUAGES, translator
-from ragbench.report.pages import notebook_pages
-from ragbench.tiers.run.overview import NAME as OVERVIEW
-from ragbench.views.basics.still import drawn
-from ragbench.views.view import NUMBERS, called
+from ragbench.old.core.language import LANGUAGES, translator
+from ragbench.old.report.pages import notebook_pages
+from ragbench.old.tiers.run.overview import NAME as OVERVIEW
+from ragbench.old.views.basics.still import drawn
+from ragbench.old.views.view import NUMBERS, called
 
 HERE = Path(__file__).parent
 PICTURES = HERE / "_build" / "pictures"

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import gc
 import importlib
-import json
 import os
 import shutil
 import signal
@@ -19,12 +18,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest import runner
 
-from tests.faults import page as faults
-
 if TYPE_CHECKING:
-    from ragbench.core.settings import Settings
-    from ragbench.report.execution.kernel_pool import KernelPool
-    from ragbench.store import Store
+    from ragbench.old.core.settings import Settings
+    from ragbench.old.report.execution.kernel_pool import KernelPool
+    from ragbench.old.store import Store
 
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
@@ -33,10 +30,6 @@ MEMORY, ROOM = "/dev/shm", 4 * 2**30
 """Where tests write if so many bytes are free there: on a disk a tenth of all time goes into making their files."""
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md, or every")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     here = not config.getoption("numprocesses", None)  # this process runs tests, and starts no others that do
     profile = config.getoption("--hypothesis-profile")
     if here:
-        from ragbench.report.keeping import results
+        from ragbench.old.report.keeping import results
 
         results.notebook_format()  # by its one door, before a test imports nbformat by itself
     if here or profile:  # whoever starts others looks the profile up, too
@@ -85,28 +78,11 @@ def pytest_collection(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give slow tests their time, refuse a marker that no row can be made of, keep the tests of a row asked for."""
-    asked = config.getoption("--fault")
-    if asked is not None and asked not in (faults.EVERY, *faults.ROWS):
-        raise pytest.UsageError(f"--fault {asked}: there is no such row; there are {', '.join(faults.ROWS)}")
-    of_the_row = []
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests their time."""
     for item in items:
         if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
-        try:
-            tried = [faults.checked(mark.args, mark.kwargs, item.nodeid) for mark in item.iter_markers("fault")]
-        except faults.MarkerError as error:
-            raise pytest.UsageError(str(error)) from error
-        for one in tried:
-            told = json.dumps([os.path.relpath(item.path, faults.TESTS), one.row, one.tried, one.count])
-            item.user_properties.append((faults.MARKED, told))
-        if any(asked in (faults.EVERY, one.row) for one in tried):
-            of_the_row.append(item)
-    items.sort(key=lambda item: item.get_closest_marker("law") is None)  # one process has them, and parses once
-    if asked is not None:
-        config.hook.pytest_deselected(items=[item for item in items if item not in of_the_row])
-        items[:] = of_the_row
 
 
 def pytest_collection_finish() -> None:
@@ -163,7 +139,7 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 @pytest.fixture(scope="session", autouse=True)
 def _no_database_of_the_users() -> Iterator[None]:
     """A test that asks for it fails: it would leave its rows there, and pass or fail by what it finds."""
-    from ragbench.store import server
+    from ragbench.old.store import server
 
     def refused() -> Path:
         pytest.fail("the database of who runs the tests is asked for: give this one `project`, or `database_settings`")
@@ -205,7 +181,7 @@ def _no_model_that_nobody_names() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Settings are read anew; a project that has joined the path leaves it, and so do metrics of a test's functions."""
-    from ragbench.core import metric, settings
+    from ragbench.old.core import metric, settings
 
     for name in [each for each in os.environ if each.startswith(settings.PREFIX)]:
         if name not in settings.PROCESS_VARIABLES and name != "RAGBENCH_EMBEDDER":
@@ -223,8 +199,8 @@ def _of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _initialised_once() -> Iterator[None]:
-    from ragbench.store.server import Cluster
-    from tests.store.own_database import initialised_once
+    from ragbench.old.store.server import Cluster
+    from tests.old.store.own_database import initialised_once
 
     with pytest.MonkeyPatch.context() as patch, initialised_once() as run:
         patch.setattr(Cluster, "run", run)
@@ -234,7 +210,7 @@ def _initialised_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def database_settings(_initialised_once: None) -> Iterator[Settings]:
     """Settings whose server is this test session's own, stopped and removed at the end."""
-    from tests.store.own_database import own_database
+    from tests.old.store.own_database import own_database
 
     with own_database("postgres") as settings:
         yield settings
@@ -250,7 +226,7 @@ def database_folder(database_settings: Settings) -> Path:
 @pytest.fixture(scope="session")
 def store(database_settings: Settings) -> Iterator[Store]:
     """The store of this test session: a real server; tests share it and use data sets of their own names and hashes."""
-    from ragbench.store import Store
+    from ragbench.old.store import Store
 
     with Store.open(database_settings) as opened:
         yield opened
@@ -258,9 +234,9 @@ def store(database_settings: Settings) -> Iterator[Store]:
 
 @pytest.fixture
 def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a project of this test's own, which is also the current folder; see tests/small_project.py."""
-    from ragbench.core import settings
-    from tests import small_project
+    """The folder of a project of this test's own, which is also the current folder; see tests/old/small_project.py."""
+    from ragbench.old.core import settings
+    from tests.old import small_project
 
     monkeypatch.setenv("RAGBENCH_CONFIG", str(small_project.make(tmp_path, database_folder)))
     monkeypatch.chdir(tmp_path)
@@ -271,7 +247,7 @@ def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a project with nothing in its settings, which is also the current folder."""
-    from tests import small_project
+    from tests.old import small_project
 
     return small_project.enter(tmp_path, monkeypatch)
 
@@ -280,7 +256,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def one_pool(request: pytest.FixtureRequest) -> Iterator[KernelPool | None]:
     """Kernels of all runs of a test module are forks of one process, as those of a long run are: each that is started
     anew imports for seconds. None where few tests ask for it."""
-    from ragbench.report.execution import kernel_pool
+    from ragbench.old.report.execution import kernel_pool
 
     asking = [item for item in request.session.items if "one_pool" in getattr(item, "fixturenames", ())]
     with pytest.MonkeyPatch.context() as patch:
@@ -295,6 +271,6 @@ def one_pool(request: pytest.FixtureRequest) -> Iterator[KernelPool | None]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Headless Chromium, of one test module: while it runs, no other event loop can."""
-    from tests.report import visits
+    from tests.old.report import visits
 
     yield from visits.launched()

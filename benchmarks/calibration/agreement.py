@@ -13,8 +13,8 @@ from benchmarks.calibration import populations as known
 from benchmarks.calibration.cells import Study
 from benchmarks.calibration.populations import Codes
 from benchmarks.calibration.studies import RESAMPLES, Rng, holds, within
-from ragbench import stats
-from ragbench.core.types import Array, Estimate
+from ragbench.old import stats
+from ragbench.old.core.types import Array, Estimate
 
 SKEWED = (0.02, 0.03, 0.05, 0.1, 0.8)
 """Five grades of which the best is given four times in five; and two, the better nine times in ten."""

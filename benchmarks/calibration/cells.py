@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 
-from ragbench.stats import verdicts
+from ragbench.old.stats import verdicts
 
 Study = Callable[[np.random.Generator, int], Mapping[str, float]]
 """(generator, seed of the resamples) → by quantity, what was right in one sample; see `Row`."""

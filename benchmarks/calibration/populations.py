@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats as distributions
 from scipy.special import ndtr
 
-from ragbench.core.types import Array
+from ragbench.old.core.types import Array
 
 Codes = NDArray[np.int64]
 GRID = 100_000

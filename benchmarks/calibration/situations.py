@@ -11,7 +11,7 @@ from benchmarks.calibration import populations as known
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.populations import LIKERT, STRICT, UNEQUAL, labels_of
 from benchmarks.calibration.textbook import mcnemar_p
-from ragbench.stats.intervals import MOST_UNITS
+from ragbench.old.stats.intervals import MOST_UNITS
 
 MORE = 9_999
 """Resamples where power is compared closely: few cost a test some of it."""

@@ -11,8 +11,8 @@ from benchmarks.calibration.cells import Study
 from benchmarks.calibration.populations import Codes, labels_of
 from benchmarks.calibration.studies import RESAMPLES, SHOWN, Rng, holds, unwarned, within
 from benchmarks.calibration.textbook import of_clusters, t_interval, t_p
-from ragbench import stats
-from ragbench.core.types import Array, Verdict
+from ragbench.old import stats
+from ragbench.old.core.types import Array, Verdict
 
 Draw = Callable[[Rng], Array]
 """Differences whose mean is known to be 0."""

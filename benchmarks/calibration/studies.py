@@ -12,10 +12,10 @@ from benchmarks.calibration import populations as known
 from benchmarks.calibration.cells import Study
 from benchmarks.calibration.populations import LIKERT, Codes, Population, labels_of, side_by_side
 from benchmarks.calibration.textbook import of_clusters, t_interval, t_p
-from ragbench import stats
-from ragbench.core.types import Array, Comparison, Estimate, Verdict
-from ragbench.stats.power import POWER
-from ragbench.tiers.basics.findings import Group, Sureness, compared
+from ragbench.old import stats
+from ragbench.old.core.types import Array, Comparison, Estimate, Verdict
+from ragbench.old.stats.power import POWER
+from ragbench.old.tiers.basics.findings import Group, Sureness, compared
 
 RESAMPLES = 1_999
 SHOWN = (Verdict.BETTER, Verdict.WORSE)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtrc, stdtr, stdtrit
 
 from benchmarks.calibration.populations import Codes
-from ragbench.core.types import Array
+from ragbench.old.core.types import Array
 
 
 def of_clusters(values: Array, codes: Codes | None) -> Array:

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NUMBERS = ("tests/stats", "tests/metrics")
+NUMBERS = ("tests/old/stats", "tests/old/metrics")
 VERSIONS = ("3.12", "3.13")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.cli import run
-from ragbench.core import annexes, settings
-from ragbench.data import places
+from ragbench.old.cli import run
+from ragbench.old.core import annexes, settings
+from ragbench.old.data import places
 
 ROOT = Path(__file__).parents[2]
 BUILT = ("bin", "ragbench", "notebooks", "data/campus", "pyproject.toml", "setup.py", "ragbench.toml", "README.md",

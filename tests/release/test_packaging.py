@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -109,45 +107,3 @@ def test_pip_alone_installs_from_the_lock_files(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-
-
-def test_the_makefile_has_its_targets() -> None:
-    text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
-    assert {"setup", "report", "test", "lab", "check", "bench", "clean", "calibrate", "docs"} <= targets
-
-
-def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
-    script, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in (".ci/run", "Makefile"))
-    made = [line for line in script.splitlines() if line.startswith(("make ", "wait "))]
-    assert made == [
-        "make setup",
-        'make smoke SMOKE=--brief >"$smoke" 2>&1 &',
-        "make check",
-        "make docs",
-        'wait "$tried" || { cat "$smoke"; exit 1; }',
-        "make browser",
-        "make test",
-    ]
-    assert script.splitlines()[-1] == "make test"  # pytest's closing line comes last
-    assert re.findall(r'-m "([^"]+)"', makefile) == [
-        "not slow and not browser and not documents",
-        "browser and not slow",
-        "slow or hypothesis",
-        "documents and not slow",
-    ]
-    subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)
-
-
-def test_what_the_makefile_tests_with_begins() -> None:
-    """As to what is on demand, nobody would see before it is asked for that pytest refuses its options."""
-    command = subprocess.run(
-        ["make", "--no-print-directory", "-n", "slow"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
-    options = shlex.split(command.splitlines()[-1])[1:]
-    assert options[:2] == ["-m", "pytest"]
-    here = str(Path(__file__).with_name("test_licences.py"))
-    done = subprocess.run(
-        [sys.executable, *options, "--collect-only", "-q", here], cwd=ROOT, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 5, done.stdout + done.stderr  # begun, and nothing slow is in that file

@@ -1,3 +1,0 @@
-"""What other tools call: assertions of a test runner, and metrics in the shapes that they ask of their evaluators."""
-
-OFFERS = {"front": {"testing": "ragbench.extras.testing.assertions", "evaluators": "ragbench.extras.testing.adapters"}}

@@ -1,0 +1,28 @@
+"""Kept runs of somebody else's project: nothing is read or compared before one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.old.core.trust.test_hostile import REPORTS, SERVER, Hostile, assert_asked_first
+from tests.old.core.trust.test_hostile import server as server
+from tests.old.core.trust.test_hostile import stranger as stranger
+from tests.old.llm.chat_server import ChatServer
+
+PROJECTS = {
+    "its database, by its history": Hostile('[database]\nfolder = "pg"\n', files=SERVER, words=("history",),
+                                            named="database.folder"),
+    "reports of others, compared": Hostile(top=REPORTS, named="writes to {other}/reports",
+                                           words=("compare", "one", "two")),
+}  # fmt: skip
+
+
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=2)
+@pytest.mark.parametrize("name", PROJECTS)
+def test_nothing_of_it_happens_before_one_answer(
+    name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer
+) -> None:
+    assert_asked_first(PROJECTS[name], stranger, server)

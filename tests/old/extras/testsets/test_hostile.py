@@ -1,0 +1,26 @@
+"""Data of somebody else's project: nothing is drafted before one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.old.core.trust.test_hostile import DATA, Hostile, assert_asked_first
+from tests.old.core.trust.test_hostile import server as server
+from tests.old.core.trust.test_hostile import stranger as stranger
+from tests.old.llm.chat_server import ChatServer
+
+PROJECTS = {
+    "questions drafted elsewhere": Hostile(top=DATA, named="data_folder: reads {other}/data",
+                                           words=("draft", "small")),
+}  # fmt: skip
+
+
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=1)
+@pytest.mark.parametrize("name", PROJECTS)
+def test_nothing_of_it_happens_before_one_answer(
+    name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer
+) -> None:
+    assert_asked_first(PROJECTS[name], stranger, server)
