@@ -33,7 +33,10 @@ ROOMS: Mapping[Seam, Mapping[str, str]] = {
         "save": "ragbench.old.report.pages.sheets:save",
         **{name: f"ragbench.old.report.papers:{name}" for name in ("latex", "markdown", "typst")},
     },
-    "scores": {"page": "ragbench.old.report.pages.sheets:page_of", "said": "ragbench.old.views.sentences.conclusions:said"},
+    "scores": {
+        "page": "ragbench.old.report.pages.sheets:page_of",
+        "said": "ragbench.old.views.sentences.conclusions:said",
+    },
 }
 """What rooms offer to those before them, which may not import them: it is there whatever annexes are."""
 

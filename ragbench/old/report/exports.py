@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ragbench.old.core import answered_by, gaps, stand_ins
 from ragbench.old.core.gaps import brackets, missing
 from ragbench.old.core.language import Translator, translator
-from ragbench.old.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, NamedEstimate, without_nan, write_table
+from ragbench.old.core.measurement import (
+    COMPARISON_ROW,
+    ESTIMATE_ROW,
+    Measurement,
+    NamedEstimate,
+    without_nan,
+    write_table,
+)
 from ragbench.old.core.parts import Column, Group, P, Table, Value, markdown_of
 from ragbench.old.core.parts import spoken as style_of
 from ragbench.old.core.settings import secrets

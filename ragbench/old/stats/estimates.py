@@ -18,7 +18,16 @@ from ragbench.old.core.types.reason import Reason
 from ragbench.old.stats import intervals as kinds
 from ragbench.old.stats.intervals import FEWEST_FOR_BCA, SKEWED, Interval, Mean, mean_of
 from ragbench.old.stats.signs import doubt_of_mean
-from ragbench.old.stats.values import Codes, Labels, as_codes, as_values, check_level, check_resamples, check_word, units_of
+from ragbench.old.stats.values import (
+    Codes,
+    Labels,
+    as_codes,
+    as_values,
+    check_level,
+    check_resamples,
+    check_word,
+    units_of,
+)
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
 Bounds = tuple[float, float]

@@ -39,7 +39,14 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.old.core.types import Array, Better, Comparison, Verdict
 from ragbench.old.core.types.reason import Reason
 from ragbench.old.stats.estimates import Bounds, limits_of
-from ragbench.old.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
+from ragbench.old.stats.power import (
+    POWER,
+    attainable_p,
+    minimum_detectable_difference,
+    power_with,
+    sample_size,
+    shrinkage,
+)
 from ragbench.old.stats.signs import MCNEMAR, MCNEMAR_EXACT, leans
 from ragbench.old.stats.values import Labels, Units, as_codes, as_values, exact_mean, units_of
 

@@ -20,7 +20,14 @@ from ragbench.old.core.waves import gather
 from ragbench.old.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.old.llm.planning import DryRun
 from ragbench.old.llm.reply import without_thought
-from ragbench.old.systems.generation import BaseGenerator, ExtractiveGenerator, Generation, GenerationError, Progress, Task
+from ragbench.old.systems.generation import (
+    BaseGenerator,
+    ExtractiveGenerator,
+    Generation,
+    GenerationError,
+    Progress,
+    Task,
+)
 from ragbench.old.systems.refusals import REFUSALS
 
 PROMPT = "answer"

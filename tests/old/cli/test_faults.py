@@ -92,7 +92,9 @@ def test_a_fault_names_the_thing(words: str, expected: str) -> None:
 @pytest.mark.fault("disk", tried="folders that cannot be written to, found before anything is measured", count=1)
 @pytest.mark.usefixtures("there")
 def test_nothing_is_measured_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragbench.old.data.samples.read_samples", lambda path: pytest.fail("read before it was checked"))
+    monkeypatch.setattr(
+        "ragbench.old.data.samples.read_samples", lambda path: pytest.fail("read before it was checked")
+    )
     assert call("score", "answers.jsonl", "--json", "nowhere/x.json").exit_code == 3
 
 

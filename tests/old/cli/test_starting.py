@@ -129,7 +129,14 @@ def test_no_module_is_loaded_by_its_first_attribute() -> None:
 
 
 SCRIPT = str(Path(sys.executable).with_name("ragbench"))
-MOMENTS = ("ragbench.old.core.early", "importlib.metadata", "shlex", "ragbench.old.core.endings", "typer", "ragbench.old.cli.run")
+MOMENTS = (
+    "ragbench.old.core.early",
+    "importlib.metadata",
+    "shlex",
+    "ragbench.old.core.endings",
+    "typer",
+    "ragbench.old.cli.run",
+)
 
 
 @pytest.mark.fault("interrupt", tried="a signal while the command line is still being imported", count=12)

@@ -35,9 +35,7 @@ class Case:
 
 
 JUDGE = '[judges.one]\nbase_url = "{url}"\nmodel = "m"\nattempts = 2\n'
-JUDGED = (
-    'from tests.old.judge import judged_project\njudged_project.NAME = "own"\njudged_project.measured("one", "mean", 8)\n'
-)
+JUDGED = 'from tests.old.judge import judged_project\njudged_project.NAME = "own"\njudged_project.measured("one", "mean", 8)\n'
 FAR = (
     '[embedders.far]\nkind = "openai"\nmodel = "m"\nbase_url = "{url}"\nattempts = 1\n[systems.far]\nembedder = "far"\n'
 )

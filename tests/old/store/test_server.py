@@ -37,9 +37,7 @@ def own(request: pytest.FixtureRequest) -> Iterator[Settings]:
 def elsewhere(program: str, settings: Settings) -> subprocess.Popen[str]:
     """A program in a process of its own that begins with the same settings."""
     environment = {**os.environ, "RAGBENCH_DATABASE__FOLDER": str(settings.database.folder)}
-    begin = (
-        "from ragbench.old.core.settings import Settings\nfrom ragbench.old.store import Store, server\nsettings = Settings()\n"
-    )
+    begin = "from ragbench.old.core.settings import Settings\nfrom ragbench.old.store import Store, server\nsettings = Settings()\n"
     command = [sys.executable, "-c", begin + textwrap.dedent(program)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -294,8 +294,8 @@ def test_the_first_notebook_is_executed_as_it_is(place: Path) -> None:
     import nbformat
     from papermill import execute_notebook
 
-    QUICKSTART = Path(__file__).parents[3] / "notebooks" / "quickstart.ipynb"
-    execute_notebook(str(QUICKSTART), str(place / "done.ipynb"), progress_bar=False, cwd=str(place), log_output=False)
+    quickstart = Path(__file__).parents[3] / "notebooks" / "quickstart.ipynb"
+    execute_notebook(str(quickstart), str(place / "done.ipynb"), progress_bar=False, cwd=str(place), log_output=False)
     done = nbformat.read(place / "done.ipynb", as_version=4)
     shown = [output.data for cell in done.cells for output in cell.get("outputs", ()) if "data" in output]
     page = "".join(one.get("text/html", "") for one in shown)

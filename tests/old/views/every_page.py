@@ -29,7 +29,9 @@ def every_view() -> Mapping[str, Callable[..., View]]:
     extras = Path(tiers.__file__).parents[1] / "extras"
     for path in sorted(extras.rglob("*.py")):
         if "@view(" in path.read_text(encoding="utf-8"):
-            importlib.import_module(".".join(("ragbench", "old", "extras", *path.relative_to(extras).with_suffix("").parts)))
+            importlib.import_module(
+                ".".join(("ragbench", "old", "extras", *path.relative_to(extras).with_suffix("").parts))
+            )
     return VIEWS
 
 

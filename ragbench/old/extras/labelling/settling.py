@@ -14,7 +14,15 @@ from ragbench.old.core.measurement import Measurement
 from ragbench.old.core.metric import grades
 from ragbench.old.core.parts import Value, spoken
 from ragbench.old.core.types import Estimate
-from ragbench.old.extras.labelling.annotation import FOLDER, Other, Panel, chosen_scale, default_path, plain_name, widget
+from ragbench.old.extras.labelling.annotation import (
+    FOLDER,
+    Other,
+    Panel,
+    chosen_scale,
+    default_path,
+    plain_name,
+    widget,
+)
 from ragbench.old.extras.labelling.sheet import Item, Key, Sheet, items, key_of, read_given
 from ragbench.old.metrics import declaration
 from ragbench.old.tiers.scoring.corrections import SETTLED

@@ -12,5 +12,7 @@ OFFERS = {
         "agent_turns": "ragbench.old.extras.standards.agents",
     },
     "notebooks": {"agents": "ragbench.old.extras.standards.agents_page:agents"},
-    "views": dict.fromkeys(("agent_steps", "agent_effort", "agent_unasked"), "ragbench.old.extras.standards.agents_page"),
+    "views": dict.fromkeys(
+        ("agent_steps", "agent_effort", "agent_unasked"), "ragbench.old.extras.standards.agents_page"
+    ),
 }

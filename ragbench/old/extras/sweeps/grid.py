@@ -14,7 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ragbench.old.core import folders, settings
 from ragbench.old.core.metric import Metric, parse
 from ragbench.old.core.names import meant
-from ragbench.old.core.settings import MOST_BYTES, ConfigurationError, RetrieverSettings, Settings, SystemSettings, mistakes
+from ragbench.old.core.settings import (
+    MOST_BYTES,
+    ConfigurationError,
+    RetrieverSettings,
+    Settings,
+    SystemSettings,
+    mistakes,
+)
 from ragbench.old.core.settings.tables import Table
 from ragbench.old.core.types import Chunk
 from ragbench.old.core.types.reason import Reason, kept, read, reason_of

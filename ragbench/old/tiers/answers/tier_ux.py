@@ -16,7 +16,17 @@ from ragbench.old.core.facts import Facts
 from ragbench.old.core.measurement import SCORE_COLUMNS, Evidence, Findings, NamedEstimate, columns
 from ragbench.old.core.metric import Metric
 from ragbench.old.core.settings import Settings
-from ragbench.old.core.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
+from ragbench.old.core.types import (
+    Array,
+    Embedder,
+    EmbeddingError,
+    Estimate,
+    Question,
+    Sample,
+    Score,
+    TextKind,
+    Vectors,
+)
 from ragbench.old.core.types.reason import kept
 from ragbench.old.data import Dataset, PastQuestion
 from ragbench.old.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate

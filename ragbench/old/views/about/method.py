@@ -6,7 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.old.core.parts import Content, Entries, Item, Part, Phrase, Section, Styled, Table, Text, bold, joined, terms
+from ragbench.old.core.parts import (
+    Content,
+    Entries,
+    Item,
+    Part,
+    Phrase,
+    Section,
+    Styled,
+    Table,
+    Text,
+    bold,
+    joined,
+    terms,
+)
 from ragbench.old.core.stand_ins import names as names_of
 from ragbench.old.core.stand_ins import of
 from ragbench.old.core.types import Verdict

@@ -21,7 +21,18 @@ from ragbench.old.tiers.judges.tier_judge_pipeline import DecisionRow
 from ragbench.old.views.basics.marks import OUTCOMES, SHARES, rows_of
 from ragbench.old.views.basics.material import Material
 from ragbench.old.views.basics.text import clean
-from ragbench.old.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
+from ragbench.old.views.items.contents import (
+    Detail,
+    Entry,
+    Items,
+    Measured,
+    Parting,
+    Row,
+    Section,
+    measuring,
+    number,
+    told,
+)
 from ragbench.old.views.sentences import judge_trust
 
 ANSWER, MADE, PAIR = "answer", "made", "pair"

@@ -30,7 +30,16 @@ from ragbench.old.views.basics import chart
 from ragbench.old.views.basics.marks import SYMBOLS, behind, link, rows_of, shortened
 from ragbench.old.views.basics.material import Material
 from ragbench.old.views.basics.text import anchor, clean, shown
-from ragbench.old.views.judges.replies import calibration, classes, pairwise, panel, people, repeatability, replies, rivals
+from ragbench.old.views.judges.replies import (
+    calibration,
+    classes,
+    pairwise,
+    panel,
+    people,
+    repeatability,
+    replies,
+    rivals,
+)
 from ragbench.old.views.sentences import judge_trust
 from ragbench.old.views.sentences.judge_trust import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
 from ragbench.old.views.view import view

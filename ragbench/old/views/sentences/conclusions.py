@@ -11,7 +11,20 @@ from ragbench.old.core.facts import Facts
 from ragbench.old.core.gaps import counted
 from ragbench.old.core.language import Translator, translator
 from ragbench.old.core.measurement import Measurement, NamedEstimate
-from ragbench.old.core.parts import Content, Number, P, Part, Phrase, Section, Sentence, Table, Text, filled, spoken, terms
+from ragbench.old.core.parts import (
+    Content,
+    Number,
+    P,
+    Part,
+    Phrase,
+    Section,
+    Sentence,
+    Table,
+    Text,
+    filled,
+    spoken,
+    terms,
+)
 from ragbench.old.core.stand_ins import caveat
 from ragbench.old.core.types import Verdict
 from ragbench.old.tiers.basics import verdict_tables

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from ragbench.old.core import annexes, settings
+from ragbench.old.core import settings
 from ragbench.old.core.settings import ConfigurationError, MetricSettings, MetricsSettings, Settings, schema
 
 

@@ -13,12 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 
 from ragbench.old.core import settings
-from ragbench.old.core.annexes import notebooks
 from ragbench.old.core.measurement import Measurement
 from ragbench.old.extras.sweeps import ablation, measuring
 from ragbench.old.extras.sweeps.ablation import AblationRequest, Sweeping

@@ -1,0 +1,1 @@
+"""Tests of the old house; they go with it, room by room."""
