@@ -1,0 +1,1 @@
+"""What every room stands on: frames, types, metrics' declaration, settings, language, errors."""

@@ -1,0 +1,344 @@
+"""`@metric`: a function becomes a declared metric. Its signature says what it reads.
+
+Four kinds, told by the names of the parameters:
+
+- ranking: `gains` (and `ideal`, …): arrays of all questions, a row a question;
+- texts: `answers` and `references`: tuples of all pairs;
+- row: `question`, `answer`, `reference`, `contexts`, …: the fields of one sample;
+- judged: a row metric that is `async` and may ask a `judge`;
+
+and "set" for what is one number of a whole set, whatever its parameters are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import dataclasses
+import inspect
+import math
+import re
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from ragbench.core.errors import BenchError, Unmeasured, suggest
+from ragbench.core.types import Score, unmeasured
+
+Value = TypeVar("Value")
+Better = Literal["higher", "lower", "describes"]
+Kind = Literal["ranking", "texts", "row", "judged", "set"]
+
+# What a ranking metric may read: an array with a row a question, or one list of one question.
+RANKING = {
+    "gains": "(questions, ranks) grade of each retrieved passage: 0 not relevant, NaN not judged",
+    "ideal": "(questions, labels) grades of all judged passages, best first, padded with 0",
+    "n_judged_not": "(questions,) how many passages are judged and not relevant",
+}
+# What a row metric may read of a sample. A parameter with a default is read where it is there.
+FIELDS = {
+    "question": "the question",
+    "answer": "the answer of the system",
+    "reference": "the first right answer",
+    "references": "all right answers",
+    "contexts": "texts of the passages that were retrieved, best first",
+    "context_ids": "ids of these passages",
+    "reference_contexts": "texts of the passages that hold the right answer",
+    "reference_context_ids": "their ids, in groups of which any will do",
+    "language": "language of the sample's texts: en or ru",
+    "rubric": "level → what it stands for",
+    "messages": "the messages of an agent's run",
+    "tool_calls": "the tool calls of an agent's run",
+    "expected_tool_calls": "those that it should have made",
+    "topics": "the subjects that an agent may deal with",
+    "cost": "what an agent's run cost",
+    "nuggets": "fact that a good answer says → vital or okay",
+}
+# What a row metric may use: a judge, an embedder, and what judged claims are shared by.
+SERVICES = ("judge", "embedder", "shared")
+CATALOGUE: dict[str, Metric] = {}
+_ALIASES: dict[str, str] = {}
+LABEL = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A declared metric, to be called as its function.
+
+    better: "describes" where neither end is good. bounds: the ends of its scale, infinite where
+    it has none. cutoffs: at which it is reported when nobody asks for others.
+    options: values that are bound, `k` among them.
+
+    >>> mrr([0, 1, 0])
+    0.5
+    """
+
+    name: str
+    kind: Kind
+    compute: Callable[..., Any]
+    source: str = ""
+    better: Better = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    cutoffs: tuple[int, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Its name with what is bound: `ndcg(gain=exponential)@10`."""
+        bound = [f"{name}={value}" for name, value in self.options.items() if name != "k"]
+        options = f"({','.join(bound)})" if bound else ""
+        cutoff = f"@{self.options['k']}" if self.options.get("k") is not None else ""
+        return f"{self.name}{options}{cutoff}"
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring: its entry in every list of metrics."""
+        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The function's parameters: inputs, services and options."""
+        return inspect.signature(self.compute).parameters
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fields without which it is unmeasured."""
+        return tuple(
+            name
+            for name, parameter in self.parameters.items()
+            if name in FIELDS and parameter.default is parameter.empty
+        )
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The services that it takes: judge, embedder."""
+        return tuple(name for name in self.parameters if name in SERVICES)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """Compute it on plain values: of one question a number, of many an array.
+
+        A judged metric takes `judge=` and its fields, and returns a Score.
+        """
+        named = {**self.options, **named}
+        if self.kind == "ranking":
+            return call_ranking(self, *values, **named)
+        if self.kind == "texts":
+            return call_texts(self, *values, **named)
+        if self.kind == "judged":
+            arguments = inspect.signature(self.compute).bind(*values, **named).arguments
+            return run_async(self.measure(**arguments))
+        return self.compute(*values, **named)
+
+    async def measure(self, **given: Any) -> Score:
+        """Score one sample (kinds row and judged). given: fields and services; None: missing.
+
+        What the metric does not read is ignored. Never raises for a sample: a value that could not
+        be measured is a Score with status and reason.
+        """
+        missing = [name for name in self.needs if given.get(name) is None]
+        if missing:
+            return unmeasured("missing_field", f"no {' and no '.join(missing)}")
+        arguments = {name: given[name] for name in self.parameters if given.get(name) is not None}
+        try:
+            result = self.compute(**{**arguments, **self.options})
+            if inspect.isawaitable(result):
+                result = await result
+        except Unmeasured as gap:
+            return unmeasured(gap.status, gap.reason)
+        return as_score(result, self.label)
+
+
+def as_score(result: Any, label: str) -> Score:
+    """Make a Score of what a row metric returned: a Score, a number, a truth, or None."""
+    if isinstance(result, Score):
+        return result
+    if result is None:
+        return unmeasured("missing_field", f"{label} returned None")
+    try:
+        value = float(result)
+    except (TypeError, ValueError):
+        raise BenchError(f"{label} returned {result!r}; a metric returns a number") from None
+    if math.isnan(value):
+        return unmeasured("missing_field", f"{label} returned NaN")
+    return Score(value)
+
+
+def call_ranking(metric: Metric, gains: Any, ideal: Any = None, **options: Any) -> Any:
+    """Compute a ranking metric on lists of one question, or on arrays of many.
+
+    Without `ideal` the retrieved passages count as all that there are. Raises BenchError for
+    arrays whose rows differ in number.
+    """
+    gain_rows = np.atleast_2d(np.asarray(gains, dtype=float))
+    ideal_rows = gain_rows if ideal is None else np.atleast_2d(np.asarray(ideal, dtype=float))
+    if gain_rows.ndim != 2 or len(gain_rows) != len(ideal_rows):
+        raise BenchError(
+            f"{metric.name}: gains of shape {gain_rows.shape}, ideal of shape {ideal_rows.shape}"
+        )
+    inputs = {"gains": gain_rows, "ideal": -np.sort(-np.nan_to_num(ideal_rows), axis=1)}
+    arguments = {name: inputs[name] for name in metric.parameters if name in inputs}
+    values = metric.compute(**arguments, **options)
+    return float(values[0]) if np.ndim(gains) == 1 else values
+
+
+def call_texts(metric: Metric, answers: Any, references: Any, **options: Any) -> Any:
+    """Compute a metric of texts. One answer gives a number, a list of answers an array.
+
+    references: of every answer one text, or several of which the best counts. NaN without an
+    answer (None) or without a reference that is not blank; an empty answer scores as the
+    function says, which is 0. Raises BenchError for lists of unequal length.
+    """
+    if answers is None or isinstance(answers, str):
+        return float(call_texts(metric, [answers], [references], **options)[0])
+    if len(answers) != len(references):
+        raise BenchError(f"{metric.name}: {len(answers)} answers, {len(references)} references")
+    rows, paired_answers, paired_references = [], [], []
+    for row, (answer, texts) in enumerate(zip(answers, references, strict=True)):
+        if not isinstance(answer, str) or texts is None:
+            continue
+        for reference in [texts] if isinstance(texts, str) else texts:
+            if reference.strip():
+                rows.append(row)
+                paired_answers.append(answer)
+                paired_references.append(reference)
+    values = metric.compute(tuple(paired_answers), tuple(paired_references), **options)
+    # NaN where nothing was paired; of several references the best or, of a distance, the least.
+    combined = np.full(len(answers), np.nan)
+    choose = np.fmin if metric.better == "lower" else np.fmax
+    choose.at(combined, np.array(rows, dtype=int), values)
+    return combined
+
+
+def metric(
+    function: Callable[..., Any] | None = None,
+    *,
+    source: str = "",
+    better: Better = "higher",
+    bounds: tuple[float, float] = (0.0, 1.0),
+    cutoffs: tuple[int, ...] = (),
+    aliases: tuple[str, ...] = (),
+    kind: Kind | None = None,
+    name: str = "",
+) -> Any:
+    """Declare a function as a metric; `@metric` alone will do.
+
+    source: the paper that defines it. aliases: what other programs call it.
+    kind: where the signature does not tell: "set". Raises BenchError for parameters that are no
+    field, no service and have no default.
+    """
+
+    def declare(compute: Callable[..., Any]) -> Metric:
+        declared = Metric(
+            name or compute.__name__,
+            kind or tell_kind(compute),
+            compute,
+            source,
+            better,
+            bounds,
+            cutoffs,
+        )
+        CATALOGUE[declared.name] = declared
+        for alias in (declared.name, *aliases):
+            _ALIASES[plain_name(alias)] = declared.name
+        return declared
+
+    return declare if function is None else declare(function)
+
+
+def tell_kind(compute: Callable[..., Any]) -> Kind:
+    """Tell the kind of a metric by its parameters."""
+    parameters = inspect.signature(compute).parameters
+    if "gains" in parameters:
+        return "ranking"
+    if "answers" in parameters:
+        return "texts"
+    unknown = [
+        name
+        for name, parameter in parameters.items()
+        if name not in FIELDS and name not in SERVICES and parameter.default is parameter.empty
+    ]
+    if unknown:
+        raise BenchError(
+            f"{compute.__name__}: a metric cannot read {', '.join(unknown)}; "
+            f"its parameters are called {', '.join(FIELDS)}, options have a default"
+        )
+    return "judged" if inspect.iscoroutinefunction(compute) else "row"
+
+
+def plain_name(name: str) -> str:
+    """Return a name without case, blanks, hyphens and underscores, as names are compared."""
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def parse_label(label: Any) -> Metric:
+    """Return the metric of a label, with what it binds: `ndcg(gain=exponential)@10`.
+
+    label: a text, a Metric, a function, or another program's metric object with a `name`. Raises
+    BenchError for a name that is not in the catalogue, an unknown option, and no cut-off.
+    """
+    if isinstance(label, Metric):
+        return label
+    if not isinstance(label, str):
+        if inspect.isfunction(label):
+            return metric(label)
+        label = getattr(label, "name", None) or type(label).__name__
+    import ragbench.metrics  # noqa: F401  declares what stands in the catalogue
+
+    parts = LABEL.fullmatch(label.strip())
+    name = _ALIASES.get(plain_name(parts["name"] if parts else label))
+    if parts is None or name is None:
+        hint = suggest(label.partition("@")[0].partition("(")[0], CATALOGUE)
+        raise BenchError(f"no metric {label!r}{hint}; `ragbench metrics` lists them")
+    declared = CATALOGUE[name]
+    options = parse_options(label, declared, parts["options"])
+    cutoff = parts["cutoff"]
+    if cutoff is not None:
+        if "k" not in declared.parameters:
+            raise BenchError(f"{label}: {name} has no cut-off")
+        if not cutoff.isdigit() or int(cutoff) < 1:
+            raise BenchError(f"{label}: a cut-off is a rank from 1, such as {name}@10")
+        options["k"] = int(cutoff)
+    return dataclasses.replace(declared, options={**declared.options, **options})
+
+
+def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, Any]:
+    """Read `mode=irrelevant,beta=2`; a value is a number, True, False, or else a word."""
+    options: dict[str, Any] = {}
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name not in declared.parameters or name in FIELDS or name in SERVICES:
+            legal = [
+                other
+                for other in declared.parameters
+                if other not in FIELDS and other not in SERVICES and other not in RANKING
+            ]
+            has = f"its options are {', '.join(legal)}" if legal else "it has no options"
+            raise BenchError(f"{label}: {declared.name} has no option {name!r}; {has}")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options
+
+
+def parse_labels(labels: Any) -> list[Metric]:
+    """Return the metrics of a list of labels, or of a text that is split at commas.
+
+    Commas within brackets part options, not labels.
+    """
+    if isinstance(labels, str):
+        labels = [part for part in re.split(r",(?![^(]*\))", labels) if part.strip()]
+    elif isinstance(labels, Metric) or callable(labels) or not hasattr(labels, "__iter__"):
+        labels = [labels]
+    return [parse_label(label) for label in labels]
+
+
+def run_async(work: Coroutine[Any, Any, Value]) -> Value:
+    """Return the result of a coroutine, also where a loop runs already, as in Jupyter."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,0 +1,38 @@
+"""Progress with the time that is left, on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+DELAY = 2.0  # seconds; what is shorter needs no bar
+
+
+def progress(items: Iterable[Item], label: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items; after two seconds a bar says how many are done and how long it takes.
+
+    Nothing of it stays in a notebook that is executed without a terminal.
+    """
+    with bar(label, total if total is not None else _length(items)) as shown:
+        for item in items:
+            yield item
+            shown.update()
+
+
+def bar(label: str, total: int | None = None) -> Any:
+    """Return a tqdm bar for what is no loop; use it with `with`, call `.update(n)`."""
+    from tqdm import tqdm
+
+    is_shown = sys.stderr.isatty()
+    return tqdm(
+        desc=label, total=total, delay=DELAY, leave=False, disable=not is_shown, file=sys.stderr
+    )
+
+
+def _length(items: object) -> int | None:
+    try:
+        return len(items)  # type: ignore[arg-type]
+    except TypeError:
+        return None
