@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from pandas.api import types
@@ -41,7 +42,13 @@ class Frame:
         return pd.DataFrame(series)
 
 
-EMPTY_TYPES = {"text": "str", "number": float, "integer": int, "truth": bool, "any": object}
+EMPTY_TYPES: dict[str, Any] = {
+    "text": "str",
+    "number": float,
+    "integer": int,
+    "truth": bool,
+    "any": object,
+}
 HAS_TYPE = {
     "text": types.is_string_dtype,
     "number": types.is_float_dtype,
@@ -247,12 +254,13 @@ def check_key(frame: pd.DataFrame, declared: Frame) -> None:
     if is_repeated.any():
         first = frame.loc[is_repeated, key].iloc[0].to_dict()
         raise BenchError(
-            f"{declared.name}: {is_repeated.sum()} rows repeat the {', '.join(key)} of another, the first is {first}"
+            f"{declared.name}: {is_repeated.sum()} rows repeat the {', '.join(key)} of another, "
+            f"the first is {first}"
         )
 
 
 def frame_of(rows: list[tuple], declared: Frame) -> pd.DataFrame:
-    """Make a checked frame of tuples in the order of the declared columns; no rows are right too."""
+    """Make a checked frame of tuples, in the order of the declared columns; there may be none."""
     if not rows:
         return declared.empty()
     frame = pd.DataFrame(rows, columns=declared.names)

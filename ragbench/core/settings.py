@@ -394,7 +394,7 @@ def known_keys(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str
 
 
 def fill_variables(template: str) -> str:
-    """Fill "{VARIABLE}" with the environment's values. Raises BenchError for one that is not set."""
+    """Fill "{VARIABLE}" with the environment's values. Raises BenchError for one not set."""
     import re
 
     def look_up(found: re.Match[str]) -> str:
