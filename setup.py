@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: notebooks, sample data and ragbench.toml lie beside the package, and travel in it."""
+"""Notebooks, sample data and ragbench.toml lie beside the package, and travel in it."""
 
 from setuptools import find_packages, setup
 

@@ -1,4 +1,4 @@
-"""ragbench: how good is a Retrieval-Augmented Generation system, is its new version better, and how sure is that?"""
+"""How good is a system that answers from retrieved passages, and is its new version better?"""
 
 from __future__ import annotations
 

@@ -36,12 +36,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
+    if (
+        "TMPDIR" not in os.environ
+        and os.access(MEMORY, os.W_OK)
+        and shutil.disk_usage(MEMORY).free >= ROOM
+    ):
         os.environ["TMPDIR"], tempfile.tempdir = MEMORY, None
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # as in the background, or by nohup: processes inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
-    here = not config.getoption("numprocesses", None)  # this process runs tests, and starts no others that do
+    here = not config.getoption(
+        "numprocesses", None
+    )  # this process runs tests, and starts no others that do
     profile = config.getoption("--hypothesis-profile")
     if here:
         from ragbench.old.report.keeping import results
@@ -51,9 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
         import hypothesis
 
         # deadlines, and the health check of slow drawing, would measure what else the machine does
-        unhurried = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+        unhurried = hypothesis.settings(
+            deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+        )
         # the same examples at every run: what fails is the change, not luck; `make slow` draws others each time
-        hypothesis.settings.register_profile("unhurried", unhurried, max_examples=6, derandomize=True)
+        hypothesis.settings.register_profile(
+            "unhurried", unhurried, max_examples=6, derandomize=True
+        )
         hypothesis.settings.register_profile("searching", unhurried, max_examples=60)
         if not profile:
             hypothesis.settings.load_profile("unhurried")
@@ -74,14 +86,19 @@ def pytest_collection(session: pytest.Session) -> None:
     files = [path for folder in folders for path in sorted(folder.rglob("test_*.py"))]
     first = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
     for path in (*files[first:], *files[:first]):
-        with contextlib.suppress(Exception, pytest.skip.Exception):  # which the collection meets again, and tells
+        with contextlib.suppress(
+            Exception, pytest.skip.Exception
+        ):  # which the collection meets again, and tells
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give slow tests their time."""
     for item in items:
-        if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
+        if (
+            item.get_closest_marker("slow") is not None
+            and item.get_closest_marker("timeout") is None
+        ):
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
 
 
@@ -90,7 +107,9 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(100_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
+    gc.set_threshold(
+        100_000, 20, 20
+    )  # tests make much and keep little of it: as seldom as memory allows
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -142,7 +161,9 @@ def _no_database_of_the_users() -> Iterator[None]:
     from ragbench.old.store import server
 
     def refused() -> Path:
-        pytest.fail("the database of who runs the tests is asked for: give this one `project`, or `database_settings`")
+        pytest.fail(
+            "the database of who runs the tests is asked for: give this one `project`, or `database_settings`"
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "of_the_user", refused)
@@ -192,7 +213,11 @@ def _of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.load.cache_clear()
     sys.path[:] = path
     if metric._registry.keys() != known:
-        mine = [name for name, each in metric._registry.items() if name not in known and (each.is_users or each.own)]
+        mine = [
+            name
+            for name, each in metric._registry.items()
+            if name not in known and (each.is_users or each.own)
+        ]
         for name in mine:
             metric.withdraw(name)
 
@@ -258,7 +283,9 @@ def one_pool(request: pytest.FixtureRequest) -> Iterator[KernelPool | None]:
     anew imports for seconds. None where few tests ask for it."""
     from ragbench.old.report.execution import kernel_pool
 
-    asking = [item for item in request.session.items if "one_pool" in getattr(item, "fixturenames", ())]
+    asking = [
+        item for item in request.session.items if "one_pool" in getattr(item, "fixturenames", ())
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
         with kernel_pool.opened(sum(item.path == request.path for item in asking)) as pool:

@@ -26,7 +26,10 @@ ROOT = Path(__file__).parents[2]
 CPU_INDEX = "https://download.pytorch.org/whl/cpu/torch/"
 DEFAULT_INDEX = "https://pypi.org/simple/torch/"
 OLDEST_PYTHON = (3, 11)
-FIRST = ("torch", "setuptools")  # setuptools builds the packages that come as source, and ragbench itself
+FIRST = (
+    "torch",
+    "setuptools",
+)  # setuptools builds the packages that come as source, and ragbench itself
 HEADS = {
     "requirements.lock": "Every package but PyTorch, with the hashes of its files.",
     "requirements-torch.lock": "PyTorch without CUDA, and what builds packages.",
@@ -34,7 +37,8 @@ HEADS = {
 }
 WRITTEN_BY = "Written by `make lock`; tests/release/locking.py says more."
 _ENTRY = re.compile(
-    r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)([^\\\n]*)((?:\\\n\s+--hash=sha256:[0-9a-f]{64}\s*)+)", re.M
+    r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)([^\\\n]*)((?:\\\n\s+--hash=sha256:[0-9a-f]{64}\s*)+)",
+    re.M,
 )
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 _FILE = re.compile(r'href="[^"]*?/?([^/"#]+\.whl)#sha256=([0-9a-f]{64})"')
@@ -45,7 +49,11 @@ def entries(text: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
 
     Raises ValueError for a line that is no package with hashes: what is not understood must not fall out of a lock.
     """
-    strange = [line for line in _ENTRY.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
+    strange = [
+        line
+        for line in _ENTRY.sub("", text).splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
     if strange:
         raise ValueError(f"{strange[0]!r} is no package with a version and hashes")
     return [
@@ -70,9 +78,17 @@ def compiled(*options: str) -> str:
         program = Path(folder) / "bin"
         subprocess.run([program / "pip", "install", "--quiet", "uv"], check=True)
         out = Path(folder) / "all.lock"
-        there = [path.read_text(encoding="utf-8") for name in HEADS if (path := ROOT / name).is_file()]
-        known = {f"{name}=={version} {marker}\n" for text in there for name, version, marker, _ in entries(text)}
-        out.write_text("".join(sorted(known)), encoding="utf-8")  # without hashes: uv would keep those of one index
+        there = [
+            path.read_text(encoding="utf-8") for name in HEADS if (path := ROOT / name).is_file()
+        ]
+        known = {
+            f"{name}=={version} {marker}\n"
+            for text in there
+            for name, version, marker, _ in entries(text)
+        }
+        out.write_text(
+            "".join(sorted(known)), encoding="utf-8"
+        )  # without hashes: uv would keep those of one index
         oldest = ".".join(map(str, OLDEST_PYTHON))
         how = (
             "--universal",
@@ -91,7 +107,9 @@ def compiled(*options: str) -> str:
             *options,
         )
         subprocess.run(
-            [program / "uv", "pip", "compile", "--quiet", *how, "pyproject.toml", "-o", out], cwd=ROOT, check=True
+            [program / "uv", "pip", "compile", "--quiet", *how, "pyproject.toml", "-o", out],
+            cwd=ROOT,
+            check=True,
         )
         return out.read_text(encoding="utf-8")
 
@@ -101,7 +119,11 @@ def wheels(index: str, version: str) -> dict[str, str]:
     with urllib.request.urlopen(index, timeout=30) as answer:
         page = html.unescape(answer.read().decode())
     found = {unquote(name): digest for name, digest in _FILE.findall(page)}
-    return {name: digest for name, digest in found.items() if name.split("-")[1].split("+")[0] == version}
+    return {
+        name: digest
+        for name, digest in found.items()
+        if name.split("-")[1].split("+")[0] == version
+    }
 
 
 def cpu_hashes(version: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -111,11 +133,19 @@ def cpu_hashes(version: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str,
         small = wheels(CPU_INDEX, version)
     except OSError as error:
         if version in known:
-            print(f"{CPU_INDEX} cannot be reached ({error}): the hashes of torch {version} stay as they are")
+            print(
+                f"{CPU_INDEX} cannot be reached ({error}): the hashes of torch {version} stay as they are"
+            )
             return known[version]
         raise
-    default = {name: one for name, one in wheels(DEFAULT_INDEX, version).items() if "linux" not in name}
-    return tuple(one for name, one in {**default, **small}.items() if any(python in name for python in pythons))
+    default = {
+        name: one for name, one in wheels(DEFAULT_INDEX, version).items() if "linux" not in name
+    }
+    return tuple(
+        one
+        for name, one in {**default, **small}.items()
+        if any(python in name for python in pythons)
+    )
 
 
 def is_cuda(name: str) -> bool:
@@ -131,8 +161,14 @@ def main(*options: str) -> None:
     hashes = cpu_hashes(version, {entry[1]: entry[3] for entry in old if entry[0] == "torch"})
     parts = {
         "requirements.lock": [e for e in found if e[0] not in FIRST and not is_cuda(e[0])],
-        "requirements-torch.lock": [("torch", version, "", hashes), *(e for e in found if e[0] == "setuptools")],
-        "requirements-cuda.lock": [*torch, *(e for e in found if e[0] == "setuptools" or is_cuda(e[0]))],
+        "requirements-torch.lock": [
+            ("torch", version, "", hashes),
+            *(e for e in found if e[0] == "setuptools"),
+        ],
+        "requirements-cuda.lock": [
+            *torch,
+            *(e for e in found if e[0] == "setuptools" or is_cuda(e[0])),
+        ],
     }
     for name, part in parts.items():
         (ROOT / name).write_text(written(HEADS[name], part), encoding="utf-8")

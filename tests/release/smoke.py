@@ -29,9 +29,16 @@ def newest(version: str, pyenv: Path) -> str | None:
     known = [found for found in [shutil.which(f"python{version}")] if found]
     known += [str(one) for one in pyenv.glob(f"versions/{version}.*/bin/python")]
     asked = "import ensurepip, venv, sys; print(*sys.version_info[:3])"
-    told = {one: subprocess.run([one, "-c", asked], capture_output=True, text=True, check=False) for one in known}
-    able = {one: [*map(int, done.stdout.split())] for one, done in told.items() if done.returncode == 0}
-    fitting = {one: found for one, found in able.items() if found[:2] == [*map(int, version.split("."))]}
+    told = {
+        one: subprocess.run([one, "-c", asked], capture_output=True, text=True, check=False)
+        for one in known
+    }
+    able = {
+        one: [*map(int, done.stdout.split())] for one, done in told.items() if done.returncode == 0
+    }
+    fitting = {
+        one: found for one, found in able.items() if found[:2] == [*map(int, version.split("."))]
+    }
     return max(fitting, key=lambda one: fitting[one], default=None)
 
 
@@ -61,7 +68,11 @@ def tried(python: str, folder: Path, brief: bool) -> str:
     built = ("--no-build-isolation",)
     subprocess.run([*pip, *built, "--require-hashes", "-r", ROOT / "requirements.lock"], check=True)
     subprocess.run([*pip, *built, ROOT], check=True)
-    known = {key: value for key, value in os.environ.items() if not key.startswith("RAGBENCH_") and key != "PYTHONPATH"}
+    known = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("RAGBENCH_") and key != "PYTHONPATH"
+    }
     known["RAGBENCH_DATABASE__FOLDER"] = str(folder / "database")
     try:
         for words in (
@@ -79,7 +90,9 @@ def tried(python: str, folder: Path, brief: bool) -> str:
     files = sorted(str(path) for pattern in NUMBERS for path in ROOT.glob(pattern))
     chosen = ("-q", "-n", "auto", "-p", "no:cacheprovider", "-m", "not slow and not browser")
     paths = {**known, "PYTHONPATH": str(ROOT)}
-    subprocess.run([program / "python", "-m", "pytest", *chosen, *files], cwd=ROOT, env=paths, check=True)
+    subprocess.run(
+        [program / "python", "-m", "pytest", *chosen, *files], cwd=ROOT, env=paths, check=True
+    )
     return f"{said}, the tests of the numbers, {time.monotonic() - begun:.0f} s"
 
 
@@ -90,9 +103,17 @@ def main(*given: str) -> int:
         for version in VERSIONS:
             found = newest(version, pyenv)
             pythons += [found] if found else []
-            said += [] if found else [f"Python {version}: this machine has none on its PATH or in {pyenv}: not tried"]
+            said += (
+                []
+                if found
+                else [
+                    f"Python {version}: this machine has none on its PATH or in {pyenv}: not tried"
+                ]
+            )
     for python in pythons:
-        with tempfile.TemporaryDirectory(prefix="ragbench-smoke-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(
+            prefix="ragbench-smoke-", ignore_cleanup_errors=True
+        ) as folder:
             Path(folder).chmod(0o755)  # the user that PostgreSQL runs as must be able to enter it
             try:
                 said.append(tried(python, Path(folder), "--brief" in given))
@@ -103,5 +124,7 @@ def main(*given: str) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was begun is stopped and removed then, too
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # what was begun is stopped and removed then, too
     sys.exit(main(*sys.argv[1:]))

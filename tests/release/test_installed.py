@@ -37,14 +37,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).is_file():
             (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "source" / name).write_bytes((ROOT / name).read_bytes())
-    done = subprocess.run([sys.executable, "-c", BUILDS], cwd=folder / "source", capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", BUILDS], cwd=folder / "source", capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     return folder
 
 
 def shipped_files() -> dict[str, Path]:
     """What a wheel has in `ragbench/shipped`, and where a checkout has it."""
-    found = [ROOT / "ragbench.toml", *(ROOT / "notebooks").iterdir(), *(ROOT / "data" / "campus").iterdir()]
+    found = [
+        ROOT / "ragbench.toml",
+        *(ROOT / "notebooks").iterdir(),
+        *(ROOT / "data" / "campus").iterdir(),
+    ]
     return {path.relative_to(ROOT).as_posix(): path for path in found if path.is_file()}
 
 
@@ -70,7 +76,9 @@ def test_the_source_distribution_builds_the_same_wheel(built: Path, tmp_path: Pa
     [source] = (path for path in tmp_path.iterdir() if path.is_dir())
     subprocess.run([sys.executable, "-c", BUILDS], cwd=source, capture_output=True, check=True)
     wheels = [next(folder.glob("*.whl")) for folder in (built, tmp_path)]
-    first, second = ({one.filename: one.CRC for one in zipfile.ZipFile(wheel).infolist()} for wheel in wheels)
+    first, second = (
+        {one.filename: one.CRC for one in zipfile.ZipFile(wheel).infolist()} for wheel in wheels
+    )
     assert {name: first[name] for name in first if "RECORD" not in name} == {
         name: second[name] for name in second if "RECORD" not in name
     }
@@ -85,7 +93,16 @@ def site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = [path for path in sys.path if path.endswith("site-packages")]
     (site / "beside.pth").write_text(f"import sys; sys.path += {here!r}\n", encoding="utf-8")
     [wheel] = built.glob("ragbench-*.whl")
-    command = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet", "--no-deps"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        folder / "bin" / "python",
+        "install",
+        "--quiet",
+        "--no-deps",
+    ]
     subprocess.run([*command, "--no-index", "--no-compile", wheel], check=True)
     return site
 
@@ -93,13 +110,25 @@ def site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def installed(site: Path, tmp_path: Path, database_folder: Path) -> Ran:
     """Runs a command of the installed ragbench in an empty folder; what it said."""
-    known = {key: value for key, value in os.environ.items() if not key.startswith(("RAGBENCH_", "PYTHON"))}
-    known |= {"RAGBENCH_DATABASE__FOLDER": str(database_folder), "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"}
-    known |= {"JUPYTER_PATH": str(Path(sysconfig.get_path("data")) / "share" / "jupyter")}  # nbconvert's templates
+    known = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("RAGBENCH_", "PYTHON"))
+    }
+    known |= {
+        "RAGBENCH_DATABASE__FOLDER": str(database_folder),
+        "COLUMNS": "200",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    known |= {
+        "JUPYTER_PATH": str(Path(sysconfig.get_path("data")) / "share" / "jupyter")
+    }  # nbconvert's templates
 
     def ran(*words: str, program: str = "ragbench") -> str:
         command = [site.parents[2] / "bin" / program, *words]
-        done = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=known, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -133,7 +162,18 @@ def test_a_table_is_scored_where_only_the_wheel_is(installed: Ran, tmp_path: Pat
         "id,user_input,response,reference\n"
         "a,How much is lunch?,250 roubles,Lunch is 250 roubles\nb,When?,At nine,At nine\n", encoding="utf-8"
     )  # fmt: skip
-    installed("score", "answers.csv", "-m", "exact_match", "-m", "rougeL_f", "--out", "scores", "--language", "ru")
+    installed(
+        "score",
+        "answers.csv",
+        "-m",
+        "exact_match",
+        "-m",
+        "rougeL_f",
+        "--out",
+        "scores",
+        "--language",
+        "ru",
+    )
     pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "scores").rglob("*.html")]
     assert pages
     assert all('lang="ru"' in text and "Content-Security-Policy" in text for text in pages)
@@ -154,12 +194,20 @@ def test_an_editable_install_shows_ragbench_alone(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "--python", program, "install", "--quiet", "--no-deps"]
     [site] = (tmp_path / "venv").glob("lib/python3*/site-packages")
     here = [path for path in sys.path if path.endswith("site-packages")]
-    (site / "beside.pth").write_text("\n".join(here), encoding="utf-8")  # its setuptools, and no ragbench of a checkout
+    (site / "beside.pth").write_text(
+        "\n".join(here), encoding="utf-8"
+    )  # its setuptools, and no ragbench of a checkout
     known = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    subprocess.run([*command, "--no-build-isolation", "--no-index", "-e", tmp_path], check=True, env=known)
+    subprocess.run(
+        [*command, "--no-build-isolation", "--no-index", "-e", tmp_path], check=True, env=known
+    )
     names = ("ragbench", "tests", "notebooks")
-    tried = f"import importlib.util as u; print([u.find_spec(name) is not None for name in {names}])"
-    done = subprocess.run([program, "-P", "-c", tried], capture_output=True, text=True, check=True, env=known)
+    tried = (
+        f"import importlib.util as u; print([u.find_spec(name) is not None for name in {names}])"
+    )
+    done = subprocess.run(
+        [program, "-P", "-c", tried], capture_output=True, text=True, check=True, env=known
+    )
     assert done.stdout.strip() == "[True, False, False]"
 
 
@@ -172,21 +220,33 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("RAGBENCH_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
-    assert settings.load().baseline == "bm25", "ragbench.toml is ragbench's, where a project has none"
+    assert settings.load().baseline == "bm25", (
+        "ragbench.toml is ragbench's, where a project has none"
+    )
     assert settings.project_folder() == tmp_path
     assert [path.parent for path in places.notebooks()] == [annexes.NOTEBOOKS] * 12
     assert places.data("campus:ru") == places.data("campus") == annexes.DATA
     assert places.data("mine") == places.data("../campus/x") == tmp_path / "data"
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "sources.ipynb").write_text('{"cells": ["import ragbench"]}', encoding="utf-8")
+    (tmp_path / "notebooks" / "sources.ipynb").write_text(
+        '{"cells": ["import ragbench"]}', encoding="utf-8"
+    )
     (tmp_path / "notebooks" / "mine.ipynb").write_text("{}", encoding="utf-8")
     (tmp_path / "data" / "campus").mkdir(parents=True)
     (tmp_path / "data" / "campus" / "dataset.toml").write_text("", encoding="utf-8")
     (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
     settings.load.cache_clear()
-    assert settings.load().baseline == "bm25", "one that names neither data nor systems means the shipped ones"
-    assert places.notebooks() == [tmp_path / "notebooks" / "sources.ipynb"] == [places.notebook("sources.ipynb")]
-    assert places.notebook("overview.ipynb") == annexes.NOTEBOOKS / "overview.ipynb", "by name what a project lacks"
+    assert settings.load().baseline == "bm25", (
+        "one that names neither data nor systems means the shipped ones"
+    )
+    assert (
+        places.notebooks()
+        == [tmp_path / "notebooks" / "sources.ipynb"]
+        == [places.notebook("sources.ipynb")]
+    )
+    assert places.notebook("overview.ipynb") == annexes.NOTEBOOKS / "overview.ipynb", (
+        "by name what a project lacks"
+    )
     assert places.data("campus:ru") == tmp_path / "data"
     settings.load.cache_clear()
 
@@ -201,8 +261,14 @@ def test_the_lab_opens_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "--LabApp.default_url=/lab/tree/notebooks/tier_ux.ipynb" in started[0]
     assert f"--ServerApp.root_dir={tmp_path}" in started[0]
     copied = {path.name: path.read_bytes() for path in (tmp_path / "notebooks").iterdir()}
-    assert copied == {path.name: path.read_bytes() for path in annexes.NOTEBOOKS.iterdir() if path.is_file()}
-    (tmp_path / "notebooks" / "tier_ux.ipynb").write_bytes(copied["tier_ux.ipynb"].replace(b"0.95", b"0.9"))
+    assert copied == {
+        path.name: path.read_bytes() for path in annexes.NOTEBOOKS.iterdir() if path.is_file()
+    }
+    (tmp_path / "notebooks" / "tier_ux.ipynb").write_bytes(
+        copied["tier_ux.ipynb"].replace(b"0.95", b"0.9")
+    )
     run.lab("tier_ux", trusted=True, port=8888, browser=False, ip="127.0.0.1")
-    assert b"0.95" not in (tmp_path / "notebooks" / "tier_ux.ipynb").read_bytes(), "what is there is not replaced"
+    assert b"0.95" not in (tmp_path / "notebooks" / "tier_ux.ipynb").read_bytes(), (
+        "what is there is not replaced"
+    )
     settings.load.cache_clear()

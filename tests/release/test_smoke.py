@@ -12,12 +12,16 @@ from tests.release import smoke
 def python(place: Path, version: str, code: int = 0) -> Path:
     """A program that tells a version as Python does, or that fails as one without ensurepip does."""
     place.parent.mkdir(parents=True)
-    place.write_text(f"#!/bin/sh\necho {version.replace('.', ' ')}\nexit {code}\n", encoding="utf-8")
+    place.write_text(
+        f"#!/bin/sh\necho {version.replace('.', ' ')}\nexit {code}\n", encoding="utf-8"
+    )
     place.chmod(0o755)
     return place
 
 
-def test_the_newest_that_can_make_environments_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_that_can_make_environments_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
     python(tmp_path / "bin" / "python3.12", "3.12.4")
     pyenv = tmp_path / "pyenv"

@@ -178,16 +178,6 @@ def test_a_metric_says_what_a_reader_must_know() -> None:
         assert each.takes_cutoff or not each.cutoffs, each
 
 
-def test_a_metric_has_a_test_that_names_it() -> None:
-    for each in CATALOGUE.values():
-        if each.is_users:  # declared by a test
-            continue
-        *rooms, module = each.function.__module__.split(".")[1:]
-        path = TESTS.joinpath(*rooms) / f"test_{module}.py"
-        assert path.exists(), f"{path.name} is missing"
-        assert each.name in path.read_text(encoding="utf-8"), f"{path.name} does not name {each.name}"
-
-
 @pytest.mark.parametrize("each", CATALOGUE.values(), ids=str)
 def test_labels_are_read_back(each: Metric) -> None:
     variants = [each] + [each @ k for k in (1, 10) if each.takes_cutoff]

@@ -1,0 +1,50 @@
+"""The package stays thin: each room has a budget of tokens, and the old house only shrinks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.weight import TOP, tokens_by_room, tokens_of
+
+BUDGETS = {
+    "core": 18_000,
+    "stats": 16_000,
+    "metrics": 36_000,
+    "data": 16_000,
+    "llm, judge": 16_000,
+    "embed, store": 14_000,
+    "systems": 16_000,
+    "tiers": 36_000,
+    "views": 28_000,
+    "report": 12_000,
+    TOP: 14_000,
+    "extras": 38_000,
+}
+"""A finished room lowers its budget to what it weighs. A commit that raises one says why."""
+ALL = 250_000
+OLD = 860_275
+"""Who deletes a part of `ragbench/old` lowers this number to what is left. Nobody raises it."""
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, int]:
+    return tokens_by_room()
+
+
+def test_every_room_stays_within_its_budget(weights: dict[str, int]) -> None:
+    new = {room: weight for room, weight in weights.items() if room != "old"}
+    assert new.keys() <= BUDGETS.keys(), "a room without a budget: give it one in BUDGETS"
+    too_heavy = {room: weight for room, weight in new.items() if weight > BUDGETS[room]}
+    assert not too_heavy, "`python -m tests.weight` shows all rooms"
+    assert sum(new.values()) <= ALL
+
+
+def test_the_old_house_only_shrinks(weights: dict[str, int]) -> None:
+    assert weights.get("old", 0) <= OLD
+
+
+def test_comments_docstrings_and_layout_weigh_nothing() -> None:
+    plain = "def double(x):\n    return 2 * x\n"
+    dressed = 'def double(\n    x\n):\n    """Twice."""\n\n    # two times\n    return 2 * x\n'
+    assert tokens_of(plain) == tokens_of(dressed) == 10
+    assert tokens_of('x = "a long string is one token"\n') == 3
