@@ -1,0 +1,1 @@
+"""The commands: thin functions over the rooms of the house."""

@@ -1,0 +1,182 @@
+"""The command line: which commands there are, and how each ends.
+
+Exit codes: 0 held, 1 failed gate, 2 not enough evidence, 3 wrong input, 4 nothing measured, 5 not
+trusted, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ragbench.core.errors import BenchError, NotEnoughError, UntrustedError, suggest
+from ragbench.core.secrets import mask
+
+WRONG_INPUT = 3
+NOTHING_MEASURED = 4
+NOT_TRUSTED = 5
+INTERRUPTED = 130
+PANELS = "Begin", "Measure", "Compare", "Judge and label", "Publish"
+# command: (module, panel of the help, what it does). A module that is not there takes its command
+# along: annexes come off by deleting their folder.
+COMMANDS = {
+    "init": ("ragbench.cli.init", "Begin", "Write a ragbench.toml for what lies in this folder."),
+    "doctor": (
+        "ragbench.cli.doctor",
+        "Begin",
+        "Say what this machine can do, and what is missing.",
+    ),
+    "load": ("ragbench.cli.load", "Begin", "Bring a data set into data/: documents, questions, …"),
+    "trust": ("ragbench.cli.trust", "Begin", "Say that a folder's settings and code may be used."),
+    "run": ("ragbench.cli.run", "Measure", "Measure all systems and write a report."),
+    "score": ("ragbench.cli.score", "Measure", "Score a table of answers."),
+    "metrics": ("ragbench.cli.metrics", "Measure", "List the metrics, or explain one."),
+    "lab": ("ragbench.cli.lab", "Measure", "Open the notebooks in JupyterLab."),
+    "trec": ("ragbench.extras.trec.command", "Measure", "Measure runs against judgements."),
+    "sweep": ("ragbench.extras.sweeps.command", "Measure", "Measure a table of configurations."),
+    "compare": ("ragbench.extras.runs.command", "Compare", "Compare two runs and more, paired."),
+    "significance": (
+        "ragbench.extras.significance.command",
+        "Compare",
+        "Say whether one table of scores is better than another.",
+    ),
+    "plan": ("ragbench.extras.planning.command", "Compare", "Say how many questions are needed."),
+    "agree": ("ragbench.extras.agree.command", "Judge and label", "Say how far raters agree."),
+    "label": ("ragbench.extras.labels.command", "Judge and label", "Have people mark answers."),
+    "draft": ("ragbench.extras.testsets.draft", "Judge and label", "Draft questions to a base."),
+    "pool": ("ragbench.extras.testsets.pool", "Judge and label", "Judge what systems retrieved."),
+    "nuggets": (
+        "ragbench.extras.answers.command",
+        "Judge and label",
+        "Nuggets, citations, agents.",
+    ),
+    "gate": (
+        "ragbench.extras.publish.gate",
+        "Publish",
+        "Hold a run to the gates of ragbench.toml.",
+    ),
+    "publish": ("ragbench.extras.publish.command", "Publish", "Write a run as a static site."),
+}
+HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
+
+Begin with `ragbench init` in a folder of yours, then `ragbench run`.
+"""
+
+
+class LazyCommand(TyperCommand):
+    """A command whose module is imported when it is run, so that help is there at once."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> typer.Context:
+        """Make the context of the command itself."""
+        return load_command(str(info_name)).make_context(info_name, args, parent, **extra)
+
+
+def load_command(name: str) -> Any:
+    """Import a command. Its module has an `app` of several commands, or a function `main`."""
+    module = importlib.import_module(COMMANDS[name][0])
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    settings = {"help_option_names": ["-h", "--help"], **getattr(module, "CONTEXT", {})}
+    app.command(name, context_settings=settings)(module.main)
+    return typer.main.get_command(app)
+
+
+class Commands(TyperGroup):
+    """All commands that are installed; a wrong name is answered with the nearest."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of their panels."""
+        installed = [name for name, entry in COMMANDS.items() if is_installed(entry[0])]
+        return sorted(installed, key=lambda name: PANELS.index(COMMANDS[name][1]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command that knows its line of help; None for an unknown name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        _, panel, line = COMMANDS[cmd_name]
+        return LazyCommand(cmd_name, help=line, rich_help_panel=panel)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Refuse an unknown name with the nearest one."""
+        names = self.list_commands(ctx)
+        if args[0] not in names:
+            hint = suggest(args[0], names) or f"; there are {', '.join(names)}"
+            raise BenchError(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+def is_installed(module: str) -> bool:
+    """Tell whether a module is there, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+app = typer.Typer(
+    cls=Commands,
+    help=HELP,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def options(version: Annotated[bool, typer.Option("--version", help="Print it.")] = False) -> None:
+    """Take what stands before the command."""
+    if version:
+        from importlib.metadata import version as installed_version
+
+        print(installed_version("ragbench"))
+        raise typer.Exit
+
+
+def program() -> NoReturn:
+    """Run the command line, and end with the code that says how it went."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; returns its exit code. Errors are one sentence on standard error."""
+    try:
+        code = typer.main.get_command(app).main(
+            arguments, prog_name="ragbench", standalone_mode=False
+        )
+        return code if isinstance(code, int) else 0
+    except typer.Exit as ending:
+        return ending.exit_code
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "ragbench"
+        return complain(f"{error.format_message()} ({command} --help)", WRONG_INPUT)
+    except UntrustedError as error:
+        return complain(error, NOT_TRUSTED)
+    except NotEnoughError as error:
+        return complain(error, NOTHING_MEASURED)
+    except BenchError as error:
+        return complain(error, WRONG_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        again = " ".join(["ragbench", *arguments])
+        return complain(f"interrupted; what was paid for is kept. Go on with: {again}", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output, such as `head`, has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def complain(error: object, code: int) -> int:
+    """Print an error without secrets; returns the code."""
+    print(f"ragbench: {mask(error)}", file=sys.stderr)
+    return code
