@@ -11,7 +11,6 @@ import typer
 from ragbench.core.errors import BenchError
 from ragbench.core.trust import open_settings
 
-
 CONTEXT = {"allow_extra_args": True}  # they are JupyterLab's
 
 
