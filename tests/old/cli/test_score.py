@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import settings
 from ragbench.old.core.settings import Settings
 from tests.old.cli.command_line import invoke, one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core.listings import Listing
 from ragbench.old.views import Page
 from tests.old.views.measurements import measurement

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import ragbench
+import ragbench.old
 from ragbench.old.core import settings, trust
 from ragbench.old.core.progress import FILE, Event, Listening, Progress
 from ragbench.old.core.settings import Settings
@@ -89,7 +89,7 @@ def judge(name: str = "kind", second: Any = None) -> ScriptedJudge:
 
 def heard(*judges: ScriptedJudge, rows: Any = None, metrics: Any = ("faithfulness",)) -> tuple[list[Event], Scores]:
     events: list[Event] = []
-    found = ragbench.score(rows or ROWS[0], list(metrics), list(judges) or judge(), listeners=[events.append])
+    found = ragbench.old.score(rows or ROWS[0], list(metrics), list(judges) or judge(), listeners=[events.append])
     return events, found
 
 
@@ -151,7 +151,7 @@ def test_a_listener_that_fails_is_counted_and_said_and_changes_nothing() -> None
             raise SystemExit("no exporter")
 
     good: list[Event] = []
-    found = ragbench.score(ROWS[0], ["faithfulness"], judge(), listeners=[bad, good.append])
+    found = ragbench.old.score(ROWS[0], ["faithfulness"], judge(), listeners=[bad, good.append])
     assert found["faithfulness"] == [0.5]
     assert (found.listeners[0].failed, found.listeners[0].told, found.listeners[1].failed) == (2, 4, 0)
     assert len(good) == 4
@@ -177,7 +177,7 @@ async def _later(event: Event) -> None: ...
 def test_what_is_no_plain_function_is_refused_before_a_call(given: Any, message: str) -> None:
     asked = judge()
     with pytest.raises(ValueError, match=message):
-        ragbench.score(ROWS[0], ["faithfulness"], asked, listeners=[given])
+        ragbench.old.score(ROWS[0], ["faithfulness"], asked, listeners=[given])
     assert not asked.calls
 
 
@@ -193,9 +193,9 @@ class TestOfTheSettings:
         self.project(bare)
         monkeypatch.delenv("RAGBENCH_TRUST")
         with pytest.raises(trust.UntrustedError):
-            ragbench.score(ROWS[0], ["faithfulness"], judge())
+            ragbench.old.score(ROWS[0], ["faithfulness"], judge())
         trust.grant()
-        found = ragbench.score(ROWS[0], ["faithfulness"], judge())
+        found = ragbench.old.score(ROWS[0], ["faithfulness"], judge())
         import mine.tracing  # type: ignore[import-not-found]
 
         assert mine.tracing.EVENTS == [("call", None), ("call", None), ("metric", 0.5), ("sample", None)]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-import ragbench
+import ragbench.old
 from ragbench.old import tiers, views
 from ragbench.old.cli.run import _conclude as conclude
 from ragbench.old.core import settings, stand_ins
@@ -237,8 +237,8 @@ ROWS = [{"id": "q1", "user_input": "What?", "response": "A.", "reference": "A.",
 )
 def test_scores_of_a_table_say_it_wherever_they_are_shown(metric: str, judge: Any, embedder: Any, said: str) -> None:
     catalogue()
-    found = ragbench.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200)
-    russian = ragbench.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200, language="ru")
+    found = ragbench.old.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200)
+    russian = ragbench.old.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200, language="ru")
     sentence = SENTENCE["en"].format(said)
     for shown in (repr(found), text(found._repr_html_()), " ".join(found.as_json()["caveats"].values())):
         assert (sentence in shown) == bool(said)
@@ -259,19 +259,19 @@ MANY = [{**ROWS[0], "id": f"q{number}", "system": system} for number in range(12
 
 
 def test_a_sample_of_a_table_says_so_with_what_all_would_take() -> None:
-    found = ragbench.score(MANY, ["rougeL_f"], limit=3, resamples=200)
+    found = ragbench.old.score(MANY, ["rougeL_f"], limit=3, resamples=200)
     asked = {row.sample.id for row in found.rows}
     assert len(asked) == 3
     assert len(found.rows) == 6, "the same questions of every system"
-    again = ragbench.score(list(reversed(MANY)), ["rougeL_f"], limit=3, resamples=200)
+    again = ragbench.old.score(list(reversed(MANY)), ["rougeL_f"], limit=3, resamples=200)
     assert {row.sample.id for row in again.rows} == asked
     said = "Only a sample was measured: 3 of 12 (questions), chosen by a hash of their ids"
     for shown in (repr(found), text(found._repr_html_()), " ".join(found.as_json()["caveats"].values())):
         assert said in shown
     for wrong in (0, -1, True, 2.5, "3"):
         with pytest.raises(ValueError, match=r"limit = .*: a whole number from 1 or None is expected"):
-            ragbench.score(MANY, ["rougeL_f"], limit=wrong)
-    everything = ragbench.score(MANY, ["rougeL_f"], limit=12, resamples=200)
+            ragbench.old.score(MANY, ["rougeL_f"], limit=wrong)
+    everything = ragbench.old.score(MANY, ["rougeL_f"], limit=12, resamples=200)
     assert "sample was measured" not in repr(everything)
 
 

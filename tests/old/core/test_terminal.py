@@ -403,7 +403,7 @@ def test_the_last_lines_of_a_run(
 
 @pytest.mark.fault("links", tried="systems in the text of notebooks' objects", count=53)
 def test_objects_of_notebooks_as_text() -> None:
-    import ragbench as rb
+    import ragbench.old as rb
     from ragbench.old import views
 
     rows = [{"id": "1", "system": text, "user_input": "q", "response": "a", "reference": "a"} for text in POSSIBLE]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core.parts import Column, Table, Value
 from ragbench.old.core.types import Estimate
 from tests.old.views.measurements import measurement

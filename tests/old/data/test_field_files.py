@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.data import foreign_sets
 from ragbench.old.data.cells import Forms
 from ragbench.old.data.columns import AmbiguousError

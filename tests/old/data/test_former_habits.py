@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core.metric import parse
 from ragbench.old.data import DatasetError
 from ragbench.old.data.samples import samples_of

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ragbench
+import ragbench.old
 from ragbench.old import data, tiers, views
 from ragbench.old.core.measurement import Measurement
 from ragbench.old.core.types import Chunk
@@ -39,7 +39,7 @@ def row(identifier: str, contexts: Any, labelled: Any = None, **more: Any) -> di
 
 def values(*rows: dict[str, Any]) -> list[tuple[float, float]]:
     """Precision and recall of each row."""
-    found = ragbench.score(list(rows), BOTH, resamples=100)
+    found = ragbench.old.score(list(rows), BOTH, resamples=100)
     made = [one.score.value for one in found.rows]
     return list(zip(made[::2], made[1::2], strict=True))
 
@@ -98,7 +98,7 @@ class TestMetrics:
         assert values({**row("q", None), **ids}) == [(1 / 3, 0.5)]
 
     def test_texts_against_ids_are_unmeasured_with_a_reason(self) -> None:
-        found = ragbench.score([row("q", [RIVER], reference_context_ids=["d1"])], BOTH, resamples=100)
+        found = ragbench.old.score([row("q", [RIVER], reference_context_ids=["d1"])], BOTH, resamples=100)
         for one in found.rows:
             assert math.isnan(one.score.value)
             assert one.score.status == "missing_field"
@@ -106,7 +106,7 @@ class TestMetrics:
 
     @pytest.mark.parametrize(("contexts", "labelled"), [([], [ANN]), ([ANN], [])])
     def test_nothing_is_unmeasured(self, contexts: list[str], labelled: list[str]) -> None:
-        found = ragbench.score([row("q", contexts, labelled)], BOTH, resamples=100)
+        found = ragbench.old.score([row("q", contexts, labelled)], BOTH, resamples=100)
         assert {one.score.status for one in found.rows} == {"empty_input"}
 
     def test_repeats_that_retrieve_other_texts_are_not_consistent(self) -> None:

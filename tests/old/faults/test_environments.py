@@ -37,12 +37,12 @@ PROGRAM = """
 import json, os, sys, time
 clock = time.time
 time.time = lambda: clock() + float(os.environ.get("TEST_CLOCK", "0"))
-import ragbench
+import ragbench.old
 from ragbench.old import tiers
 found = tiers.tier1_retrieval(resamples=500, timed_questions=0)
 tables = [found.scores, found.questions, found.retrieved]
 with open("answers.json", encoding="utf-8") as file:
-    judged = ragbench.score(json.load(file), judge="lexical", resamples=500)
+    judged = ragbench.old.score(json.load(file), judge="lexical", resamples=500)
 tables.append(judged.to_pandas().drop(columns="seconds").sort_values(["metric", "id"]))
 with open(sys.argv[1], "w", encoding="utf-8", newline="") as out:
     for table in tables:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench import ascore, metrics, tiers
+from ragbench.old import ascore, metrics, tiers
 from ragbench.old.core import settings
 from ragbench.old.core.settings import JudgeSettings
 from ragbench.old.core.types import Chunk, Prompt, Sample, Score, Status

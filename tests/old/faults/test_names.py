@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import report, tiers
 from ragbench.old.__main__ import application
 from ragbench.old.core import settings

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import ragbench
+import ragbench.old
 from ragbench.old.core import trust
 from ragbench.old.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings, load
 from ragbench.old.core.settings.endpoints import PRESETS

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as ragbench_package
+import ragbench.old as ragbench_package
 from ragbench.old import report, tiers
 from ragbench.old.cli.console import outputs
 from ragbench.old.core.settings import (

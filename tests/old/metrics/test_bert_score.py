@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import embed
 from ragbench.old.core.settings import EmbedderSettings
 from ragbench.old.core.types import EmbeddingError, Vectors

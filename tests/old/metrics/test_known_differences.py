@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import ragbench
+import ragbench.old
 from ragbench.old.core.settings import JudgeSettings, Settings
 from ragbench.old.core.types import Chunk, Sample, Status
 from ragbench.old.judge import open_judges
@@ -123,7 +123,7 @@ def test_failures_are_counted_and_bounded_not_averaged_away() -> None:
     def rate(texts: Any) -> Any:
         return {"reason": "", "rating": "broken" if texts["response"] == "r3" else 2}
 
-    found = ragbench.score(rows, ["response_groundedness"], ScriptedJudge(response_groundedness=rate), resamples=200)
+    found = ragbench.old.score(rows, ["response_groundedness"], ScriptedJudge(response_groundedness=rate), resamples=200)
     values = [row.score.value for row in found.rows]
     common = {"left out": sum(v for v in values if not math.isnan(v)) / 3, "as zero": 3 / 4}
     assert common == {"left out": 1.0, "as zero": 0.75}

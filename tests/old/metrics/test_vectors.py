@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ragbench
+import ragbench.old
 from ragbench.old.core import settings
 from ragbench.old.core.settings import EmbedderSettings, Settings
 from ragbench.old.core.types import EmbeddingError, Sample, Score, Status
@@ -206,7 +206,7 @@ def values(found: Any, metric: str = "semantic_similarity") -> dict[str, Score]:
 class TestAnEndpoint:
     def test_that_refuses_one_text_loses_its_row_alone(self, served: EmbeddingsServer) -> None:
         served.refuses = lambda text: text == "answer 3"
-        found = values(ragbench.score(ROWS, METRICS, embedder="remote"))
+        found = values(ragbench.old.score(ROWS, METRICS, embedder="remote"))
         assert found.pop("s3").status is Status.EMBEDDING_ERROR
         assert {one.value for one in found.values()} == {1.0}
         assert len(served.requests) <= 12
@@ -219,16 +219,16 @@ class TestAnEndpoint:
             return reply
 
         served.change = spoilt
-        found = ragbench.score(ROWS, METRICS, embedder="remote", language="ru")
+        found = ragbench.old.score(ROWS, METRICS, embedder="remote", language="ru")
         assert values(found)["s3"].reason == "remote не даёт вектора для «answer 3»: NaN или бесконечность"
         assert found.means["answers", "semantic_similarity"].n_unmeasured == 1
 
     @pytest.mark.fault("hang", tried="an endpoint of embeddings that does not recover", count=1)
     def test_that_is_down_loses_no_other_metric(self, served: EmbeddingsServer) -> None:
-        alone = ragbench.score(ROWS, METRICS, embedder="down")
+        alone = ragbench.old.score(ROWS, METRICS, embedder="down")
         assert {one.status for one in values(alone).values()} == {Status.EMBEDDING_ERROR}
         assert {one.value for one in values(alone, "exact_match").values()} == {1.0}
-        found = ragbench.score(ROWS, METRICS, embedder=["remote", "down"])
+        found = ragbench.old.score(ROWS, METRICS, embedder=["remote", "down"])
         assert {one.status for one in values(found).values()} == {Status.EMBEDDING_ERROR}
         assert {one.detail["embedders"]["remote"] for one in values(found).values()} == {1.0}
         assert all("down" in one.reason and "Cannot connect to host" in one.reason for one in values(found).values())
@@ -240,7 +240,7 @@ class TestAnEndpoint:
             *ROWS,
             {"id": "long", "response": "a word " * 9, "reference": "answer", "contexts": ["A long one " * 9]},
         ]
-        found = values(ragbench.score(rows, METRICS, embedder=embedder))
+        found = values(ragbench.old.score(rows, METRICS, embedder=embedder))
         assert found["long"].status is Status.EMBEDDING_ERROR
         assert found.pop("long").reason.endswith("longer than max_characters = 20")
         assert {one.status for one in found.values()} == {Status.OK}

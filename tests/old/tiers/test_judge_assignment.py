@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import metric as declarations
 from tests.old.cli.command_line import ragbench
 from tests.old.llm.chat_server import ChatServer

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-import ragbench
+import ragbench.old
 from ragbench.old.core import settings as configuration
 from ragbench.old.core.measurement import SCORE_COLUMNS
 from ragbench.old.core.types import Chunk, Question, Sample
@@ -68,5 +68,5 @@ def test_another_offline_judge_is_named_as_a_stand_in_wherever_it_judges(monkeyp
     found = judged(session(), samples(), [catalogue()["faithfulness"]], Judging(judges="strict, lexical", prompts="en"))
     assert [(one["name"], one["stand_in"]) for one in found.facts["judges"]] == [("strict", True), ("lexical", True)]
     assert set(found.judgements["judge"]) == {"strict", "lexical"}
-    alone = ragbench.score([samples()[0]], ["faithfulness"], "strict", resamples=200)
+    alone = ragbench.old.score([samples()[0]], ["faithfulness"], "strict", resamples=200)
     assert [(one.part, one.name) for one in alone.stand_ins] == [("judge", "strict")]

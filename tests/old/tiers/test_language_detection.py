@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.tiers.data import language_detection as read
 from ragbench.old.tiers.data.language_detection import classified, detected_languages
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import tiers
 from ragbench.old.core import settings, trust
 from ragbench.old.data import DatasetError, in_memory, load

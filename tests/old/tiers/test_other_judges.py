@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import stats
 from ragbench.old.core import stand_ins
 from ragbench.old.core.language import translator

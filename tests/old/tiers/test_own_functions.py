@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import metric as declarations
 from ragbench.old.core import settings
 from ragbench.old.core.types import Sample, Score, Status

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import llm, stats
 from ragbench.old.core import metric as declarations
 from ragbench.old.core.measurement import NamedComparison, NamedEstimate

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-import ragbench
+import ragbench.old
 from ragbench.old import tiers, views
 from ragbench.old.core.language import translator
 from ragbench.old.core.measurement import Measurement
@@ -98,7 +98,7 @@ class TestAFile:
 
     def test_values_and_reasons_are_those_of_scoring(self, table: str, project: Path) -> None:
         lines = (project / table).read_text(encoding="utf-8").splitlines()
-        scored = ragbench.score([json.loads(line) for line in lines], ["faithfulness"], "lexical", resamples=200)
+        scored = ragbench.old.score([json.loads(line) for line in lines], ["faithfulness"], "lexical", resamples=200)
         found = tiers.rag_metrics(table, metrics="faithfulness", **QUICK)
         assert {(e.system, e.metric): e.estimate for e in found.estimates} == dict(scored.means)
         assert found.comparisons == scored.differences
@@ -345,7 +345,7 @@ def scored(*systems: tuple[str, range]) -> Any:
         for name, numbers in systems
         for n in numbers
     ]
-    return ragbench.score(table, ["exact_match"], resamples=200)
+    return ragbench.old.score(table, ["exact_match"], resamples=200)
 
 
 def test_questions_that_neither_of_two_systems_was_asked_are_no_loss_of_their_comparison() -> None:

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-import ragbench
+import ragbench.old
 from ragbench.old import stats, views
 from ragbench.old.core.language import translator
 from ragbench.old.core.measurement import COMPARISON_COLUMNS, Measurement, NamedComparison
@@ -154,7 +154,7 @@ def test_a_notebook_says_it() -> None:
         for name, answer in (("old", "Bananas fly."), ("new", "Paris."))
         for n in range(5)
     ]
-    found = ragbench.score(rows, metrics=["faithfulness"], judge="lexical", resamples=200)
+    found = ragbench.old.score(rows, metrics=["faithfulness"], judge="lexical", resamples=200)
     assert "cannot be shown with 5 questions" in repr(found)
     assert "<td>cannot be shown with 5 questions</td>" in found._repr_html_()
 
@@ -248,7 +248,7 @@ def test_a_judge_that_refuses_the_bad_answers_leaves_it_open_on_every_output(pic
         for n in range(60)
         for answer in ["0.75" if system == "v1" else "0.95" if n < 36 else "bad"]
     ]
-    found = ragbench.score(rows, metrics=[picky], resamples=500)
+    found = ragbench.old.score(rows, metrics=[picky], resamples=500)
     [one] = found.differences
     assert (one.comparison.verdict, one.comparison.withheld) == (Verdict.CANNOT_BE_TOLD, WITHHELD)
     assert one.comparison.least == pytest.approx((36 * 0.2 - 24 * 0.75) / 60)

@@ -15,7 +15,7 @@ from typing import Any
 import fsspec
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import settings, trust
 from ragbench.old.core.settings import ConfigurationError
 from ragbench.old.core.settings.urls import Url, is_url, target, with_language

@@ -18,7 +18,7 @@ import cloudpickle
 import psutil
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import llm, report
 from ragbench.old.core import settings
 from ragbench.old.extras.cluster import address

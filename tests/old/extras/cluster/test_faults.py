@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import tiers
 from ragbench.old.core import settings
 from ragbench.old.core.settings import Settings

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 METRIC = "faithfulness"
 CELLS = (
-    "import ragbench as rb\nfrom pathlib import Path\nfrom ragbench.old.core.measurement import Measurement\n"
+    "import ragbench.old as rb\nfrom pathlib import Path\nfrom ragbench.old.core.measurement import Measurement\n"
     "made = Measurement.load(Path('made'))",
     f"rb.label(made, '{METRIC}', 'anna', count=6)",
     f"rb.label(made, '{METRIC}', 'boris', count=6)",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import tiers
 from ragbench.old.views import Page
 from tests.old.tiers.test_ux import talking as talking

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import settings
 from ragbench.old.data import DatasetError
 from ragbench.old.embed import hashing

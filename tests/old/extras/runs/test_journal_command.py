@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import delete, text
 from typer.testing import CliRunner
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core import settings as settings_room
 from ragbench.old.core.settings import Settings
 from ragbench.old.extras.runs.journal_command import application

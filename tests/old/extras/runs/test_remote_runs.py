@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core.settings.urls import Url
 from ragbench.old.data import remotes
 from ragbench.old.report.keeping import kept

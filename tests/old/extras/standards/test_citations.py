@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old import tiers
 from ragbench.old.core.language import translator
 from ragbench.old.core.metric import parse

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.core.language import translator
 from ragbench.old.core.metric import parse
 from ragbench.old.core.types import Chunk, Sample, Score, Status

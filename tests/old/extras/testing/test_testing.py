@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import ragbench as rb
+import ragbench.old as rb
 from ragbench.old.extras.testing.assertions import assert_better, assert_gate, assert_score, samples
 from ragbench.old.views import Page
 from tests.old.cli.command_line import ROOT, ragbench
