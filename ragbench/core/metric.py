@@ -21,7 +21,8 @@ import re
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from functools import lru_cache
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -35,8 +36,9 @@ Kind = Literal["ranking", "texts", "row", "judged", "set"]
 # What a ranking metric may read: an array with a row a question, or one list of one question.
 RANKING = {
     "gains": "(questions, ranks) grade of each retrieved passage: 0 not relevant, NaN not judged",
-    "ideal": "(questions, labels) grades of all judged passages, best first, padded with 0",
-    "n_judged_not": "(questions,) how many passages are judged and not relevant",
+    "ideal": "(questions, labels) grades of all judged passages, best first, padded with NaN",
+    "n_retrieved": "(questions,) how many passages were retrieved; else as many as gains has ranks",
+    "shares": "(questions, ranks) of pieces of passages, how much of its passage each newly shows",
 }
 # What a row metric may read of a sample. A parameter with a default is read where it is there.
 FIELDS = {
@@ -61,7 +63,7 @@ FIELDS = {
 SERVICES = ("judge", "embedder", "shared")
 CATALOGUE: dict[str, Metric] = {}
 _ALIASES: dict[str, str] = {}
-LABEL = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
+LABEL = re.compile(r"(?P<name>[\w\s.-]+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ class Metric:
         )
 
     @property
+    def compares_with_one_reference(self) -> bool:
+        """Whether it reads one reference, so that it is measured with each of several."""
+        reads_one = "reference" in self.parameters and "references" not in self.parameters
+        return reads_one and self.better != "describes"
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """The parameters that a label can bind: all with a default that are no input."""
+        inputs = {*FIELDS, *SERVICES, *RANKING}
+        return tuple(
+            name
+            for name, parameter in self.parameters.items()
+            if name not in inputs and parameter.default is not parameter.empty
+        )
+
+    @property
     def uses(self) -> tuple[str, ...]:
         """The services that it takes: judge, embedder."""
         return tuple(name for name in self.parameters if name in SERVICES)
@@ -123,24 +141,34 @@ class Metric:
         A judged metric takes `judge=` and its fields, and returns a Score.
         """
         named = {**self.options, **named}
+        check_choices(self, named)
         if self.kind == "ranking":
             return call_ranking(self, *values, **named)
         if self.kind == "texts":
             return call_texts(self, *values, **named)
         if self.kind == "judged":
             arguments = inspect.signature(self.compute).bind(*values, **named).arguments
-            return run_async(self.measure(**arguments))
+            return run_async(measure_opened(self, arguments))
         return self.compute(*values, **named)
 
     async def measure(self, **given: Any) -> Score:
         """Score one sample (kinds row and judged). given: fields and services; None: missing.
 
         What the metric does not read is ignored. Never raises for a sample: a value that could not
-        be measured is a Score with status and reason.
+        be measured is a Score with status and reason. Of several references the best counts.
         """
+        references = given.get("references") or ()
+        if len(references) > 1 and self.compares_with_one_reference:
+            each = [{**given, "references": (), "reference": text} for text in references]
+            scores = await asyncio.gather(*[self.measure(**fields) for fields in each])
+            return best_score(scores, self.better)
         missing = [name for name in self.needs if given.get(name) is None]
         if missing:
             return unmeasured("missing_field", f"no {' and no '.join(missing)}")
+        for service in self.uses:
+            is_optional = self.parameters[service].default is not inspect.Parameter.empty
+            if given.get(service) is None and not is_optional:
+                raise BenchError(f"{self.label} is measured with {service}=…; none was given")
         arguments = {name: given[name] for name in self.parameters if given.get(name) is not None}
         try:
             result = self.compute(**{**arguments, **self.options})
@@ -149,6 +177,24 @@ class Metric:
         except Unmeasured as gap:
             return unmeasured(gap.status, gap.reason)
         return as_score(result, self.label)
+
+
+async def measure_opened(metric: Metric, arguments: Mapping[str, Any]) -> Score:
+    """Score one sample with its judge opened."""
+    judge = arguments.get("judge")
+    if judge is None or not hasattr(judge, "__aenter__"):
+        return await metric.measure(**arguments)
+    async with judge:
+        return await metric.measure(**arguments)
+
+
+def best_score(scores: list[Score], better: Better) -> Score:
+    """Return the best of the scores that have a value; else the first."""
+    measured = [score for score in scores if score.status == "ok"]
+    if not measured:
+        return scores[0]
+    choose = min if better == "lower" else max
+    return choose(measured, key=lambda score: score.value)
 
 
 def as_score(result: Any, label: str) -> Score:
@@ -166,22 +212,75 @@ def as_score(result: Any, label: str) -> Score:
     return Score(value)
 
 
-def call_ranking(metric: Metric, gains: Any, ideal: Any = None, **options: Any) -> Any:
+def call_ranking(
+    metric: Metric,
+    gains: Any,
+    ideal: Any = None,
+    *,
+    n_retrieved: Any = None,
+    shares: Any = None,
+    **options: Any,
+) -> Any:
     """Compute a ranking metric on lists of one question, or on arrays of many.
 
-    Without `ideal` the retrieved passages count as all that there are. Raises BenchError for
-    arrays whose rows differ in number.
+    Without `ideal` the retrieved passages count as all that are judged. Raises BenchError for
+    arrays whose rows differ in number, and for a cut-off below 1.
     """
-    gain_rows = np.atleast_2d(np.asarray(gains, dtype=float))
-    ideal_rows = gain_rows if ideal is None else np.atleast_2d(np.asarray(ideal, dtype=float))
-    if gain_rows.ndim != 2 or len(gain_rows) != len(ideal_rows):
+    check_cutoff(metric, options.get("k"))
+    gain_rows = as_rows(metric, gains)
+    ideal_rows = gain_rows if ideal is None else as_rows(metric, ideal)
+    if len(gain_rows) != len(ideal_rows):
         raise BenchError(
-            f"{metric.name}: gains of shape {gain_rows.shape}, ideal of shape {ideal_rows.shape}"
+            f"{metric.name}: gains of {len(gain_rows)} questions, ideal of {len(ideal_rows)}"
         )
-    inputs = {"gains": gain_rows, "ideal": -np.sort(-np.nan_to_num(ideal_rows), axis=1)}
+    if n_retrieved is None:
+        n_retrieved = np.full(len(gain_rows), gain_rows.shape[1])
+    inputs = {
+        "gains": gain_rows,
+        "ideal": -np.sort(-ideal_rows, axis=1),
+        "n_retrieved": np.atleast_1d(n_retrieved),
+        "shares": None if shares is None else as_rows(metric, shares),
+    }
     arguments = {name: inputs[name] for name in metric.parameters if name in inputs}
     values = metric.compute(**arguments, **options)
     return float(values[0]) if np.ndim(gains) == 1 else values
+
+
+def as_rows(metric: Metric, values: Any) -> np.ndarray:
+    """Return the grades as (questions, ranks); None is NaN. Raises BenchError for other shapes."""
+    try:
+        rows = np.atleast_2d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise BenchError(
+            f"{metric.name}: {values!r:.80} are no grades; write {metric.name}([1, 0, 2])"
+        ) from None
+    if rows.ndim != 2:
+        raise BenchError(f"{metric.name}: grades of shape {rows.shape}; (questions, ranks) is read")
+    return rows
+
+
+def check_choices(metric: Metric, options: Mapping[str, Any]) -> None:
+    """Refuse a value that is none of the words that the annotation of its option lists."""
+    for name, legal in choices_of(metric.compute).items():
+        if name in options and options[name] not in legal:
+            words = ", ".join(map(str, legal))
+            raise BenchError(f"{metric.name}: {name} = {options[name]!r}; it is one of {words}")
+
+
+@lru_cache
+def choices_of(compute: Callable[..., Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the words of every option that is annotated as a Literal."""
+    try:
+        hints = get_type_hints(compute)
+    except (NameError, TypeError):  # annotations for type checkers alone
+        return {}
+    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+
+
+def check_cutoff(metric: Metric, cutoff: Any) -> None:
+    """Refuse a cut-off that is no rank."""
+    if cutoff is not None and (not isinstance(cutoff, int | np.integer) or cutoff < 1):
+        raise BenchError(f"{metric.name}: k = {cutoff!r}; a cut-off is a rank from 1")
 
 
 def call_texts(metric: Metric, answers: Any, references: Any, **options: Any) -> Any:
@@ -269,8 +368,14 @@ def tell_kind(compute: Callable[..., Any]) -> Kind:
 
 
 def plain_name(name: str) -> str:
-    """Return a name without case, blanks, hyphens and underscores, as names are compared."""
-    return re.sub(r"[\s_-]", "", name).casefold()
+    """Return a name as names are compared: without case, blanks and signs."""
+    return re.sub(r"[\s_.-]", "", name).casefold()
+
+
+def add_aliases(table: Mapping[str, str]) -> None:
+    """Let metrics be found by other names: name → label of the metric that is meant."""
+    for alias, label in table.items():
+        _ALIASES.setdefault(plain_name(alias), label)
 
 
 def parse_label(label: Any) -> Metric:
@@ -281,18 +386,19 @@ def parse_label(label: Any) -> Metric:
     """
     if isinstance(label, Metric):
         return label
-    if not isinstance(label, str):
-        if inspect.isfunction(label):
-            return metric(label)
-        label = getattr(label, "name", None) or type(label).__name__
+    if inspect.isfunction(label):
+        return metric(label)
     import ragbench.metrics  # noqa: F401  declares what stands in the catalogue
 
+    if not isinstance(label, str):
+        label = name_of_object(label)
     parts = LABEL.fullmatch(label.strip())
-    name = _ALIASES.get(plain_name(parts["name"] if parts else label))
-    if parts is None or name is None:
+    target = _ALIASES.get(plain_name(parts["name"])) if parts else None
+    if parts is None or target is None:
         hint = suggest(label.partition("@")[0].partition("(")[0], CATALOGUE)
         raise BenchError(f"no metric {label!r}{hint}; `ragbench metrics` lists them")
-    declared = CATALOGUE[name]
+    declared = CATALOGUE[target] if target in CATALOGUE else parse_label(target)
+    name = declared.name
     options = parse_options(label, declared, parts["options"])
     cutoff = parts["cutoff"]
     if cutoff is not None:
@@ -301,7 +407,21 @@ def parse_label(label: Any) -> Metric:
         if not cutoff.isdigit() or int(cutoff) < 1:
             raise BenchError(f"{label}: a cut-off is a rank from 1, such as {name}@10")
         options["k"] = int(cutoff)
-    return dataclasses.replace(declared, options={**declared.options, **options})
+    bounds = declared.bounds
+    if "scale" in options:  # "0-1" of a rating that is "1-5" by default
+        low, _, high = str(options["scale"]).partition("-")
+        bounds = (float(low), float(high))
+    check_choices(declared, options)
+    options = {**declared.options, **options}
+    return dataclasses.replace(declared, options=options, bounds=bounds)
+
+
+def name_of_object(scorer: Any) -> str:
+    """Return the name by which the object of another program is known: its own, or its class's."""
+    name = str(getattr(scorer, "name", ""))
+    parts = LABEL.fullmatch(name.strip())
+    is_known = parts is not None and plain_name(parts["name"]) in _ALIASES
+    return name if is_known else type(scorer).__name__
 
 
 def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, Any]:
@@ -311,13 +431,9 @@ def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, A
         if not part.strip():
             continue
         name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in declared.parameters or name in FIELDS or name in SERVICES:
-            legal = [
-                other
-                for other in declared.parameters
-                if other not in FIELDS and other not in SERVICES and other not in RANKING
-            ]
-            has = f"its options are {', '.join(legal)}" if legal else "it has no options"
+        if name not in declared.option_names:
+            legal = ", ".join(declared.option_names)
+            has = f"its options are {legal}" if legal else "it has no options"
             raise BenchError(f"{label}: {declared.name} has no option {name!r}; {has}")
         try:
             options[name] = ast.literal_eval(value)

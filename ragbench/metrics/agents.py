@@ -20,6 +20,8 @@ from ragbench.metrics.judging import Judge, Prompt, YesNo, check_option
 
 RAGAS = "RAGAS, metrics of agents"
 Recorded = Sequence[Mapping[str, Any]]
+# What programs call the arguments of a call.
+ARGUMENTS = ("arguments", "args", "input_parameters")
 
 
 class Topic(BaseModel):
@@ -241,7 +243,7 @@ async def topic_adherence(
 def agent_turns(messages: Recorded) -> float:
     """How many messages an agent wrote, calls of tools among them; fewer are quicker."""
     write_messages(messages)
-    return float(sum(message.get("role") == "assistant" for message in messages))
+    return float(sum(read_role(message) == "assistant" for message in messages))
 
 
 @metric(source="this project's own", bounds=(0.0, math.inf), better="lower")
@@ -274,9 +276,9 @@ def read_calls(tool_calls: Recorded | None, messages: Recorded | None) -> list[C
 
 
 def read_call(recorded: Mapping[str, Any]) -> Call:
-    """Read a call as it was recorded: {name, arguments} or {name, args}, also in a `function`."""
+    """Read a call as it was recorded: a name and ARGUMENTS, also within a `function`."""
     call = recorded.get("function") or recorded
-    arguments = call.get("arguments", call.get("args", {}))
+    arguments: Any = next((call[key] for key in ARGUMENTS if key in call), {})
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
@@ -374,6 +376,12 @@ def calls_score(made: Sequence[Call], expected: Sequence[Call], value: float) ->
     )
 
 
+def read_role(message: Mapping[str, Any]) -> str:
+    """Return who wrote a message: user, assistant, tool or system."""
+    role = str(message.get("role") or message.get("type") or "")
+    return {"human": "user", "ai": "assistant"}.get(role, role)
+
+
 def write_messages(messages: Recorded) -> list[str]:
     """Write messages as a judge reads them: role, text, and calls with their arguments."""
     if not messages:
@@ -383,5 +391,5 @@ def write_messages(messages: Recorded) -> list[str]:
         content = message.get("content") or ""
         calls = [read_call(call).text for call in message.get("tool_calls") or ()]
         words = [str(content), *[f"calls {call}" for call in calls]]
-        lines.append(f"{message.get('role', '')}: {' '.join(filter(None, words))}")
+        lines.append(f"{read_role(message)}: {' '.join(filter(None, words))}")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,6 +16,7 @@ from ragbench.core.types import Score, Verdict
 from ragbench.metrics.factual_correctness import f_measure
 from ragbench.metrics.judging import (
     Judge,
+    Lower,
     Prompt,
     ask_all,
     check_inputs,
@@ -35,7 +36,7 @@ class Support(BaseModel):
     """Reply: how much of a sentence passages carry."""
 
     reason: str = Field(description="one short sentence: what the passages say of it, and lack")
-    verdict: Literal["full", "partial", "none"]
+    verdict: Annotated[Literal["full", "partial", "none"], Lower]
 
 
 SUPPORT = Prompt(
@@ -141,8 +142,7 @@ async def citation_quality(
     if isinstance(most, bool) or most < 1:
         raise BenchError(f"citation_quality: most = {most!r}; it is 1 or more")
     sentences = [
-        CitedSentence(item.text, item.cited[:most])
-        for item in read_sentences(judge, answer, contexts, context_ids)
+        cut_citations(item, most) for item in read_sentences(judge, answer, contexts, context_ids)
     ]
     replies = await ask_all(
         *[judge_support(judge, item, contexts, item.cited) for item in sentences]
@@ -209,6 +209,13 @@ def cite_sentences(answer: str, n_contexts: int, ids: Sequence[str]) -> list[Cit
         CitedSentence(" ".join(text[start:end].split()), tuple(dict.fromkeys(cited)))
         for (start, end), cited in zip(spans, cited_by_sentence, strict=True)
     ]
+
+
+def cut_citations(sentence: CitedSentence, most: int) -> CitedSentence:
+    """Leave so many contexts that a sentence cites; a mark of no context stays."""
+    numbers = [number for number in sentence.cited if number][:most]
+    nowhere = [0] if 0 in sentence.cited else []
+    return CitedSentence(sentence.text, (*numbers, *nowhere))
 
 
 def read_mark(inside: str, n_contexts: int, numbers_by_id: Mapping[str, int]) -> list[int]:

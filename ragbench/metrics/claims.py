@@ -9,13 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.types import Rating, Verdict
-from ragbench.metrics.judging import Judge, Prompt, Texts, ask_all, is_blank
+from ragbench.metrics.judging import Judge, Lower, Prompt, Texts, ask_all, is_blank
 
 
 class Claims(BaseModel):
@@ -31,7 +31,7 @@ class ClaimVerdict(BaseModel):
 
     index: Rating = Field(ge=1, description="the number of the statement")
     reason: str = Field(description="one short sentence that names what in the passages decides")
-    verdict: Literal["supported", "contradicted", "neutral"]
+    verdict: Annotated[Literal["supported", "contradicted", "neutral"], Lower]
     passages: list[Rating] = Field(
         default_factory=list,
         description="the numbers of the passages that decide it; empty if neutral",

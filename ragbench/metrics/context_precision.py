@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -11,14 +11,14 @@ from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
-from ragbench.metrics.judging import Judge, Prompt, ask_all, check_inputs, check_option
+from ragbench.metrics.judging import Judge, Lower, Prompt, ask_all, check_inputs, check_option
 
 
 class Usefulness(BaseModel):
     """Reply: whether a passage was useful for an answer."""
 
     reason: str = Field(description="one short sentence")
-    verdict: Literal["useful", "useless"]
+    verdict: Annotated[Literal["useful", "useless"], Lower]
 
 
 USEFULNESS = Prompt(

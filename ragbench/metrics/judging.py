@@ -15,9 +15,9 @@ import unicodedata
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from ragbench.core.errors import BenchError, Unmeasured, suggest
 from ragbench.core.language import LANGUAGES, mark
@@ -26,6 +26,9 @@ from ragbench.core.types import Embedder, Rating, Score, Verdict
 Shape = TypeVar("Shape", bound=BaseModel)
 # What fills a slot of a prompt: a text, or several, which are numbered from 1.
 Texts = str | Sequence[str]
+
+# Before the words of a verdict: models write "Supported" as well as "supported".
+Lower = BeforeValidator(lambda word: word.strip().lower() if isinstance(word, str) else word)
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 IMAGE = "data:image/"
@@ -154,7 +157,7 @@ class YesNo(BaseModel):
     """Reply: yes or no. The reason comes first, so that the verdict follows from it."""
 
     reason: str = Field(description="one short sentence")
-    verdict: Literal["yes", "no"] = Field(description='"yes" or "no"')
+    verdict: Annotated[Literal["yes", "no"], Lower] = Field(description='"yes" or "no"')
 
 
 class RatedTo2(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +15,7 @@ from ragbench.core.types import Rating, Score, Verdict
 from ragbench.metrics.claims import judge_items
 from ragbench.metrics.judging import (
     Judge,
+    Lower,
     Prompt,
     ask_all,
     check_inputs,
@@ -39,7 +40,7 @@ class ItemGrade(BaseModel):
 
     index: Rating = Field(ge=1, description="the number of the item")
     reason: str = Field(description="one short sentence that names what decides")
-    verdict: Literal["full", "partial", "none"]
+    verdict: Annotated[Literal["full", "partial", "none"], Lower]
 
 
 class Grades(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -11,7 +11,7 @@ from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Embedder, Score, Verdict
-from ragbench.metrics.judging import Judge, Prompt, check_inputs, embed_texts
+from ragbench.metrics.judging import Judge, Lower, Prompt, check_inputs, embed_texts
 
 MOST_QUESTIONS = 20
 
@@ -20,7 +20,7 @@ class AnsweredQuestion(BaseModel):
     """A question that the answer answers, and whether it commits itself."""
 
     question: str = Field(description="one full question")
-    manner: Literal["committal", "noncommittal"]
+    manner: Annotated[Literal["committal", "noncommittal"], Lower]
 
 
 class Questions(BaseModel):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Rating, Score
-from ragbench.metrics.judging import Judge, Prompt, check_images, check_inputs
+from ragbench.metrics.judging import Judge, Lower, Prompt, check_images, check_inputs
 
 
 class Decision(BaseModel):
     """Reply: whether to show the answer, and how sure that is."""
 
     reason: str = Field(description="one short sentence")
-    show: Literal["yes", "no"] = Field(description='"yes" or "no"')
+    show: Annotated[Literal["yes", "no"], Lower] = Field(description='"yes" or "no"')
     likelihood: Rating = Field(
         ge=0, le=100, description="how likely it is, in per cent, that showing it would be right"
     )

@@ -1,0 +1,247 @@
+"""One value of every judged metric, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.metrics.judged.scripted import (
+    ScriptedEmbedder,
+    ScriptedJudge,
+    claims,
+    holding,
+    measure,
+    verdicts,
+)
+
+PAIR = {"question": "When?", "answer": "a", "reference": "b", "contexts": ("Text a.", "Text b.")}
+ONE = {**PAIR, "contexts": ("Text.",)}
+
+
+def rated(name: str, rating: Any) -> ScriptedJudge:
+    return ScriptedJudge(**{name: {"reason": "so", "rating": rating}})
+
+
+def roles(answer: str, reference: str, **supported_by: str) -> ScriptedJudge:
+    """A letter a claim. supported_by: claims by text: a, b, and x, y for the two contexts."""
+    names = {"a": "a", "b": "b", "x": "Text a.", "y": "Text b."}
+    by_passage = {names[name]: letters for name, letters in supported_by.items()}
+    return holding({"a": answer, "b": reference}, by_passage)
+
+
+def facts() -> ScriptedJudge:
+    """The reference supports one of two claims of the answer; the answer the only one of it."""
+    return roles("pq", "r", b="p", a="r")
+
+
+def graded(*words: str) -> dict[str, Any]:
+    grades = [{"index": n, "reason": "so", "verdict": word} for n, word in enumerate(words, 1)]
+    return {"verdicts": grades}
+
+
+def useful(values: Any) -> Any:
+    return {"reason": "so", "verdict": "useless" if values["passage"] == "Text b." else "useful"}
+
+
+TOPICS = [("p", True, True), ("q", True, False), ("r", False, True)]
+VECTORS = {"When?": (1, 0), "p": (1, 0), "q": (0.6, 0.8), "a": (3, 4), "b": (4, 3)}
+MESSAGES = (
+    {"role": "user", "content": "Do it."},
+    {"role": "assistant", "tool_calls": [{"name": "a", "arguments": {}}] * 3},
+    {"role": "assistant", "content": "Done."},
+)
+THREE_CONTEXTS = {**PAIR, "contexts": ("Text a.", "Text b.", "Text c.")}
+ANSWERED = [{"question": text, "manner": "committal"} for text in "pq"]
+CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
+    ("faithfulness", ScriptedJudge(claims=claims("p", "q"), entailment=verdicts(1, 0)), PAIR, 0.5),
+    (
+        "hallucination",
+        ScriptedJudge(
+            claims=claims("p", "q"), entailment=verdicts("contradicted", "neutral", passages=[2])
+        ),
+        PAIR,
+        0.5,
+    ),
+    (
+        "hallucination(unit=claims)",
+        ScriptedJudge(claims=claims("p", "q", "r"), entailment=verdicts(1, 0, "contradicted")),
+        PAIR,
+        2 / 3,
+    ),
+    ("context_precision", ScriptedJudge(context_precision=useful), THREE_CONTEXTS, 5 / 6),
+    (
+        "context_recall",
+        ScriptedJudge(entailment=verdicts(1, 0)),
+        {**ONE, "reference": "It opens at nine. It closes at ten."},
+        0.5,
+    ),
+    (
+        "context_entity_recall",
+        ScriptedJudge(
+            entities=lambda values: {
+                "entities": ["Paris", "1889"] if values["texts"] == ["b"] else ["Paris", "Lyon"]
+            }
+        ),
+        ONE,
+        0.5,
+    ),
+    ("noise_sensitivity", roles("pqtu", "r", b="pqt", x="ur"), PAIR, 0.25),
+    ("noise_sensitivity(mode=irrelevant)", roles("pqtu", "r", b="pqt", x="r", y="u"), PAIR, 0.25),
+    ("claim_recall", roles("pq", "rs", x="pqr"), PAIR, 0.5),
+    ("context_utilization", roles("pq", "rs", a="r", x="rs"), PAIR, 0.5),
+    ("claim_hallucination", roles("pqtu", "r", b="p", x="q"), PAIR, 0.5),
+    ("self_knowledge", roles("pqtu", "r", b="pq", x="q"), PAIR, 0.25),
+    ("factual_correctness", facts(), ONE, 2 / 3),
+    ("factual_correctness(mode=precision)", facts(), ONE, 0.5),
+    ("factual_correctness(mode=recall)", facts(), ONE, 1.0),
+    ("factual_correctness(beta=2)", facts(), ONE, 5 * 0.5 / (4 * 0.5 + 1)),
+    ("answer_correctness", facts(), ONE, 0.75 * 2 / 3 + 0.25 * 0.96),
+    (
+        "response_relevancy(questions=2)",
+        ScriptedJudge(response_relevancy={"questions": ANSWERED}),
+        ONE,
+        0.8,
+    ),
+    ("response_groundedness", rated("response_groundedness", 1), ONE, 0.5),
+    ("faithfulness_rating", rated("faithfulness_rating", 4), ONE, 4.0),
+    ("answer_relevance", rated("answer_relevance", "4.0"), ONE, 4.0),
+    ("answer_relevance(scale=0-1)", rated("answer_relevance", 3), ONE, 0.5),
+    ("answer_correctness_rating", rated("answer_correctness_rating", 5.0), ONE, 5.0),
+    ("e2e_score", rated("e2e_score", 2), ONE, 2.0),
+    (
+        "relevance_grade",
+        ScriptedJudge(relevance=[{"reason": "so", "rating": n} for n in (3, 1)]),
+        PAIR,
+        2 / 3,
+    ),
+    (
+        "relevance_grade(of=share)",
+        ScriptedJudge(relevance=[{"reason": "so", "rating": n} for n in (3, 1)]),
+        PAIR,
+        0.5,
+    ),
+    (
+        "context_relevance",
+        ScriptedJudge(
+            context_relevance={"reason": "so", "rating": 1},
+            context_relevance_turned={"reason": "so", "rating": 2},
+        ),
+        ONE,
+        0.75,
+    ),
+    (
+        "answer_accuracy",
+        ScriptedJudge(
+            answer_accuracy={"reason": "so", "rating": 2},
+            answer_accuracy_turned={"reason": "so", "rating": 1},
+        ),
+        ONE,
+        0.75,
+    ),
+    (
+        "aspect_critique(repeats=3)",
+        ScriptedJudge(
+            aspect_critique=[{"reason": "so", "verdict": word} for word in ("yes", "No", "yes")]
+        ),
+        ONE,
+        1.0,
+    ),
+    (
+        "simple_criteria(lowest=1,highest=5,repeats=3)",
+        ScriptedJudge(simple_criteria=[{"reason": "so", "rating": n} for n in (4, 4, 1.5)]),
+        ONE,
+        0.75,
+    ),
+    (
+        "rubrics_score",
+        ScriptedJudge(rubrics_score={"reason": "so", "level": "2"}),
+        {**ONE, "rubric": {1: "poor", 2: "fair", 4: "good"}},
+        1 / 3,
+    ),
+    (
+        "show_decision",
+        ScriptedJudge(show_decision={"reason": "so", "show": "yes", "likelihood": 90}),
+        ONE,
+        1.0,
+    ),
+    (
+        "nugget_score",
+        ScriptedJudge(nugget_assignment=graded("full", "partial", "none")),
+        {**ONE, "nuggets": {"p": "vital", "q": "okay", "r": "vital"}},
+        0.5,
+    ),
+    (
+        "nugget_score(over=weighted,strict=True)",
+        ScriptedJudge(nugget_assignment=graded("full", "partial", "none")),
+        {**ONE, "nuggets": {"p": "vital", "q": "okay", "r": "vital"}},
+        1 / 2.5,
+    ),
+    (
+        "nugget_score(over=vital)",
+        ScriptedJudge(nugget_assignment=graded("none", "full", "full")),
+        {**ONE, "nuggets": {"p": "vital", "q": "okay", "r": "vital"}},
+        0.5,
+    ),
+    (
+        "goal_reached",
+        ScriptedJudge(agent_goal={"reason": "so", "verdict": "yes"}),
+        {"messages": MESSAGES},
+        1.0,
+    ),
+    (
+        "topic_adherence",
+        ScriptedJudge(
+            agent_topics={
+                "topics": [{"topic": t, "answered": a, "allowed": b} for t, a, b in TOPICS]
+            }
+        ),
+        {"messages": MESSAGES, "topics": ("p",)},
+        0.5,
+    ),
+    ("agent_calls", None, {"messages": MESSAGES}, 3.0),
+    ("agent_turns", None, {"messages": MESSAGES}, 2.0),
+    ("agent_cost", None, {"cost": 0.25}, 0.25),
+]
+
+
+@pytest.mark.parametrize(("label", "judge", "fields", "expected"), CASES)
+def test_value_by_hand(
+    label: str, judge: ScriptedJudge | None, fields: dict[str, Any], expected: float
+) -> None:
+    score = measure(label, judge, embedder=ScriptedEmbedder(VECTORS), **fields)
+    assert score.status == "ok", score.reason
+    assert score.value == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("by", "ids", "labelled", "precision", "recall"),
+    [
+        ("id", "abc", (("b",), ("d",)), 1 / 3, 0.5),
+        ("id", "aab", (("x", "b"), ("d", "y"), ("a",)), 1.0, 2 / 3),
+        ("text", ("Text A", "other"), (("text  a",), ("nothing like it",)), 0.5, 0.5),
+    ],
+)
+def test_contexts_by_label(
+    by: str, ids: Any, labelled: Any, precision: float, recall: float
+) -> None:
+    fields: dict[str, Any] = {"context_ids": tuple(ids), "reference_context_ids": labelled}
+    if by == "text":
+        texts = tuple(group[0] for group in labelled)
+        fields = {"contexts": tuple(ids), "reference_contexts": texts}
+    assert measure(f"context_precision_by_label(by={by})", **fields).value == precision
+    assert measure(f"context_recall_by_label(by={by})", **fields).value == recall
+
+
+@pytest.mark.parametrize(("threshold", "expected"), [(0.5, 1.0), (0.51, 0.0)])
+def test_texts_are_alike_from_the_threshold_on(threshold: float, expected: float) -> None:
+    # 5 of 10 letters agree.
+    fields = {"contexts": ("aaaaabbbbb",), "reference_contexts": ("aaaaaaaaaa",)}
+    label = f"context_recall_by_label(by=text,threshold={threshold})"
+    assert measure(label, **fields).value == expected
+
+
+def test_contexts_without_ids_are_not_compared_by_id() -> None:
+    score = measure("context_recall_by_label", contexts=("a",), reference_contexts=("a",))
+    assert score.status == "missing_field"
+    assert "by=text" in score.reason
