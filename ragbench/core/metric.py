@@ -63,7 +63,7 @@ FIELDS = {
 SERVICES = ("judge", "embedder", "shared")
 CATALOGUE: dict[str, Metric] = {}
 _ALIASES: dict[str, str] = {}
-LABEL = re.compile(r"(?P<name>[\w\s.-]+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
+LABEL = re.compile(r"(?P<name>[\w\s.+-]+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
 
 
 @dataclass(frozen=True)
@@ -368,14 +368,15 @@ def tell_kind(compute: Callable[..., Any]) -> Kind:
 
 
 def plain_name(name: str) -> str:
-    """Return a name as names are compared: without case, blanks and signs."""
+    """Return a name as names are compared: without case, blanks, hyphens, points, underscores."""
     return re.sub(r"[\s_.-]", "", name).casefold()
 
 
 def add_aliases(table: Mapping[str, str]) -> None:
-    """Let metrics be found by other names: name → label of the metric that is meant."""
-    for alias, label in table.items():
-        _ALIASES.setdefault(plain_name(alias), label)
+    """Let metrics be found by other names: label of a metric → its names, parted by blanks."""
+    for label, names in table.items():
+        for name in names.split():
+            _ALIASES.setdefault(plain_name(name), label)
 
 
 def parse_label(label: Any) -> Metric:

@@ -1,0 +1,89 @@
+"""A cache of answers by the likeness of questions: how often it serves, and how often wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragbench.core.metric import metric
+from ragbench.metrics.vectors import SINGLE_PRECISION, unit_rows
+
+Array = NDArray[np.float64]
+THRESHOLD = 0.85  # of «Вопрошалыч»
+ROWS_AT_ONCE = 2048  # their cosines to a cache of 100,000 take 1.6 GB
+
+
+@metric(kind="set", better="describes", source="definition: «Вопрошалыч», cache of liked answers")
+def cache_hit_rate(similarities: ArrayLike, threshold: float = THRESHOLD) -> float:
+    """Share of the questions whose nearest cached question has a cosine above the threshold.
+
+    similarities: as of `nearest_cached`. Strictly above; NaN, of an empty cache, is no hit. NaN
+    without questions. A hit need not be right: see wrong_hit_rate.
+    """
+    hits = is_hit(similarities, threshold)
+    return float(hits.mean()) if len(hits) else float("nan")
+
+
+@metric(kind="set", better="lower", source="definition: hits whose answer is known to be wrong")
+def wrong_hit_rate(
+    similarities: ArrayLike, is_wrong: ArrayLike, threshold: float = THRESHOLD
+) -> float:
+    """Share of the questions that the cache would answer with an answer known to be wrong.
+
+    is_wrong: of the cached answer to each question 1 wrong, 0 right, NaN where nobody can say.
+    Hits of which nobody can say are left out. NaN where nothing is known of any answer.
+    """
+    if np.isnan(np.asarray(is_wrong, dtype=float)).all():
+        return float("nan")
+    known = served_wrongly(similarities, is_wrong, threshold)
+    known = known[~np.isnan(known)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def served_wrongly(
+    similarities: ArrayLike, is_wrong: ArrayLike, threshold: float = THRESHOLD
+) -> Array:
+    """Return (questions,) 1 where the cache would answer wrongly, 0 where not, NaN: nobody knows.
+
+    What the cache does not answer, it does not answer wrongly.
+    """
+    return np.where(is_hit(similarities, threshold), np.asarray(is_wrong, dtype=float), 0.0)
+
+
+def is_hit(similarities: ArrayLike, threshold: float = THRESHOLD) -> NDArray[np.bool_]:
+    """Tell for which questions the cache answers."""
+    # A cosine that is the threshold but for the precision of vectors is not above it.
+    return np.asarray(similarities, dtype=float) > threshold + SINGLE_PRECISION
+
+
+def nearest_cached(
+    asked: ArrayLike, cached: ArrayLike, left_out: Sequence[int | None] | None = None
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return (questions,) the cosine to the nearest cached vector, and its row.
+
+    left_out: for each question the row of its own entry, which it must not find; None: it has
+    none. NaN and −1 where the cache is empty. In blocks: memory does not grow with both.
+    """
+    questions, entries = unit_rows(as_matrix(asked)), unit_rows(as_matrix(cached))
+    similarities = np.full(len(questions), np.nan)
+    rows = np.full(len(questions), -1, dtype=np.int64)
+    own = np.array([-1 if row is None else row for row in left_out or [None] * len(questions)])
+    for start in range(0, len(questions) if len(entries) else 0, ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        cosines = questions[block] @ entries.T
+        has_own = np.flatnonzero(own[block] >= 0)
+        cosines[has_own, own[block][has_own]] = -np.inf
+        nearest = cosines.argmax(axis=1)
+        best = cosines[np.arange(len(cosines)), nearest]
+        is_there = np.isfinite(best)
+        similarities[block] = np.where(is_there, np.clip(best, -1.0, 1.0), np.nan)
+        rows[block] = np.where(is_there, nearest, -1)
+    return similarities, rows
+
+
+def as_matrix(vectors: ArrayLike) -> Array:
+    """Return the vectors as (n, width); no vectors are right too."""
+    matrix = np.asarray(vectors, dtype=float)
+    return matrix if matrix.ndim == 2 else matrix.reshape(0, 1)

@@ -1,0 +1,418 @@
+"""Words and characters that an answer shares with its reference: ROUGE, BLEU and chrF.
+
+ROUGE is rouge-score's, of words of every alphabet; BLEU and chrF are sacrebleu's. Single answers
+take answers and references, one or lists of them (`ragbench.core.metric.call_texts` says what is
+missing); those of a corpus give one number for all answers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.core.metric import metric
+from ragbench.metrics.texts import part_unspaced, runs, stem_word, without_invisible
+
+Array = NDArray[np.float64]
+Texts = tuple[str, ...]
+Mode = Literal["f1", "precision", "recall"]
+Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
+
+LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL (rouge-score)"
+POST = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity, WMT (sacrebleu)"
+KINDS = ("rouge1", "rouge2", "rougeL")
+ORDERS = 4  # BLEU counts runs of one to four words
+
+
+@metric(source=LIN)
+def rouge1_f(answers: Texts, references: Texts, stem: bool = False, mode: Mode = "f1") -> Array:
+    """F1 of the words that answer and reference share (ROUGE-1).
+
+    stem: compare Snowball stems, Russian of Cyrillic words, English of others. mode: precision is
+    the share of the answer's words that are shared, recall of the reference's. NaN for a
+    reference without words; an answer without words shares nothing.
+    """
+    return rouge_values(rouge_counts(answers, references, stem)["rouge1"], mode)
+
+
+@metric(source=LIN)
+def rouge2_f(answers: Texts, references: Texts, stem: bool = False, mode: Mode = "f1") -> Array:
+    """F1 of the pairs of neighbouring words that answer and reference share (ROUGE-2).
+
+    stem, mode: as of rouge1_f. NaN for a reference of fewer than two words.
+    """
+    return rouge_values(rouge_counts(answers, references, stem)["rouge2"], mode)
+
+
+@metric(source=LIN, name="rougeL_f")
+def rouge_l_f(answers: Texts, references: Texts, stem: bool = False, mode: Mode = "f1") -> Array:
+    """F1 of the longest sequence of words that answer and reference share in order (ROUGE-L).
+
+    stem, mode: as of rouge1_f.
+    """
+    return rouge_values(rouge_counts(answers, references, stem)["rougeL"], mode)
+
+
+@metric(source=POST, bounds=(0.0, 100.0))
+def bleu(
+    answers: Texts, references: Texts, tokenize: Tokenizer = "13a", lowercase: bool = False
+) -> Array:
+    """Sentence BLEU of each answer, 0 to 100, by sacrebleu's rules with effective order.
+
+    100 · BP · (p₁ ⋯ pₘ)^(1/m), m = min(4, words of the answer); an order that shares nothing counts
+    as half, a quarter, … of one match. Its mean over answers is not `corpus_bleu`.
+    """
+    streams = [references]
+    return bleu_values(count_bleu(answers, streams, tokenize, lowercase), effective_order=True)
+
+
+@metric(source="Popović 2015, chrF; Popović 2017, chrF++, WMT (sacrebleu)", bounds=(0.0, 100.0))
+def chrf(
+    answers: Texts,
+    references: Texts,
+    words: int = 0,
+    chars: int = 6,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+) -> Array:
+    """F2 of the character 1- to 6-grams that answer and reference share, 0 to 100.
+
+    words: the longest run of words that counts too; 2 is chrF++. chars: the longest run of
+    characters. beta: how many times as much recall counts as precision.
+    """
+    scorer = chrf_scorer(words, chars, beta, lowercase, whitespace)
+    scores = []
+    for answer, reference in zip(answers, references, strict=True):
+        compared = without_invisible(reference)
+        scores.append(scorer.sentence_score(without_invisible(answer), [compared]).score)
+    # Sums of floats can end a bit above 100.
+    return np.minimum(np.array(scores), 100.0)
+
+
+@dataclass(frozen=True)
+class CorpusMetric:
+    """What one number of a whole set is made of: sums of counts over its answers.
+
+    count(answers, references) gives (answers, columns), NaN where an answer is unmeasured;
+    value(totals) makes the number of sums of its rows, (…, columns) → (…,): so that a bootstrap
+    can draw answers without counting again.
+    """
+
+    count: Callable[..., Array]
+    value: Callable[[Array], Array]
+
+    def measure(self, answers: Sequence[str | None], references: Sequence[Any]) -> float:
+        """Return the number of all answers that are measured; NaN without any."""
+        counts = self.count(answers, references)
+        measured = counts[~np.isnan(counts).any(axis=1)]
+        return float(self.value(measured.sum(axis=0))) if len(measured) else float("nan")
+
+
+@metric(kind="set", source=LIN)
+def corpus_rouge1_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+    """ROUGE-1 of all answers together: long answers count for more than short ones.
+
+    Shared words are summed over answers before the shares are taken; another number than the mean
+    of rouge1_f. Of several references the one counts that is best for its answer.
+    """
+    return CORPUS["corpus_rouge1_f"].measure(answers, references)
+
+
+@metric(kind="set", source=LIN)
+def corpus_rouge2_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+    """ROUGE-2 of all answers together, from summed counts of pairs of words."""
+    return CORPUS["corpus_rouge2_f"].measure(answers, references)
+
+
+@metric(kind="set", source=LIN, name="corpus_rougeL_f")
+def corpus_rouge_l_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+    """ROUGE-L of all answers together, from summed lengths of common sequences."""
+    return CORPUS["corpus_rougeL_f"].measure(answers, references)
+
+
+@metric(kind="set", source=POST, bounds=(0.0, 100.0))
+def corpus_bleu(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+    """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score.
+
+    Another number than the mean of `bleu`. Several references count together, as sacrebleu counts.
+    """
+    return CORPUS["corpus_bleu"].measure(answers, references)
+
+
+def bleu_signature(
+    name: Literal["bleu", "corpus_bleu"] = "bleu",
+    tokenize: Tokenizer = "13a",
+    lowercase: bool = False,
+) -> str:
+    """Return sacrebleu's signature: what another must set to get the same number."""
+    scorer = bleu_scorer(tokenize, lowercase, name == "bleu")
+    scorer.num_refs = 1
+    return str(scorer.get_signature())
+
+
+def chrf_signature(**options: Any) -> str:
+    """Return sacrebleu's signature of chrf with these options."""
+    scorer = chrf_scorer(**options)
+    scorer.num_refs = 1
+    return str(scorer.get_signature())
+
+
+# ROUGE
+
+
+# The last texts are kept, so that ROUGE-1, -2 and -L of one table cut and count it once.
+@lru_cache(maxsize=1)
+def rouge_counts(answers: Texts, references: Texts, stem: bool) -> dict[str, Array]:
+    """Count every pair: kind → (pairs, 3) shared, in the answer, in the reference."""
+    encoded, lengths = encode_words(answers + references, stem)
+    n_pairs = len(answers)
+    scores = score_rouge(encoded[n_pairs:], encoded[:n_pairs])
+    counts = {}
+    for kind in KINDS:
+        # Of n words there are n − 1 pairs.
+        n_units = np.maximum(lengths - (kind == "rouge2"), 0)
+        recalls = np.array([score[kind].recall for score in scores])
+        shared = np.rint(recalls * n_units[n_pairs:])
+        counts[kind] = np.column_stack([shared, n_units[:n_pairs], n_units[n_pairs:]])
+    return counts
+
+
+def encode_words(texts: Texts, stem: bool) -> tuple[list[str], NDArray[np.int64]]:
+    """Write every word as a number, since rouge-score deletes all letters but a to z.
+
+    Returns the texts in numbers, and how many words each has.
+    """
+    numbers: dict[str, str] = {}
+    encoded_pieces: dict[str, list[str]] = {}
+
+    def encode(piece: str) -> list[str]:
+        found = [stem_word(word) for word in runs(piece)] if stem else runs(piece)
+        return [numbers.setdefault(word, str(len(numbers))) for word in found]
+
+    encoded, lengths = [], []
+    for text in texts:
+        numbers_of_text: list[str] = []
+        # What stands between two blanks occurs again and again, and is cut once.
+        for piece in text.split():
+            known = encoded_pieces.get(piece)
+            if known is None:
+                known = encoded_pieces[piece] = encode(piece)
+            numbers_of_text += known
+        encoded.append(" ".join(numbers_of_text))
+        lengths.append(len(numbers_of_text))
+    return encoded, np.array(lengths, dtype=np.int64)
+
+
+def score_rouge(references: Sequence[str], answers: Sequence[str]) -> list[dict[str, Any]]:
+    """Score all pairs by rouge-score's port to Rust, or by rouge-score itself: the same bits."""
+    try:
+        from rouge_score_rs.rouge_scorer import RougeScorer as Scorer
+    except ImportError:  # there is no wheel for every machine
+        from rouge_score.rouge_scorer import RougeScorer
+
+        score = RougeScorer(KINDS).score
+        return [score(*pair) for pair in zip(references, answers, strict=True)]
+    return Scorer(KINDS).score_batch(references, answers)
+
+
+def rouge_values(counts: Array, mode: Mode = "f1") -> Array:
+    """Return (…,) F1, precision or recall of (…, 3) counts; NaN where the reference has none."""
+    shared, in_answer, in_reference = np.moveaxis(counts, -1, 0)
+    precision = shared / np.maximum(in_answer, 1)
+    recall = shared / np.maximum(in_reference, 1)
+    # Where nothing is shared both are 0: any divisor but 0 will do.
+    f1 = 2 * precision * recall / np.where(shared > 0, precision + recall, 1.0)
+    values = {"f1": f1, "precision": precision, "recall": recall}[mode]
+    return np.where(in_reference > 0, values, np.nan)
+
+
+def count_corpus_rouge(kind: str) -> Callable[..., Array]:
+    """Return the function that counts a corpus for one kind of ROUGE."""
+
+    def count(answers: Sequence[str | None], references: Sequence[Any]) -> Array:
+        rows, paired_answers, paired_references = pair_up(answers, references)
+        counts = rouge_counts(tuple(paired_answers), tuple(paired_references), False)[kind]
+        values = np.nan_to_num(rouge_values(counts), nan=-1.0)
+        best = np.full((len(answers), 3), np.nan)
+        # Rising values: of several references the best is written last.
+        order = np.argsort(values, kind="stable")
+        best[np.array(rows, dtype=int)[order]] = counts[order]
+        return best
+
+    return count
+
+
+def pair_up(
+    answers: Sequence[str | None], references: Sequence[Any]
+) -> tuple[list[int], list[str], list[str]]:
+    """Return rows, answers and references of all pairs that can be measured."""
+    rows, paired_answers, paired_references = [], [], []
+    for row, (answer, texts) in enumerate(zip(answers, references, strict=True)):
+        for reference in as_references(answer, texts):
+            rows.append(row)
+            paired_answers.append(str(answer))
+            paired_references.append(reference)
+    return rows, paired_answers, paired_references
+
+
+def as_references(answer: str | None, texts: Any) -> list[str]:
+    """Return the references that are not blank; none without an answer."""
+    if answer is None or texts is None:
+        return []
+    several = [texts] if isinstance(texts, str) else texts
+    return [reference for reference in several if reference.strip()]
+
+
+# BLEU
+
+
+def count_corpus_bleu(answers: Sequence[str | None], references: Sequence[Any]) -> Array:
+    """Count a corpus for BLEU; NaN rows without an answer or a reference."""
+    several = [as_references(*pair) for pair in zip(answers, references, strict=True)]
+    has_reference = np.array([bool(texts) for texts in several], dtype=bool)
+    measured = [texts for texts in several if texts]
+    width = max(map(len, measured), default=1)
+    # A row with fewer references than others repeats its last one, which changes no count.
+    streams = [tuple(texts[min(n, len(texts) - 1)] for texts in measured) for n in range(width)]
+    kept = tuple(str(answer) for answer, texts in zip(answers, several, strict=True) if texts)
+    counts = np.full((len(several), 2 + 2 * ORDERS), np.nan)
+    counts[has_reference] = count_bleu(kept, streams)
+    return counts
+
+
+def count_bleu(
+    answers: Texts,
+    streams: Sequence[Texts],
+    tokenize: Tokenizer = "13a",
+    lowercase: bool = False,
+) -> Array:
+    """Count what BLEU is made of, a row an answer; sums of rows give corpus BLEU.
+
+    streams: all first references, all second ones, …. Columns: words of the answer, words of the
+    reference whose length is nearest, of each order the shared runs of words, of each order the
+    runs of the answer. sacrebleu counts one text at a time; here all texts are counted at once.
+    """
+    n_rows, n_streams = len(answers), 1 + len(streams)
+    texts = [text for stream in (answers, *streams) for text in stream]
+    cut = [bleu_words(text, tokenize, lowercase) for text in texts]
+    sizes = np.array([len(words) for words in cut], dtype=np.int64)
+    lengths = sizes.reshape(n_streams, n_rows)
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(word, len(numbers)) for words in cut for word in words]
+    codes = np.array(flat, dtype=np.int64)
+    text = np.repeat(np.arange(len(texts)), sizes)
+
+    shared, in_answer = [], []
+    # A run of words is the run before its last word and that word; before the first word, all
+    # that two runs have to share is the row.
+    run = text % max(n_rows, 1)
+    for order in range(1, ORDERS + 1):
+        n_starts = max(len(codes) - order + 1, 0)
+        pairs = run[:n_starts] * len(numbers) + codes[order - 1 :]
+        distinct, run = np.unique(pairs, return_inverse=True)
+        # A run that goes on into the next text is none.
+        is_whole = text[:n_starts] == text[order - 1 :]
+        row = np.zeros(len(distinct), dtype=np.int64)
+        row[run] = text[:n_starts] % max(n_rows, 1)
+        stream = text[:n_starts] // max(n_rows, 1)
+        places = stream[is_whole] * len(distinct) + run[is_whole]
+        counts = np.bincount(places, minlength=n_streams * len(distinct))
+        counts = counts.reshape(n_streams, len(distinct))
+        # Of several references that counts which has the run most often.
+        both = np.minimum(counts[0], counts[1:].max(axis=0))
+        shared.append(np.bincount(row, both, minlength=n_rows))
+        in_answer.append(np.maximum(lengths[0] - order + 1, 0))
+    columns = [lengths[0], nearest_lengths(lengths), *shared, *in_answer]
+    return np.column_stack(columns).astype(float)
+
+
+def nearest_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return of each row the reference's length that is nearest to the answer's, or the shorter.
+
+    lengths: (1 + references, rows), the answers' first.
+    """
+    references = np.sort(lengths[1:], axis=0)
+    nearest = np.abs(references - lengths[0]).argmin(axis=0)
+    return references[nearest, np.arange(lengths.shape[1])]
+
+
+def bleu_words(text: str, tokenize: Tokenizer, lowercase: bool) -> list[str]:
+    """Cut a text as sacrebleu does, without characters that nobody sees."""
+    text = without_invisible(text)
+    if tokenize in ("13a", "intl"):
+        # These know no words of scripts without blanks: each character is one, as in zh.
+        text = part_unspaced(text)
+    if lowercase:
+        text = text.lower()
+    if tokenize != "13a":
+        return bleu_scorer(tokenize).tokenizer(text).split()
+    found = []
+    # The rules of 13a look at neighbouring characters, and at a hyphen before a new line: what
+    # stands between two blanks gives the same words by itself, and is remembered.
+    for piece in text.rstrip().replace("-\n", "").split():
+        found += cut_piece(piece)
+    return found
+
+
+@lru_cache(maxsize=2**18)
+def cut_piece(piece: str) -> list[str]:
+    """Cut a text without blanks by the rules of 13a."""
+    return bleu_scorer("13a").tokenizer(piece).split()
+
+
+@cache
+def bleu_scorer(tokenize: str, lowercase: bool = False, effective_order: bool = True) -> Any:
+    """Return sacrebleu's scorer."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(lowercase=lowercase, tokenize=tokenize, effective_order=effective_order)
+
+
+@cache
+def chrf_scorer(
+    words: int = 0,
+    chars: int = 6,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+) -> Any:
+    """Return sacrebleu's scorer."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    options: dict[str, Any] = {"char_order": chars, "word_order": words, "beta": beta}
+    return CHRF(**options, lowercase=lowercase, whitespace=whitespace)
+
+
+def bleu_values(counts: Array, effective_order: bool = False) -> Array:
+    """Return (…,) BLEU of (…, 10) counts, with sacrebleu's smoothing "exp".
+
+    effective_order: leave out orders for which the answer is too short.
+    """
+    answer_length, reference_length = counts[..., 0], counts[..., 1]
+    shared, in_answer = counts[..., 2 : 2 + ORDERS], counts[..., 2 + ORDERS :]
+    # The j-th order without a match counts as 1 / 2^j matches.
+    smoothed = np.where(shared > 0, shared, 0.5 ** np.cumsum(shared <= 0, axis=-1))
+    has_order = in_answer > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        logs = np.where(has_order, np.log(smoothed / in_answer), 0.0)
+        n_orders = has_order.sum(axis=-1) if effective_order else ORDERS
+        precision = np.exp(logs.sum(axis=-1) / n_orders)
+        brevity = np.exp(np.minimum(0.0, 1 - reference_length / answer_length))
+    is_zero = ~(shared > 0).any(axis=-1)
+    if not effective_order:
+        is_zero |= ~has_order.all(axis=-1)
+    return np.where(is_zero, 0.0, 100 * brevity * precision)
+
+
+CORPUS = {
+    "corpus_rouge1_f": CorpusMetric(count_corpus_rouge("rouge1"), rouge_values),
+    "corpus_rouge2_f": CorpusMetric(count_corpus_rouge("rouge2"), rouge_values),
+    "corpus_rougeL_f": CorpusMetric(count_corpus_rouge("rougeL"), rouge_values),
+    "corpus_bleu": CorpusMetric(count_corpus_bleu, bleu_values),
+}

@@ -1,0 +1,200 @@
+"""From frames of what was retrieved and labelled to the arrays that ranking metrics read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ragbench.metrics.rankings import Rankings
+
+# Share of a passage's labelled text from which on the passage counts as found.
+ENOUGH = 0.5
+# Shares add up to .4999… in binary.
+ROUNDING = 1e-9
+PIECE = ["start", "end"]
+
+
+def drop_copies(retrieved: pd.DataFrame) -> pd.DataFrame:
+    """Keep each passage of a ranking once, at its first place; those behind it move up.
+
+    retrieved: rows in rank order, columns system, question_id, rank, passage_id; of pieces also
+    start and end.
+    """
+    ranking = ["system", "question_id"]
+    passage = ["passage_id", *(name for name in PIECE if name in retrieved)]
+    # Whole numbers are compared in a fraction of the time that DataFrame.duplicated takes.
+    keys = np.zeros(len(retrieved), dtype=np.int64)
+    for name in [*ranking, *passage]:
+        codes, values = pd.factorize(retrieved[name])
+        keys = keys * len(values) + codes
+    is_copy = pd.Series(keys, index=retrieved.index).duplicated()
+    if not is_copy.any():
+        return retrieved
+    kept = retrieved[~is_copy]
+    ranks = kept.groupby(ranking, sort=False).cumcount() + 1
+    return kept.assign(rank=ranks)
+
+
+def add_gains(retrieved: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    """Add the column gain: the grade of the passage's label; NaN where nobody judged it."""
+    names = ("question_id", "passage_id")
+    questions, passages = (pd.Index(labels[name].unique()) for name in names)
+
+    def number_pairs(frame: pd.DataFrame) -> np.ndarray:
+        rows = places_in(questions, frame["question_id"])
+        columns = places_in(passages, frame["passage_id"])
+        return np.where((rows < 0) | (columns < 0), -1, rows * len(passages) + columns)
+
+    places = pd.Index(number_pairs(labels)).get_indexer(number_pairs(retrieved))
+    # A pair without a label has the place −1: the last, which is NaN.
+    grades = np.append(labels["grade"].to_numpy(dtype=float), np.nan)
+    return retrieved.assign(gain=grades[places])
+
+
+def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
+    """Return the place of each value in the index, −1 for one that is not there."""
+    # Each value is looked up once, however often it stands in the column.
+    codes, values = pd.factorize(column)
+    return index.get_indexer(values)[codes]
+
+
+def collapse_pages(
+    retrieved: pd.DataFrame, labels: pd.DataFrame, url_by_passage: Mapping[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rankings and labels of pages instead of passages.
+
+    A page stands at the place of its first passage and has the highest grade of its passages. A
+    passage without a page stands for itself.
+    """
+
+    def to_page(passages: pd.Series) -> pd.Series:
+        pages = passages.map(url_by_passage)
+        return pages.where(pages.notna() & (pages != ""), passages)
+
+    page_labels = labels.assign(passage_id=to_page(labels["passage_id"]))
+    by_page = page_labels.groupby(["question_id", "passage_id"])
+    highest = by_page["grade"].max().reset_index()
+    pages = retrieved.drop(columns=PIECE, errors="ignore")
+    pages = pages.assign(passage_id=to_page(pages["passage_id"]))
+    return add_gains(drop_copies(pages), highest), highest
+
+
+def arrange(retrieved: pd.DataFrame, labels: pd.DataFrame, question_ids: Sequence[str]) -> Rankings:
+    """Arrange the rankings of one system: a row a question, in the order of question_ids.
+
+    retrieved: columns question_id, rank and gain, as `add_gains` or `grade_pieces` make them; a
+    question without rows retrieved nothing. labels: columns question_id and grade.
+    """
+    questions = pd.Index(question_ids)
+    rows = places_in(questions, retrieved["question_id"])
+    columns = retrieved["rank"].to_numpy() - 1
+    shape = (len(questions), int(columns.max(initial=-1)) + 1)
+
+    def to_array(name: str, fill: float) -> np.ndarray:
+        array = np.full(shape, fill, order="F")
+        array[rows, columns] = retrieved[name]
+        return array
+
+    has_pieces = "share" in retrieved
+    return Rankings(
+        gains=to_array("gain", np.nan),
+        ideal=arrange_grades(labels, questions),
+        n_retrieved=np.bincount(rows, minlength=len(questions)),
+        shares=to_array("share", 0.0) if has_pieces else None,
+        is_found=to_array("is_found", False).astype(bool) if has_pieces else None,
+    )
+
+
+def arrange_grades(labels: pd.DataFrame, questions: pd.Index) -> np.ndarray:
+    """Return (questions, labels) the grades of each question, padded with NaN."""
+    rows = places_in(questions, labels["question_id"])
+    is_asked = rows >= 0
+    rows, grades = rows[is_asked], labels["grade"].to_numpy(dtype=float)[is_asked]
+    order = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows, minlength=len(questions))
+    first = np.cumsum(counts) - counts
+    places = np.arange(len(rows)) - first[rows[order]]
+    ideal = np.full((len(questions), int(counts.max(initial=0))), np.nan)
+    ideal[rows[order], places] = grades[order]
+    return ideal
+
+
+class LabelledText:
+    """What of a passage is labelled for one question, and which of it was not shown yet.
+
+    Text is measured in characters without white space, so that it makes no difference where
+    between two words it is cut. Without spans all of the passage is labelled.
+    """
+
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]] = ()) -> None:
+        is_letter = [not character.isspace() for character in text]
+        # How many letters stand before each place of the text.
+        self.letters_before = np.concatenate([[0], np.cumsum(is_letter)]).astype(int)
+        self.is_left = np.zeros(self.letters_before[-1], dtype=bool)
+        for start, end in spans:
+            self.is_left[self.letters(start, end)] = True
+        if not self.is_left.any():
+            self.is_left[:] = True
+        self.n_labelled = max(int(self.is_left.sum()), 1)
+        self.is_found = False
+
+    def letters(self, start: int, end: int) -> slice:
+        """Return the letters that stand between two places of the text."""
+        length = len(self.letters_before) - 1
+        return slice(
+            self.letters_before[min(max(start, 0), length)],
+            self.letters_before[min(max(end, 0), length)],
+        )
+
+    def show(self, start: int, end: int, enough: float) -> tuple[float, bool]:
+        """Show a part. Return the share of the labelled text that is new, and whether the passage
+        is found by it: whether for the first time enough of its text has been shown."""
+        shown = self.letters(start, end)
+        n_new = int(self.is_left[shown].sum())
+        self.is_left[shown] = False
+        share_shown = 1 - self.is_left.sum() / self.n_labelled
+        is_enough = n_new > 0 and share_shown >= enough - ROUNDING
+        is_first = is_enough and not self.is_found
+        self.is_found = self.is_found or is_enough
+        return n_new / self.n_labelled, is_first
+
+
+def grade_pieces(
+    retrieved: pd.DataFrame,
+    labels: pd.DataFrame,
+    texts: Mapping[str, str],
+    enough: float = ENOUGH,
+) -> pd.DataFrame:
+    """Add what every piece of a passage newly shows of the labelled text: gain, share, is_found.
+
+    retrieved: rows in rank order; start and end say where in the text of passage_id the piece
+    stands, in characters. labels: columns question_id, passage_id, grade, and, where only a part
+    of a passage is labelled, spans: tuples of (start, end). texts: of all labelled passages.
+    A copy, or what overlaps, adds nothing. enough: the share of a passage's labelled text from
+    which on the passage counts as found, for metrics that know yes and no; 0: any of it.
+    """
+    spans = labels["spans"] if "spans" in labels else [()] * len(labels)
+    label_columns = (labels["question_id"], labels["passage_id"], labels["grade"], spans)
+    labelled = {
+        (question_id, passage_id): (grade, parts or ())
+        for question_id, passage_id, grade, parts in zip(*label_columns, strict=True)
+    }
+    rankings = drop_copies(retrieved)
+    shown: dict[tuple[str, str, str], LabelledText] = {}
+    added = []
+    columns = (rankings[name] for name in ("system", "question_id", "passage_id", *PIECE))
+    for system, question_id, passage_id, start, end in zip(*columns, strict=True):
+        grade, parts = labelled.get((question_id, passage_id), (np.nan, ()))
+        ranking_and_passage = (system, question_id, passage_id)
+        is_first_met = ranking_and_passage not in shown
+        if is_first_met:
+            shown[ranking_and_passage] = LabelledText(texts.get(passage_id, ""), parts)
+        if not grade > 0:  # not relevant, or not judged: it is met once
+            added.append((grade if is_first_met else np.nan, 0.0, is_first_met))
+            continue
+        share, is_found = shown[ranking_and_passage].show(start, end, enough)
+        added.append((grade if share else np.nan, share, is_found))
+    gains = pd.DataFrame(added, columns=["gain", "share", "is_found"], index=rankings.index)
+    return rankings.drop(columns="gain", errors="ignore").join(gains)
