@@ -21,6 +21,9 @@ class Usefulness(BaseModel):
     verdict: Annotated[Literal["useful", "useless"], Lower]
 
 
+# What a passage is useful for, as pages show it.
+BASES = {"reference": mark("reference"), "answer": mark("answer")}
+
 USEFULNESS = Prompt(
     "context_precision",
     Usefulness,
@@ -100,7 +103,7 @@ async def context_precision(
         for rank, (passage, reply) in enumerate(zip(contexts, replies, strict=True), 1)
     ]
     ranks = [rank for rank, useful in enumerate(is_useful, 1) if useful]
-    facts = {"basis": basis, "whole": len(contexts)}
+    facts = {"basis": BASES[basis], "whole": len(contexts)}
     if not ranks:
         message = mark("None of the {whole} contexts is useful for the {basis}: {value}")
         return Score(0.0, message=message, facts=facts, verdicts=verdicts)

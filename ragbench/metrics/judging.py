@@ -32,6 +32,32 @@ Lower = BeforeValidator(lambda word: word.strip().lower() if isinstance(word, st
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 IMAGE = "data:image/"
+# The verdicts of judged metrics, as pages show them.
+VERDICT_WORDS = (
+    mark("supported"),
+    mark("contradicted"),
+    mark("neutral"),
+    mark("said"),
+    mark("denied"),
+    mark("missing"),
+    mark("retrieved"),
+    mark("useful"),
+    mark("useless"),
+    mark("committal"),
+    mark("noncommittal"),
+    mark("full"),
+    mark("partial"),
+    mark("none"),
+    mark("uncited"),
+    mark("labelled"),
+    mark("not labelled"),
+    mark("yes"),
+    mark("no"),
+    mark("right"),
+    mark("wrong"),
+    mark("answered"),
+    mark("refused"),
+)
 KEY = b"ragbench: what a judge is shown"
 RULES = {
     "en": """\
@@ -339,7 +365,7 @@ def empty_answer(value: float = 0.0) -> Score:
 
     Silence has the lowest value of the scale, so that it cannot raise a mean.
     """
-    return Score(value, reason="empty answer", message=mark("The answer is empty: {value}."))
+    return Score(value, reason="empty answer", message=mark("The answer is empty: {value}"))
 
 
 def share_score(message: str, part: int, whole: int, verdicts: Sequence[Verdict] = ()) -> Score:

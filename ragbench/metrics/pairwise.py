@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from ragbench.core.errors import Unmeasured
 from ragbench.metrics.judging import Judge, Prompt
+
+# Models write "a" and "TIE" as well.
+Capital = BeforeValidator(lambda word: word.strip().title() if isinstance(word, str) else word)
 
 
 class Preference(BaseModel):
     """Reply: the better answer."""
 
-    choice: Literal["A", "B", "Tie"] = Field(description='"A", "B" or "Tie"')
+    choice: Annotated[Literal["A", "B", "Tie"], Capital] = Field(description='"A", "B" or "Tie"')
 
 
 PAIRWISE = Prompt(

@@ -84,19 +84,21 @@ async def response_relevancy(
     if not made:
         raise Unmeasured("empty_decomposition", "the judge found no question that it answers")
     n_evasive = sum(item.manner == "noncommittal" for item in made)
-    verdicts = [Verdict(item.question, item.manner) for item in made]
     facts = {"whole": len(made), "evasive": n_evasive}
     if n_evasive == len(made):
         message = mark("The answer evades: all {whole} made questions are noncommittal: {value}")
-        return Score(0.0, message=message, facts=facts, verdicts=verdicts)
+        evasive = [Verdict(item.question, item.manner) for item in made]
+        return Score(0.0, message=message, facts=facts, verdicts=evasive)
     vectors = await embed_texts(embedder, [question, *[item.question for item in made]])
     cosines = vectors[1:] @ vectors[0]
     return Score(
         float(np.mean(cosines)),
         message=mark(
-            "Mean cosine between the question and {whole} questions made from the answer "
-            "({cosines}): {value}"
+            "Mean cosine between the question and {whole} questions made from the answer: {value}"
         ),
-        facts={**facts, "cosines": [float(cosine) for cosine in cosines]},
-        verdicts=verdicts,
+        facts=facts,
+        verdicts=[
+            Verdict(item.question, item.manner, f"cosine {cosine:.3f}")
+            for item, cosine in zip(made, cosines, strict=True)
+        ],
     )

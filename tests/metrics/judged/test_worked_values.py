@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.core.language import load_language
 from tests.metrics.judged.scripted import (
     ScriptedEmbedder,
     ScriptedJudge,
@@ -212,6 +213,10 @@ def test_value_by_hand(
     score = measure(label, judge, embedder=ScriptedEmbedder(VECTORS), **fields)
     assert score.status == "ok", score.reason
     assert score.value == pytest.approx(expected, abs=1e-6)
+    english, russian = (score.explain(load_language(code)) for code in ("en", "ru"))
+    assert "{" not in english + russian
+    # What a run took is no judgement and says all by its value.
+    assert (english != russian) is not label.startswith("agent_")
 
 
 @pytest.mark.parametrize(
