@@ -1,0 +1,300 @@
+"""What Tiers 2 and 3 and the page of answers share: answers of systems, judged and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from ragbench.core.errors import BenchError
+from ragbench.core.frames import ANSWERS, ESTIMATES, SCORES, check, frame_of
+from ragbench.core.language import Language
+from ragbench.core.metric import Metric, parse_label
+from ragbench.core.progress import bar
+from ragbench.core.settings import Settings
+from ragbench.core.types import Hit, Passage, Sample, System
+from ragbench.stats import Confidence, mean_intervals, statistic_intervals
+from ragbench.tiers.common import Options
+from ragbench.tiers.scoring import Scored, score_samples
+
+REPEATABILITY = ("response_exact_match_rate", "response_semantic_consistency")
+CORPUS = ("corpus_bleu", "corpus_rouge1_f", "corpus_rouge2_f", "corpus_rougeL_f")
+REFUSALS = ("refused an answerable question", "refused an unanswerable question")
+Contexts = Mapping[str, Sequence[Sequence[Hit]]]  # system → question → passages to answer from
+
+
+class AnswerOptions(Options):
+    """What every tier of answers can be told."""
+
+    judges: tuple[str, ...] = Field((), description="of ragbench.toml, or lexical; empty: all")
+    aggregate: Literal[
+        "", "mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"
+    ] = Field("", description="how several judges become one; empty: as set, else the mean")
+    tolerance: float | None = Field(None, ge=0, description="of consensus: how far apart")
+    quorum: int | None = Field(None, ge=1, description="judges that must have measured")
+    embedder: str = Field("", description="of metrics that embed; empty: as set, else a local one")
+    repeats: int = Field(2, ge=1, le=100, description="how often everything is asked, each anew")
+
+
+@dataclass(frozen=True)
+class Services:
+    """Whom metrics ask: a judge (or a panel) and an embedder; None where no metric needs one."""
+
+    judge: Any
+    embedder: Any
+    stand_ins: tuple[str, ...]
+
+
+def open_services(
+    request: AnswerOptions,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    language: Language,
+    *,
+    judge: Any = None,
+    embedder: Any = None,
+    corpus: Sequence[str] = (),
+    store: Any = None,
+    planning: bool = False,
+) -> Services:
+    """Open the judge and the embedder that the metrics need.
+
+    judge, embedder: objects or names in place of those of the request and the settings.
+    corpus: texts that an offline embedder is fitted on. planning: nobody is asked.
+    """
+    from ragbench.embed import open_embedder
+    from ragbench.judge import open_judge
+
+    stand_ins = []
+    uses = {service for metric in metrics for service in metric.uses}
+    opened_judge = None
+    if "judge" in uses:
+        named = judge or list(request.judges) or list(settings.judges) or "lexical"
+        rules = {"aggregate": request.aggregate, "tolerance": request.tolerance}
+        rules["quorum"] = request.quorum
+        changed = {name: value for name, value in rules.items() if value}
+        settings_of_panel = settings.model_copy(update=changed)
+        settings_of_panel._root = settings.root
+        opened_judge = open_judge(named, settings_of_panel, language.code, planning=planning)
+        if getattr(opened_judge, "is_stand_in", False):
+            stand_ins.append(f"judge {opened_judge.name}")
+    opened_embedder = None
+    if "embedder" in uses:
+        named = embedder or request.embedder or settings.embedder or usual_embedder(settings)
+        opened_embedder = open_embedder(named, settings, language.code, corpus=corpus, store=store)
+        if opened_embedder.is_stand_in:
+            stand_ins.append(f"embedder {opened_embedder.name}")
+    return Services(opened_judge, opened_embedder, tuple(stand_ins))
+
+
+def usual_embedder(settings: Settings) -> str:
+    """Return the embedder that metrics use when nobody names one: the first that is set."""
+    return next(iter(settings.embedders), "auto")
+
+
+def ask_answers(
+    systems: Mapping[str, System],
+    questions: pd.DataFrame,
+    k: int,
+    repeats: int,
+    contexts: Contexts | None = None,
+) -> pd.DataFrame:
+    """Let every system answer every question `repeats` times, as `ragbench.core.frames.ANSWERS`.
+
+    contexts: what each system answers from; None: from what it finds itself.
+    """
+    texts = questions["text"].tolist()
+    rows = []
+    with bar("answering", len(systems) * repeats * len(texts)) as shown:
+        for name, system in systems.items():
+            given = contexts[name] if contexts is not None else None
+            for repeat in range(repeats):
+                replies = system.answer(texts, k, given)
+                for question_id, reply in zip(questions["question_id"], replies, strict=True):
+                    hit_texts = tuple(hit.text for hit in reply.hits)
+                    hit_ids = tuple(hit.id for hit in reply.hits)
+                    answer = reply.answer or ""
+                    latency = float(reply.latency_ms)
+                    error = reply.error
+                    if not error and reply.answer is None:
+                        error = "the system gave no answer"
+                    key = (name, question_id, repeat)
+                    rows.append((*key, answer, hit_texts, hit_ids, latency, error))
+                shown.update(len(texts))
+    return frame_of(rows, ANSWERS)
+
+
+def make_samples(answers: pd.DataFrame, questions: pd.DataFrame) -> Iterator[Sample]:
+    """Yield a sample for every answer that was given; answers with an error are left out."""
+    by_id = questions.set_index("question_id").to_dict("index")
+    for row in answers.to_dict("records"):
+        if row["error"]:
+            continue
+        question = by_id[row["question_id"]]
+        passages = [
+            Passage(text, passage_id)
+            for text, passage_id in zip(row["contexts"], row["context_ids"], strict=True)
+        ]
+        yield Sample(
+            id=row["question_id"],
+            question=question["text"],
+            answer=row["answer"],
+            references=question["references"],
+            contexts=tuple(passages),
+            system=row["system"],
+            repeat=str(row["repeat"]),
+            cluster=question["unit"],
+            language=question["language"],
+        )
+
+
+def score_answers(
+    answers: pd.DataFrame,
+    questions: pd.DataFrame,
+    metrics: Sequence[Metric],
+    services: Services,
+    language: Language,
+) -> Scored:
+    """Score answers by metrics of single answers and of repeats.
+
+    A question at which a system gave an error has the status system_error in every metric.
+    """
+    single = [metric for metric in metrics if metric.kind in ("row", "texts", "judged")]
+    scored = score_samples(
+        make_samples(answers, questions),
+        single,
+        language=language,
+        judge=services.judge,
+        embedder=services.embedder,
+        total=len(answers),
+    )
+    labels = [metric.label for metric in single]
+    repeated = [metric for metric in metrics if metric.name in REPEATABILITY]
+    parts = [
+        scored.scores,
+        score_repeats(answers, questions, repeated, services),
+        error_scores(answers, questions, scored.scores, labels),
+    ]
+    scores = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    return Scored(check(scores, SCORES), scored.verdicts, scored.judgements, scored.repeats)
+
+
+def error_scores(
+    answers: pd.DataFrame, questions: pd.DataFrame, scores: pd.DataFrame, labels: Sequence[str]
+) -> pd.DataFrame:
+    """Return an unmeasured row for every question that a system never answered."""
+    units = questions.set_index("question_id")["unit"].to_dict()
+    failed = answers[answers["error"] != ""].drop_duplicates(["system", "question_id"])
+    scored_keys = set(zip(scores["system"], scores["question_id"], strict=True))
+    rows: list[tuple] = []
+    for row in failed.to_dict("records"):
+        system, question_id = row["system"], row["question_id"]
+        if (system, question_id) in scored_keys:
+            continue  # another repeat was answered
+        for label in labels:
+            fixed = (system, label, question_id, units[question_id], np.nan, "system_error")
+            rows.append((*fixed, row["error"], ""))
+    return frame_of(rows, SCORES)
+
+
+def score_repeats(
+    answers: pd.DataFrame, questions: pd.DataFrame, metrics: Sequence[Metric], services: Services
+) -> pd.DataFrame:
+    """Score how far a system agrees with itself when it is asked again, question by question."""
+    units = questions.set_index("question_id")["unit"].to_dict()
+    rows: list[tuple] = []
+    for metric in metrics:
+        for key, group in answers.groupby(["system", "question_id"], sort=False):
+            system, question_id = key
+            texts = group.loc[group["error"] == "", "answer"].tolist()
+            fixed = (system, metric.label, question_id, units[question_id])
+            if len(texts) < 2:
+                reason = "asked once" if len(group) < 2 else "fewer than two answers without error"
+                rows.append((*fixed, np.nan, "missing_field", reason, ""))
+                continue
+            services_of = {"embedder": services.embedder} if "embedder" in metric.uses else {}
+            rows.append((*fixed, float(metric(texts, **services_of)), "ok", "", ""))
+    return frame_of(rows, SCORES)
+
+
+def estimate_corpus(
+    answers: pd.DataFrame,
+    questions: pd.DataFrame,
+    labels: Sequence[str],
+    confidence: Confidence,
+) -> pd.DataFrame:
+    """Estimate metrics of all answers together, such as corpus BLEU, as ESTIMATES rows."""
+    from ragbench.metrics.overlap import CORPUS as COUNTERS
+
+    by_id = questions.set_index("question_id")
+    first = answers[(answers["repeat"] == 0) & (answers["error"] == "")]
+    parts = []
+    for label in labels:
+        counter = COUNTERS[parse_label(label).name]
+        for system, group in first.groupby("system", sort=False):
+            references = by_id.loc[group["question_id"], "references"].tolist()
+            has_reference = [bool(texts) for texts in references]
+            used = group[has_reference]
+            texts = [reference for reference in references if reference]
+            counts = counter.count(used["answer"].tolist(), texts)
+            units = by_id.loc[used["question_id"], "unit"].to_numpy()
+            bounds = parse_label(label).bounds
+            frame = statistic_intervals(counts, counter.value, units, bounds, confidence)
+            parts.append(frame.assign(system=system, metric=label))
+    if not parts:
+        return ESTIMATES.empty()
+    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+
+
+def count_refusals(
+    answers: pd.DataFrame, questions: pd.DataFrame, confidence: Confidence
+) -> pd.DataFrame:
+    """Estimate how often each system refuses what it could answer, and what it could not.
+
+    Whether an answer is a refusal is told by its words (`ragbench.metrics.refusals`). Columns as
+    ESTIMATES; metric is one of REFUSALS.
+    """
+    from ragbench.metrics.refusals import is_refusal
+
+    about = questions.set_index("question_id")
+    first = answers[(answers["repeat"] == 0) & (answers["error"] == "")]
+    first = first.assign(refused=[is_refusal(answer) for answer in first["answer"]])
+    first = first.join(about[["answerable", "unit"]], on="question_id")
+    parts = []
+    for system, group in first.groupby("system", sort=False):
+        for is_answerable, name in zip((True, False), REFUSALS, strict=True):
+            chosen = group[group["answerable"] == is_answerable]
+            if chosen.empty:
+                continue
+            values = chosen["refused"].to_numpy(dtype=float)[:, None]
+            units = chosen["unit"].to_numpy()
+            frame = mean_intervals(values, units, (0, 1), confidence)
+            parts.append(frame.assign(system=system, metric=name))
+    if not parts:
+        return ESTIMATES.empty()
+    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+
+
+def chosen_metrics(labels: Sequence[str], usual: Sequence[str]) -> list[Metric]:
+    """Return the metrics of a request, or the usual ones. Raises BenchError for one of rankings."""
+    metrics = [parse_label(label) for label in labels or usual]
+    for metric in metrics:
+        if metric.kind == "ranking":
+            raise BenchError(f"{metric.label} scores rankings; Tier 1 has it")
+        if metric.kind == "set" and metric.name not in (*REPEATABILITY, *CORPUS):
+            raise BenchError(f"{metric.label} is a number of a whole set, not of answers")
+    return metrics
+
+
+def corpus_labels(metrics: Sequence[Metric]) -> list[str]:
+    """Return the labels of the metrics that take all answers together."""
+    return [metric.label for metric in metrics if metric.name in CORPUS]
+
+
+def score_labels(metrics: Sequence[Metric]) -> list[str]:
+    """Return the labels of the metrics that give every question a score."""
+    return [metric.label for metric in metrics if metric.name not in CORPUS]

@@ -1,0 +1,274 @@
+"""The page of answers: any table of answers, scored by any metric of answers, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+from pydantic import Field
+
+from ragbench.core.errors import BenchError, NotEnoughError
+from ragbench.core.frames import ANSWERS, PASSAGES, QUESTIONS, frame_of
+from ragbench.core.language import load_language
+from ragbench.core.metric import CATALOGUE, Metric, parse_label
+from ragbench.core.settings import Settings
+from ragbench.core.types import Dataset, Passage, Sample
+from ragbench.tiers.answering import AnswerOptions, Services, open_services
+from ragbench.tiers.scoring import score_samples, usable_metrics
+from ragbench.tiers.tier2_generation import AnswerStatement, complete, state_answers
+
+UNNAMED = "answers"  # what rows are called that name no system
+# Measured where nobody names metrics and the fields are there: those of the specification and the
+# overlap with the reference. Special metrics (agents, criteria) are named when they are wanted.
+USUAL = (
+    "faithfulness",
+    "response_relevancy",
+    "context_precision",
+    "context_recall",
+    "context_entity_recall",
+    "noise_sensitivity",
+    "factual_correctness",
+    "answer_correctness",
+    "semantic_similarity",
+    "response_groundedness",
+    "faithfulness_rating",
+    "answer_relevance",
+    "answer_correctness_rating",
+    "e2e_score",
+    "answer_accuracy",
+    "context_relevance",
+    "hallucination",
+    "context_precision_by_label",
+    "context_recall_by_label",
+    "rouge1_f",
+    "rouge2_f",
+    "rougeL_f",
+    "bleu",
+    "chrf",
+    "exact_match",
+    "token_f1",
+    "string_similarity",
+    "dot_similarity",
+    "euclidean_distance",
+)
+# With an offline judge the primary metric is one that needs none: it counts words, and says so.
+WITHOUT_JUDGE = ("token_f1", "semantic_similarity", "rougeL_f", "exact_match", "context_recall")
+
+
+class Request(AnswerOptions):
+    """What is scored."""
+
+    answers: str = Field("", description="a table of answers; empty: those of the data set")
+    repeats: int = Field(1, ge=1, description="of a judge; a table has its own repeats")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What was scored. passages: the contexts of all answers, each once."""
+
+    questions: pd.DataFrame
+    passages: pd.DataFrame
+    answers: pd.DataFrame
+    scores: pd.DataFrame
+    verdicts: pd.DataFrame
+    judgements: pd.DataFrame
+    repeats: pd.DataFrame
+
+
+def measure(
+    request: Request,
+    samples: Sequence[Sample],
+    settings: Settings,
+    *,
+    judge: Any = None,
+    embedder: Any = None,
+    metrics: Sequence[Metric] = (),
+    store: Any = None,
+) -> tuple[Request, Frames, Services]:
+    """Score the samples by all metrics of the request; without any, by the usual ones.
+
+    metrics: objects beside the labels of the request. Returns the completed request, the frames,
+    and who was asked. Raises BenchError for a metric whose fields no sample has.
+    """
+    language = load_language(request.language or settings.language)
+    samples = choose_samples(request, samples)
+    chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
+    check_fields(samples, chosen)
+    chosen = chosen or usable_metrics(samples, [parse_label(name) for name in USUAL])
+    if not chosen:
+        raise BenchError("no usual metric can be measured on these columns; name one with -m")
+    corpus = [passage.text for sample in samples for passage in sample.contexts or ()]
+    services = open_services(
+        request,
+        chosen,
+        settings,
+        language,
+        judge=judge,
+        embedder=embedder,
+        corpus=[text for text in dict.fromkeys(corpus) if text] or reference_texts(samples),
+        store=store,
+    )
+    scored = score_samples(
+        samples,
+        chosen,
+        language=language,
+        judge=services.judge,
+        embedder=services.embedder,
+        total=len(samples),
+    )
+    for metric in chosen:
+        # Own metrics are looked up by their labels when they are stated and shown.
+        CATALOGUE.setdefault(metric.name, metric)
+    frames = Frames(
+        question_frame(samples),
+        passage_frame(samples),
+        answer_frame(samples),
+        scored.scores,
+        scored.verdicts,
+        scored.judgements,
+        scored.repeats,
+    )
+    systems = tuple(dict.fromkeys(sample.system for sample in samples))
+    primary = usual_primary(chosen, services)
+    request = request.model_copy(update={"language": language.code})
+    return complete(request, systems, chosen, primary), frames, services
+
+
+def choose_samples(request: Request, samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples of the request's systems; rows that name none get one name."""
+    named = [replace(sample, system=sample.system or UNNAMED) for sample in samples]
+    if not named:
+        raise NotEnoughError("there are no answers")
+    if request.systems:
+        present = dict.fromkeys(sample.system for sample in named)
+        unknown = [name for name in request.systems if name not in present]
+        if unknown:
+            raise BenchError(f"no system {', '.join(unknown)}; there are {', '.join(present)}")
+        named = [sample for sample in named if sample.system in request.systems]
+    if request.limit is not None:
+        from ragbench.data import limit_ids
+
+        kept = set(limit_ids([sample.id for sample in named], request.limit))
+        named = [sample for sample in named if sample.id in kept]
+    return named
+
+
+def check_fields(samples: Sequence[Sample], metrics: Sequence[Metric]) -> None:
+    """Refuse a metric whose fields no sample has, before anything is paid for."""
+    usable = {metric.label for metric in usable_metrics(samples, metrics)}
+    for metric in metrics:
+        if metric.label not in usable:
+            needs = ("answer", "reference") if metric.kind == "texts" else metric.needs
+            raise BenchError(
+                f"{metric.label} reads {', '.join(needs)}; no row has all of these. "
+                "Name a column that holds one: --column FIELD=COLUMN"
+            )
+
+
+def usual_primary(metrics: Sequence[Metric], services: Services) -> str:
+    """Return the metric that answers when nobody names one: the first that a model judged.
+
+    Of a judge that only stands in for a model none is: then the first that needs no judge.
+    """
+    labels = [metric.label for metric in metrics]
+    is_stand_in = any(name.startswith("judge ") for name in services.stand_ins)
+    if is_stand_in and len(metrics) > 1:
+        for name in WITHOUT_JUDGE:
+            if name in labels:
+                return name
+    return labels[0]
+
+
+def reference_texts(samples: Sequence[Sample]) -> list[str]:
+    """Return all right answers, each once."""
+    return list(dict.fromkeys(text for sample in samples for text in sample.references))
+
+
+def question_frame(samples: Sequence[Sample]) -> pd.DataFrame:
+    """Return the questions of the samples, each once, as `ragbench.core.frames.QUESTIONS`."""
+    rows: dict[str, tuple] = {}
+    for sample in samples:
+        unit = sample.cluster or sample.id
+        text = sample.question or ""
+        fixed = (sample.id, text, unit, sample.reference or "", sample.references)
+        rows.setdefault(sample.id, (*fixed, True, "", sample.language, ""))
+    return frame_of(list(rows.values()), QUESTIONS)
+
+
+def passage_frame(samples: Sequence[Sample]) -> pd.DataFrame:
+    """Return the passages that were retrieved and have ids, as `ragbench.core.frames.PASSAGES`."""
+    rows: dict[str, tuple] = {}
+    for sample in samples:
+        for passage in sample.contexts or ():
+            if passage.id and passage.text:
+                fixed = (passage.id, passage.text, passage.url, passage.title, passage.section)
+                rows.setdefault(passage.id, fixed)
+    return frame_of(list(rows.values()), PASSAGES)
+
+
+def answer_frame(samples: Sequence[Sample]) -> pd.DataFrame:
+    """Return the answers as `ragbench.core.frames.ANSWERS`; repeats are numbered in their order."""
+    repeats: dict[tuple[str, str], int] = {}
+    rows = []
+    for sample in samples:
+        key = (sample.system, sample.id)
+        repeat = repeats.get(key, 0)
+        repeats[key] = repeat + 1
+        contexts = tuple(passage.text or "" for passage in sample.contexts or ())
+        ids = tuple(passage.id for passage in sample.contexts or ())
+        rows.append((*key, repeat, sample.answer or "", contexts, ids, float("nan"), ""))
+    return frame_of(rows, ANSWERS)
+
+
+def samples_of_dataset(dataset: Dataset) -> list[Sample]:
+    """Return the answers that a data set brings: those that people rated.
+
+    Raises NotEnoughError where it has none.
+    """
+    ratings = dataset.extras.get("ratings")
+    if ratings is None or ratings.empty:
+        raise NotEnoughError(
+            f"{dataset.name} has no answers of its own; name a table: -p answers=answers.csv"
+        )
+    texts = dataset.passages.set_index("passage_id")["text"].to_dict()
+    questions = dataset.questions.set_index("question_id").to_dict("index")
+    samples = []
+    for row in ratings.drop_duplicates("item_id").to_dict("records"):
+        question = questions[row["question_id"]]
+        contexts = [Passage(texts[name], name) for name in row["context_ids"] if name in texts]
+        samples.append(
+            Sample(
+                id=str(row["item_id"]),
+                question=question["text"],
+                answer=row["answer"],
+                references=question["references"],
+                contexts=tuple(contexts),
+                cluster=question["unit"],
+                language=question["language"] or dataset.language,
+            )
+        )
+    return samples
+
+
+def state(request: Request, frames: Frames) -> AnswerStatement:
+    """State means and comparisons: a pure function of the frames."""
+    return state_answers(request, frames)
+
+
+def correlate(frames: Frames) -> pd.DataFrame:
+    """Return how alike metrics order the answers: Spearman's ρ, a row and column a metric."""
+    from scipy.stats import spearmanr
+
+    wide = frames.scores.pivot_table(
+        index=["system", "question_id"], columns="metric", values="value", sort=False
+    )
+    varying = wide.loc[:, wide.nunique() > 1]
+    labels = varying.columns
+    rho = pd.DataFrame(1.0, index=labels, columns=labels)
+    for place, first in enumerate(labels):
+        for second in labels[place + 1 :]:
+            value = spearmanr(varying[first], varying[second], nan_policy="omit").statistic
+            rho.loc[first, second] = rho.loc[second, first] = float(value)
+    return rho

@@ -1,0 +1,192 @@
+"""Tier 2: does the system answer well from the right passages?
+
+The passages that are labelled relevant are handed to whoever writes a system's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+from pydantic import Field
+
+from ragbench.core.errors import BenchError, NotEnoughError
+from ragbench.core.types import Dataset, Hit, System
+from ragbench.stats import Statement, state
+from ragbench.tiers.answering import (
+    AnswerOptions,
+    Services,
+    ask_answers,
+    chosen_metrics,
+    corpus_labels,
+    count_refusals,
+    estimate_corpus,
+    open_services,
+    score_answers,
+    score_labels,
+)
+from ragbench.tiers.common import Workbench
+
+METRICS = (
+    "faithfulness_rating",
+    "answer_relevance",
+    "answer_correctness_rating",
+    "rouge1_f",
+    "rouge2_f",
+    "rougeL_f",
+    "bleu",
+    "corpus_bleu",
+    "response_exact_match_rate",
+    "response_semantic_consistency",
+)
+PRIMARY = "answer_correctness_rating"
+
+
+class Request(AnswerOptions):
+    """What is measured."""
+
+    context: Literal["ideal", "none"] = Field("ideal", description="what answers are written from")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What was measured. writers: which systems share a row, because one writes for all."""
+
+    questions: pd.DataFrame
+    passages: pd.DataFrame
+    labels: pd.DataFrame
+    answers: pd.DataFrame
+    scores: pd.DataFrame
+    verdicts: pd.DataFrame
+    judgements: pd.DataFrame
+    repeats: pd.DataFrame
+    writers: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class AnswerStatement(Statement):
+    """Means and comparisons; refusals: how often each system refuses, as ESTIMATES."""
+
+    refusals: pd.DataFrame
+
+
+def measure(
+    request: Request, bench: Workbench, *, judge: Any = None, embedder: Any = None
+) -> tuple[Request, Frames, Services]:
+    """Let every writer answer from the labelled passages, and score the answers.
+
+    Returns the completed request, the frames, and who was asked. Raises NotEnoughError where no
+    question has a labelled passage, BenchError where no system takes passages.
+    """
+    dataset = bench.dataset
+    questions = labelled_questions(dataset)
+    writers = group_writers(bench.systems)
+    systems = {name: bench.systems[name] for name in writers["system"].unique()}
+    metrics = chosen_metrics(request.metrics, METRICS)
+    services = open_services(
+        request,
+        metrics,
+        bench.settings,
+        bench.language,
+        judge=judge,
+        embedder=embedder,
+        corpus=dataset.passages["text"].tolist(),
+        store=bench.store,
+    )
+    ideal = ideal_contexts(dataset, questions)
+    given = ideal if request.context == "ideal" else [[] for _ in ideal]
+    contexts = dict.fromkeys(systems, given)
+    most = max((len(hits) for hits in ideal), default=1)
+    answers = ask_answers(systems, questions, most, request.repeats, contexts)
+    scored = score_answers(answers, questions, metrics, services, bench.language)
+    completed = complete(request, tuple(systems), metrics, PRIMARY)
+    frames = Frames(
+        dataset.questions,
+        dataset.passages,
+        dataset.labels,
+        answers,
+        scored.scores,
+        scored.verdicts,
+        scored.judgements,
+        scored.repeats,
+        writers,
+    )
+    return completed, frames, services
+
+
+def labelled_questions(dataset: Dataset) -> pd.DataFrame:
+    """Return the questions that have a relevant passage."""
+    relevant = dataset.labels[dataset.labels["grade"] > 0]
+    questions = dataset.questions
+    chosen = questions[questions["question_id"].isin(relevant["question_id"])]
+    if chosen.empty:
+        raise NotEnoughError("no question has a relevant passage: Tier 2 hands these to the writer")
+    return chosen.reset_index(drop=True)
+
+
+def group_writers(systems: Mapping[str, System]) -> pd.DataFrame:
+    """Return which systems share a writer: columns system (the first of each), writes_for.
+
+    Given the same passages, systems with one generator give the same answers.
+    """
+    rows = []
+    first_by_writer: dict[Any, str] = {}
+    for name, system in systems.items():
+        if not getattr(system, "takes_contexts", False):
+            continue
+        writer = getattr(system, "writer", None) or name
+        first = first_by_writer.setdefault(writer, name)
+        rows.append((first, name))
+    if not rows:
+        raise BenchError(
+            "no system answers from passages that it is given; Tier 3 asks as users do"
+        )
+    return pd.DataFrame(rows, columns=["system", "writes_for"])
+
+
+def ideal_contexts(dataset: Dataset, questions: pd.DataFrame) -> list[list[Hit]]:
+    """Return of every question its relevant passages, best grade first, then by id."""
+    passages = dataset.passages.set_index("passage_id")
+    relevant = dataset.labels[dataset.labels["grade"] > 0]
+    ordered = relevant.sort_values(["grade", "passage_id"], ascending=[False, True])
+    ids_by_question = ordered.groupby("question_id", sort=False)["passage_id"].apply(list)
+    contexts = []
+    for question_id in questions["question_id"]:
+        known = [name for name in ids_by_question[question_id] if name in passages.index]
+        contexts.append([Hit(name, str(passages.at[name, "text"])) for name in known])
+    return contexts
+
+
+def complete(request: Any, systems: tuple[str, ...], metrics: list[Any], usual_primary: str) -> Any:
+    """Return the request with all that was left empty: systems, baseline, metrics, primary."""
+    labels = tuple(metric.label for metric in metrics)
+    scored = score_labels(metrics)
+    primary = request.primary or (usual_primary if usual_primary in scored else scored[0])
+    if primary not in scored:
+        raise BenchError(f"primary {primary!r} is none of {', '.join(scored)}")
+    baseline = request.baseline if request.baseline in systems else systems[0]
+    changes = {"systems": systems, "baseline": baseline, "metrics": labels, "primary": primary}
+    return request.model_copy(update=changes)
+
+
+def state_answers(request: Any, frames: Any) -> AnswerStatement:
+    """State means, comparisons, corpus metrics and refusals: a pure function of the frames."""
+    metrics = chosen_metrics(request.metrics, ())
+    labels = score_labels(metrics)
+    stated = state(
+        frames.scores,
+        systems=request.systems,
+        baseline=request.baseline,
+        primary=request.primary,
+        metrics=labels,
+        confidence=request.confidence,
+    )
+    corpus = estimate_corpus(
+        frames.answers, frames.questions, corpus_labels(metrics), request.confidence
+    )
+    parts = [part for part in (stated.estimates, corpus) if len(part)]
+    estimates = pd.concat(parts, ignore_index=True)
+    refusals = count_refusals(frames.answers, frames.questions, request.confidence)
+    return AnswerStatement(estimates, stated.comparisons, refusals)
