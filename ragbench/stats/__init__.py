@@ -1,0 +1,28 @@
+"""Statistics: arrays in, frames out; no models, databases, settings or pages."""
+
+from ragbench.stats.comparisons import WORDS, compare
+from ragbench.stats.confidence import DEFAULT, Confidence
+from ragbench.stats.intervals import (
+    jackknife_intervals,
+    mean_intervals,
+    part_intervals,
+    quantile_intervals,
+    statistic_intervals,
+)
+from ragbench.stats.statement import Scale, Statement, state, state_slices
+
+__all__ = [
+    "DEFAULT",
+    "WORDS",
+    "Confidence",
+    "Scale",
+    "Statement",
+    "compare",
+    "jackknife_intervals",
+    "mean_intervals",
+    "part_intervals",
+    "quantile_intervals",
+    "state",
+    "state_slices",
+    "statistic_intervals",
+]
