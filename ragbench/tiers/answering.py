@@ -18,11 +18,13 @@ from ragbench.core.progress import bar
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Passage, Sample, System
 from ragbench.stats import Confidence, mean_intervals, statistic_intervals
+from ragbench.stats.repeats import repeat_rates
 from ragbench.tiers.common import Options
 from ragbench.tiers.scoring import Scored, score_samples
 
 REPEATABILITY = ("response_exact_match_rate", "response_semantic_consistency")
 CORPUS = ("corpus_bleu", "corpus_rouge1_f", "corpus_rouge2_f", "corpus_rougeL_f")
+PASSES_FROM = 0.75  # of a scale: 4 of 1 to 5
 REFUSALS = ("refused an answerable question", "refused an unanswerable question")
 Contexts = Mapping[str, Sequence[Sequence[Hit]]]  # system → question → passages to answer from
 
@@ -277,6 +279,31 @@ def count_refusals(
     if not parts:
         return ESTIMATES.empty()
     return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+
+
+def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame:
+    """Estimate pass@k, pass^k and flip rate of what was asked several times.
+
+    repeats: rows of `Scored.repeats`. An answer passes from three quarters of its metric's scale
+    on; k is the least number of repeats. Columns: system, metric, then as `repeat_rates`. Metrics
+    without two ends have no rates.
+    """
+    parts = []
+    for key, rows in repeats.groupby(["system", "metric"], sort=False):
+        system, label = key
+        metric = parse_label(label)
+        low, high = metric.bounds
+        if not np.isfinite([low, high]).all() or metric.better == "describes":
+            continue
+        wide = rows.pivot(index="question_id", columns="repeat", values="value")
+        share = (wide.to_numpy(dtype=float) - low) / (high - low)
+        passed = 1 - share >= PASSES_FROM if metric.better == "lower" else share >= PASSES_FROM
+        passed = np.where(np.isnan(share), np.nan, passed)
+        units = rows.drop_duplicates("question_id").set_index("question_id")["unit"]
+        k = int((~np.isnan(share)).sum(axis=1).min())
+        rates = repeat_rates(passed, max(k, 1), units[wide.index].to_numpy(), confidence)
+        parts.append(rates.assign(system=system, metric=label))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def chosen_metrics(labels: Sequence[str], usual: Sequence[str]) -> list[Metric]:

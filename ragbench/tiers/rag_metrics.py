@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -148,11 +149,15 @@ def choose_samples(request: Request, samples: Sequence[Sample]) -> list[Sample]:
             raise BenchError(f"no system {', '.join(unknown)}; there are {', '.join(present)}")
         named = [sample for sample in named if sample.system in request.systems]
     if request.limit is not None:
-        from ragbench.data import limit_ids
-
-        kept = set(limit_ids([sample.id for sample in named], request.limit))
+        kept = smallest_hashes([sample.id for sample in named], request.limit)
         named = [sample for sample in named if sample.id in kept]
     return named
+
+
+def smallest_hashes(ids: Sequence[str], limit: int) -> set[str]:
+    """Return so many of the ids: those with the smallest hashes, the same for every system."""
+    hashes = {name: hashlib.sha256(name.encode()).hexdigest() for name in dict.fromkeys(ids)}
+    return set(sorted(hashes, key=hashes.__getitem__)[:limit])
 
 
 def check_fields(samples: Sequence[Sample], metrics: Sequence[Metric]) -> None:
@@ -232,24 +237,33 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
         raise NotEnoughError(
             f"{dataset.name} has no answers of its own; name a table: -p answers=answers.csv"
         )
-    texts = dataset.passages.set_index("passage_id")["text"].to_dict()
     questions = dataset.questions.set_index("question_id").to_dict("index")
     samples = []
-    for row in ratings.drop_duplicates("item_id").to_dict("records"):
-        question = questions[row["question_id"]]
-        contexts = [Passage(texts[name], name) for name in row["context_ids"] if name in texts]
+    for row in ratings.drop_duplicates("answer_id").to_dict("records"):
+        known = questions.get(row["question_id"], {})
+        pairs = zip(row["contexts"], row["context_ids"], strict=True)
         samples.append(
             Sample(
-                id=str(row["item_id"]),
-                question=question["text"],
+                id=row["answer_id"],
+                question=known.get("text") or row["question"],
                 answer=row["answer"],
-                references=question["references"],
-                contexts=tuple(contexts),
-                cluster=question["unit"],
-                language=question["language"] or dataset.language,
+                references=known.get("references", ()),
+                contexts=tuple(Passage(text, passage_id) for text, passage_id in pairs),
+                reference_context_ids=relevant_groups(dataset, row["question_id"]),
+                system=row["system"],
+                cluster=known.get("unit", ""),
+                language=known.get("language") or dataset.language,
             )
         )
     return samples
+
+
+def relevant_groups(dataset: Dataset, question_id: str) -> tuple[tuple[str, ...], ...] | None:
+    """Return the relevant passages of a question, each a group of its own; None without labels."""
+    labels = dataset.labels
+    is_own = (labels["question_id"] == question_id) & (labels["grade"] > 0)
+    ids = labels.loc[is_own, "passage_id"].tolist()
+    return tuple((passage_id,) for passage_id in ids) or None
 
 
 def state(request: Request, frames: Frames) -> AnswerStatement:

@@ -26,6 +26,7 @@ from ragbench.tiers.answering import (
     open_services,
     score_answers,
     score_labels,
+    state_repeats,
 )
 from ragbench.tiers.common import Workbench
 
@@ -67,9 +68,14 @@ class Frames:
 
 @dataclass(frozen=True)
 class AnswerStatement(Statement):
-    """Means and comparisons; refusals: how often each system refuses, as ESTIMATES."""
+    """Means and comparisons.
+
+    refusals: how often each system refuses, as ESTIMATES. repeats: how often answers pass when a
+    question is asked several times.
+    """
 
     refusals: pd.DataFrame
+    repeats: pd.DataFrame
 
 
 def measure(
@@ -189,4 +195,5 @@ def state_answers(request: Any, frames: Any) -> AnswerStatement:
     parts = [part for part in (stated.estimates, corpus) if len(part)]
     estimates = pd.concat(parts, ignore_index=True)
     refusals = count_refusals(frames.answers, frames.questions, request.confidence)
-    return AnswerStatement(estimates, stated.comparisons, refusals)
+    repeats = state_repeats(frames.repeats, request.confidence)
+    return AnswerStatement(estimates, stated.comparisons, refusals, repeats)

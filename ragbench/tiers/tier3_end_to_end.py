@@ -327,6 +327,7 @@ def state(request: Request, frames: Frames) -> EndToEndStatement:
         stated.estimates,
         stated.comparisons,
         stated.refusals,
+        stated.repeats,
         state_shares(frames.failures, confidence),
         state_perfect_parts(frames.perfect, confidence),
         state_latencies(request, frames),

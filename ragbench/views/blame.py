@@ -1,0 +1,194 @@
+"""Which part fails first: a stacked bar a system, its table, and what perfect parts would bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ragbench.report.figures import add_intervals, colour, new_figure, system_styles
+from ragbench.report.parts import Part
+from ragbench.tiers.blame import (
+    BEYOND,
+    ERROR,
+    GOOD,
+    INVENTED,
+    MISSING,
+    NOT_JUDGED,
+    NOT_RETRIEVED,
+    OUTCOMES,
+    PARTS,
+    RIGHT_REFUSAL,
+    SUCCESSES,
+    TOO_LOW,
+    WRONG,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# Blue is well, red is the generator's, pale red the ranking's, grey the base's or nobody's.
+COLOURS = {
+    GOOD: "blue1",
+    RIGHT_REFUSAL: "blue2",
+    WRONG: "accent",
+    BEYOND: "heading",
+    INVENTED: "soft",
+    TOO_LOW: "blue3",
+    NOT_RETRIEVED: "grey",
+    MISSING: "muted",
+    ERROR: "ink",
+    NOT_JUDGED: "line",
+}
+BAR_HEIGHT = 44  # pixels of a system
+LEAST_LABELLED = 0.05  # share of a bar that has room for its number
+
+
+def bars(result: Any) -> Part:
+    """The first failures of all questions, a bar a system."""
+    shares = result.statement.shares
+    figure = new_figure(110 + BAR_HEIGHT * len(result.systems), result.language, barmode="stack")
+    for outcome in OUTCOMES:
+        rows = shares[shares["metric"] == outcome]
+        if len(rows) and rows["n_questions"].sum():
+            add_segment(figure, result, rows, outcome)
+    figure.update_layout(
+        bargap=0.3,
+        margin={"t": 8, "b": 8},
+        legend={"traceorder": "normal", "x": 0, "xanchor": "left", "y": -0.05, "yanchor": "top"},
+    )
+    figure.update_xaxes(visible=False, range=[0, 1])
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" ")
+    return Part(figure, title=title(result))
+
+
+def add_segment(figure: go.Figure, result: Any, rows: pd.DataFrame, outcome: str) -> None:
+    """Add one outcome as a segment of every system's bar."""
+    language = result.language
+    labels = [
+        str(count) if share >= LEAST_LABELLED else ""
+        for count, share in zip(rows["n_questions"], rows["value"], strict=True)
+    ]
+    texts = [f"{row.system}: {share_text(row, language)}" for row in rows.itertuples()]
+    figure.add_bar(
+        name=language.translate(outcome),
+        x=rows["value"].tolist(),
+        y=rows["system"].tolist(),
+        orientation="h",
+        text=labels,
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,  # plotly would turn numbers that hardly fit
+        marker={"color": colour(COLOURS[outcome]), "line": {"color": colour("paper"), "width": 1}},
+        customdata=texts,
+        hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
+    )
+
+
+def title(result: Any) -> str:
+    """The finding: of the leading system how many answers are good, and what fails most."""
+    _ = result.language.translate
+    shares = result.statement.shares
+    good = shares[shares["metric"].isin(SUCCESSES)].groupby("system", sort=False)
+    counts = good["n_questions"].sum().reindex(result.systems, fill_value=0)
+    leader = counts.idxmax()
+    own = shares[(shares["system"] == leader) & ~shares["metric"].isin(SUCCESSES)]
+    text = _("{system}: {good} of {total} questions are answered well").format(
+        system=leader,
+        good=counts[leader],
+        total=int(shares.loc[shares["system"] == leader, "n_questions"].sum()),
+    )
+    if own["n_questions"].sum() == 0:
+        return text
+    worst = own.loc[own["n_questions"].idxmax()]
+    fails = _("most often fails first: {failure} ({count})")
+    rest = fails.format(failure=_(worst["metric"]), count=worst["n_questions"])
+    return f"{text}; {rest}"
+
+
+def table(result: Any) -> Part:
+    """The numbers of the bars with intervals, a column a system."""
+    _ = result.language.translate
+    shares = result.statement.shares
+    present = [outcome for outcome in OUTCOMES if outcome in set(shares["metric"])]
+    columns = {}
+    for system, rows in shares.groupby("system", sort=False):
+        by_outcome = rows.set_index("metric")
+        columns[system] = [
+            share_text(by_outcome.loc[outcome], result.language) for outcome in present
+        ]
+    note = _(
+        "Every question once, where it fails first. Good: {correctness} of at least {right}, "
+        "{faithfulness} of at least {faithful}. Read: a labelled passage is among the first {read}."
+    )
+    from ragbench.tiers.tier3_end_to_end import standards
+
+    chosen = standards(result.request)
+    return Part(
+        pd.DataFrame(columns, index=[_(outcome) for outcome in present]),
+        title=_("First failures in numbers"),
+        note=note.format(
+            correctness=chosen["correctness"],
+            right=f"{chosen['right_from']:g}",
+            faithfulness=chosen["faithfulness"],
+            faithful=f"{chosen['faithful_from']:g}",
+            read=result.request.contexts,
+        ),
+        is_folded=True,
+    )
+
+
+def share_text(row: Any, language: Any) -> str:
+    """`37 · 28 % [20, 37]`: questions, their share and its interval."""
+    ends = language.ends(100 * row.low, 100 * row.high, digits=0)
+    return f"{row.n_questions} · {language.percent(row.value)} {ends}"
+
+
+def perfect_parts(result: Any) -> Part | None:
+    """How many answers would be good if one part were perfect; None where nothing tells."""
+    _ = result.language.translate
+    shares = result.statement.perfect_parts
+    if shares.empty:
+        return None
+    systems = list(shares["system"].unique())
+    styles = system_styles(systems, result.request.baseline)
+    figure = new_figure(70 + len(PARTS) * (16 * len(systems) + 16), result.language)
+    step = 0.7 / max(len(systems), 2)
+    for place, system in enumerate(systems):
+        rows = shares[shares["system"] == system].set_index("metric").reindex(list(PARTS))
+        shift = (place - (len(systems) - 1) / 2) * step
+        positions = [row + shift for row in range(len(PARTS))]
+        texts = [
+            f"{_(part)}: {result.language.interval(row.value, row.low, row.high)}"
+            for part, row in zip(PARTS, rows.itertuples(), strict=True)
+        ]
+        ends = (rows["value"].tolist(), rows["low"].tolist(), rows["high"].tolist())
+        add_intervals(figure, system, *ends, positions, styles[system], texts)
+    figure.update_xaxes(range=[-0.02, 1.02], title_text=_("share of good answers"))
+    figure.update_yaxes(
+        tickvals=list(range(len(PARTS))),
+        ticktext=[_(part) for part in PARTS],
+        autorange="reversed",
+        showgrid=False,
+    )
+    note = _(
+        "Of questions with a labelled passage and a right answer. Perfect retrieval: answers are "
+        "written from the labelled passages and judged again. Perfect generation: every answer "
+        "is good whose labelled passage was read."
+    )
+    return Part(figure, title=perfect_title(result, shares), note=note)
+
+
+def perfect_title(result: Any, shares: pd.DataFrame) -> str:
+    """The finding: which part's perfection would bring most to the baseline."""
+    _ = result.language.translate
+    own = shares[shares["system"] == shares["system"].iloc[0]].set_index("metric")["value"]
+    gains = own.drop(PARTS[0]) - own[PARTS[0]]
+    best = gains.idxmax()
+    text = _("{system} would gain most {part}: {before} → {after} good answers")
+    return text.format(
+        system=shares["system"].iloc[0],
+        part=_(best),
+        before=result.language.percent(own[PARTS[0]]),
+        after=result.language.percent(own[best]),
+    )
