@@ -63,6 +63,7 @@ FIELDS = {
 SERVICES = ("judge", "embedder", "shared")
 CATALOGUE: dict[str, Metric] = {}
 _ALIASES: dict[str, str] = {}
+TRUTHS = ("true", "false")
 LABEL = re.compile(r"(?P<name>[\w\s.+-]+)(?:\((?P<options>.*)\))?(?:@(?P<cutoff>\w+))?")
 
 
@@ -426,7 +427,7 @@ def name_of_object(scorer: Any) -> str:
 
 
 def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, Any]:
-    """Read `mode=irrelevant,beta=2`; a value is a number, True, False, or else a word."""
+    """Read `mode=irrelevant,beta=2`; a value is a number, true, false, or else a word."""
     options: dict[str, Any] = {}
     for part in (text or "").split(","):
         if not part.strip():
@@ -437,7 +438,8 @@ def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, A
             has = f"its options are {legal}" if legal else "it has no options"
             raise BenchError(f"{label}: {declared.name} has no option {name!r}; {has}")
         try:
-            options[name] = ast.literal_eval(value)
+            # `false` as a word would be taken for true.
+            options[name] = ast.literal_eval(value.title() if value.lower() in TRUTHS else value)
         except (ValueError, SyntaxError):
             options[name] = value
     return options

@@ -12,6 +12,7 @@ from ragbench.metrics.factual_correctness import factual_correctness
 from ragbench.metrics.judging import (
     Judge,
     check_inputs,
+    check_number,
     check_option,
     embed_texts,
     empty_answer,
@@ -88,13 +89,12 @@ def read_weights(
     check_option("answer_correctness", "preset", preset, tuple(PRESETS))
     if factual_weight is None and semantic_weight is None:
         return PRESETS[preset]
-    weights = (factual_weight, semantic_weight)
     if factual_weight is None or semantic_weight is None or preset != "default":
         raise BenchError(
             "answer_correctness: give a preset, or both factual_weight and semantic_weight"
         )
-    if min(factual_weight, semantic_weight) < 0 or not factual_weight + semantic_weight > 0:
-        raise BenchError(
-            f"answer_correctness: weights {weights}; none is negative, and one is above 0"
-        )
+    check_number("answer_correctness", "factual_weight", factual_weight, 0)
+    check_number("answer_correctness", "semantic_weight", semantic_weight, 0)
+    if factual_weight + semantic_weight == 0:
+        raise BenchError("answer_correctness: both weights are 0; one is above 0")
     return factual_weight, semantic_weight

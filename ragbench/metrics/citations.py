@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
@@ -20,6 +20,7 @@ from ragbench.metrics.judging import (
     Prompt,
     ask_all,
     check_inputs,
+    check_number,
     check_option,
     is_blank,
 )
@@ -139,8 +140,7 @@ async def citation_quality(
     in no divisor. An answer that cites nothing has recall and F1 0, and no precision.
     """
     check_option("citation_quality", "mode", mode, MODES)
-    if isinstance(most, bool) or most < 1:
-        raise BenchError(f"citation_quality: most = {most!r}; it is 1 or more")
+    check_number("citation_quality", "most", most, 1, kinds=int)
     sentences = [
         cut_citations(item, most) for item in read_sentences(judge, answer, contexts, context_ids)
     ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
-from ragbench.metrics.judging import check_option, share_score
+from ragbench.metrics.judging import check_number, check_option, share_score
 from ragbench.metrics.texts import plain, squeeze
 
 Texts = Sequence[str]
@@ -94,8 +94,7 @@ def pair_contexts(
     Raises Unmeasured where a side is missing (missing_field) or empty (empty_input).
     """
     check_option(name, "by", by, ("id", "text"))
-    if not 0 < threshold <= 1:
-        raise BenchError(f"{name}: threshold = {threshold!r}; it is above 0 and at most 1")
+    check_number(name, "threshold", threshold, 0.01, 1)
     retrieved = context_ids if by == "id" else contexts
     labelled = reference_context_ids
     if by == "text" and reference_contexts is not None:

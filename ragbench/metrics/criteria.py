@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import math
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ from ragbench.metrics.judging import (
     ask_all,
     check_images,
     check_inputs,
+    check_number,
+    check_option,
 )
 
 MOST_REPEATS = 99
@@ -132,12 +134,12 @@ first, then the verdict: "yes" or "no".""",
 def number_prompt(lowest: float, highest: float) -> Prompt[Any]:
     """Return the prompt whose reply is a number of this scale."""
     description = f"a number from {lowest:g} to {highest:g}"
-    rating = Annotated[
+    verdict = Annotated[
         float,
         BeforeValidator(read_rating),
         Field(ge=lowest, le=highest, description=description),
     ]
-    shape = create_model("RatedOnScale", reason=(str, ...), rating=(rating, ...))
+    shape = create_model("RatedOnScale", reason=(str, ...), verdict=(verdict, ...))
     return Prompt(
         "simple_criteria",
         shape,
@@ -242,7 +244,7 @@ async def aspect_critique(
     answered.
     """
     check_words("aspect_critique", "aspect", aspect, ASPECTS)
-    check_repeats("aspect_critique", repeats)
+    check_number("aspect_critique", "repeats", repeats, 1, MOST_REPEATS, int)
     if repeats % 2 == 0:
         raise BenchError(f"aspect_critique: repeats = {repeats}; an odd number has a majority")
     check_inputs(judge, answer=answer)
@@ -285,7 +287,9 @@ async def simple_criteria(
     is a rating. repeats: how often it is asked, at once; the median counts.
     """
     check_words("simple_criteria", "criterion", criterion, CRITERIA)
-    check_repeats("simple_criteria", repeats)
+    check_number("simple_criteria", "repeats", repeats, 1, MOST_REPEATS, int)
+    check_number("simple_criteria", "lowest", lowest, -math.inf)
+    check_number("simple_criteria", "highest", highest, -math.inf)
     if not lowest < highest:
         raise BenchError(
             f"simple_criteria: lowest = {lowest:g}, highest = {highest:g}; lowest is below highest"
@@ -301,8 +305,8 @@ async def simple_criteria(
         highest=f"{highest:g}",
         **fill_material(answer, question, contexts, reference),
     )
-    rating = statistics.median(reply.rating for reply in replies)
-    nearest = min(replies, key=lambda reply: abs(reply.rating - rating))
+    rating = statistics.median(reply.verdict for reply in replies)
+    nearest = min(replies, key=lambda reply: abs(reply.verdict - rating))
     return Score(
         (rating - lowest) / (highest - lowest),
         message=mark("Rated {rating} from {lowest} to {highest}, as a share {value}: {reason}"),
@@ -312,7 +316,7 @@ async def simple_criteria(
             "highest": f"{highest:g}",
             "reason": nearest.reason,
         },
-        verdicts=[Verdict(criterion, f"{reply.rating:g}", reply.reason) for reply in replies],
+        verdicts=[Verdict(criterion, f"{reply.verdict:g}", reply.reason) for reply in replies],
     )
 
 
@@ -377,34 +381,38 @@ def criterion(
     first = next(iter(wordings.values()), "")
     check_words("criterion", "question", first, {})
     bounds, levels = read_scale(scale)
-    fields = ["answer", *[field for field in needs if field != "answer"]]
+    for field in needs:
+        check_option("criterion", "needs", field, ("answer", "question", "contexts", "reference"))
 
-    async def ask_criterion(judge: Judge, language: str = "en", **sample: Any) -> Score:
+    async def ask_criterion(
+        judge: Judge,
+        answer: str,
+        question: str | None = None,
+        contexts: Sequence[str] | None = None,
+        reference: str | None = None,
+        language: str = "en",
+    ) -> Score:
+        sample = {"question": question, "contexts": contexts, "reference": reference}
+        needed = {field: sample[field] for field in needs if field != "answer"}
+        check_inputs(judge, **needed)
+        shown = {"answer": answer, "question": question or "", **needed}
         words = wordings.get(language, first)
         if scale == "yes/no":
-            return await aspect_critique.compute(judge, aspect=words, **sample)
+            return await aspect_critique.compute(judge, aspect=words, **shown)
         if levels:
             rubric = {place: f"{words} {level}" for place, level in enumerate(levels, 1)}
-            return await rubrics_score.compute(judge, rubric=rubric, **sample)
+            return await rubrics_score.compute(judge, rubric=rubric, **shown)
         low, high = bounds
-        score = await simple_criteria.compute(
-            judge, criterion=words, lowest=low, highest=high, **sample
+        share = await simple_criteria.compute(
+            judge, criterion=words, lowest=low, highest=high, **shown
         )
-        rating = low + score.value * (high - low)
-        message = mark("Rated {rating} from {lowest} to {highest}: {reason}")
-        return Score(rating, message=message, facts=score.facts, verdicts=score.verdicts)
+        return Score(
+            low + share.value * (high - low),
+            message=mark("Rated {rating} from {lowest} to {highest}: {reason}"),
+            facts=share.facts,
+            verdicts=share.verdicts,
+        )
 
-    parameters = [inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY) for field in fields]
-    optional = {"question": "", "language": "en"}
-    parameters += [
-        inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for field, default in optional.items()
-        if field not in fields
-    ]
-    judge_parameter = inspect.Parameter("judge", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    ask_criterion.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [judge_parameter, *parameters]
-    )
     ask_criterion.__doc__ = first
     declare = metric(
         name=name or name_criterion(first),
@@ -485,9 +493,3 @@ def check_words(metric_name: str, option: str, text: Any, names: Mapping[str, An
     if not isinstance(text, str) or not re.search(r"\w", text):
         known = f"name one of {', '.join(names)}, or " if names else ""
         raise BenchError(f"{metric_name}: {option} = {text!r}; {known}write a sentence")
-
-
-def check_repeats(metric_name: str, repeats: int) -> None:
-    """Refuse repeats that are no whole number from 1 to MOST_REPEATS."""
-    if isinstance(repeats, bool) or repeats not in range(1, MOST_REPEATS + 1):
-        raise BenchError(f"{metric_name}: repeats = {repeats!r}; it is 1 to {MOST_REPEATS}")

@@ -7,12 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
 from ragbench.metrics.claims import JudgedClaim, count_supported, judge_claims, list_claims
-from ragbench.metrics.judging import Judge, ask_all, check_inputs, check_option, empty_answer
+from ragbench.metrics.judging import (
+    Judge,
+    ask_all,
+    check_inputs,
+    check_number,
+    check_option,
+    empty_answer,
+)
 
 # Verdicts on claims of the reference by the answer, in words that tell them from the answer's.
 REFERENCE_VERDICTS = {"supported": "said", "contradicted": "denied", "neutral": "missing"}
@@ -44,8 +51,7 @@ async def factual_correctness(
     """
     check_option("factual_correctness", "mode", mode, ("f1", "precision", "recall"))
     check_option("factual_correctness", "variant", variant, ("standard", "ragas"))
-    if isinstance(beta, bool) or not beta > 0:
-        raise BenchError(f"factual_correctness: beta = {beta!r}; it is a number above 0")
+    check_number("factual_correctness", "beta", beta, 0.01)
     check_inputs(judge, reference=reference)
     if not answer.strip() and mode != "precision":
         return empty_answer()

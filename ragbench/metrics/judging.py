@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Awaitable, Mapping, Sequence
@@ -268,12 +269,13 @@ class AskOnce:
 async def ask_all(*requests: Awaitable[Any]) -> list[Any]:
     """Return the results of requests that run at once.
 
-    All are waited for, since their calls are paid for; then the first error is raised.
+    All are waited for, since their calls are paid for; then the first error is raised, one that
+    ends the run before one that leaves a value unmeasured.
     """
     results = await asyncio.gather(*requests, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
+    errors = [result for result in results if isinstance(result, BaseException)]
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, Unmeasured))
     return results
 
 
@@ -351,6 +353,22 @@ def check_option(metric: str, name: str, value: Any, legal: Sequence[str]) -> No
     """Refuse a value of an option that is none of the legal ones."""
     if value not in legal:
         raise BenchError(f"{metric}: {name} = {value!r}; it is one of {', '.join(legal)}")
+
+
+def check_number(
+    metric: str,
+    name: str,
+    value: Any,
+    lowest: float,
+    highest: float = math.inf,
+    kinds: Any = int | float,
+) -> None:
+    """Refuse a value of an option that is no number within the ends. kinds: `int`: whole ones."""
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    if not is_number or not lowest <= value <= highest:
+        kind = "a whole number" if kinds is int else "a number"
+        ends = f"from {lowest:g} on" if math.isinf(highest) else f"from {lowest:g} to {highest:g}"
+        raise BenchError(f"{metric}: {name} = {value!r}; it is {kind} {ends}")
 
 
 def is_blank(value: Any) -> bool:

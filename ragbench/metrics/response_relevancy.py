@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, Field
 
-from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Embedder, Score, Verdict
-from ragbench.metrics.judging import Judge, Lower, Prompt, check_inputs, embed_texts
+from ragbench.metrics.judging import Judge, Lower, Prompt, check_inputs, check_number, embed_texts
 
 MOST_QUESTIONS = 20
 
@@ -73,11 +73,7 @@ async def response_relevancy(
 
     Use it for chat bots and assistants: do they answer what users ask?
     """
-    if isinstance(questions, bool) or questions not in range(1, MOST_QUESTIONS + 1):
-        raise BenchError(
-            f"response_relevancy: questions = {questions!r}; a whole number from 1 to "
-            f"{MOST_QUESTIONS}"
-        )
+    check_number("response_relevancy", "questions", questions, 1, MOST_QUESTIONS, int)
     check_inputs(judge, question=question, answer=answer)
     reply = await judge.ask(QUESTIONS, answer=answer, number=str(questions))
     made = [item for item in reply.questions if item.question.strip()][:questions]

@@ -18,7 +18,7 @@ SAMPLE = {"question": "Q?", "answer": "A.", "contexts": ("C.",), "reference": "R
     ("scale", "reply", "bounds", "value"),
     [
         ("yes/no", {"aspect_critique": {"reason": "so", "verdict": "no"}}, (0, 1), 0.0),
-        ((1, 5), {"simple_criteria": {"reason": "so", "rating": 4}}, (1, 5), 4.0),
+        ((1, 5), {"simple_criteria": {"reason": "so", "verdict": 4}}, (1, 5), 4.0),
         (
             ["rude", "plain", "polite"],
             {"rubrics_score": {"reason": "so", "level": 2}},

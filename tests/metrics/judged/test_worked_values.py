@@ -150,7 +150,7 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
     ),
     (
         "simple_criteria(lowest=1,highest=5,repeats=3)",
-        ScriptedJudge(simple_criteria=[{"reason": "so", "rating": n} for n in (4, 4, 1.5)]),
+        ScriptedJudge(simple_criteria=[{"reason": "so", "verdict": n} for n in (4, 4, 1.5)]),
         ONE,
         0.75,
     ),
@@ -173,13 +173,13 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
         0.5,
     ),
     (
-        "nugget_score(over=weighted,strict=True)",
+        "nugget_score(over=weighted,strict=true)",
         ScriptedJudge(nugget_assignment=graded("full", "partial", "none")),
         {**ONE, "nuggets": {"p": "vital", "q": "okay", "r": "vital"}},
         1 / 2.5,
     ),
     (
-        "nugget_score(over=vital)",
+        "nugget_score(over=vital,strict=false)",
         ScriptedJudge(nugget_assignment=graded("none", "full", "full")),
         {**ONE, "nuggets": {"p": "vital", "q": "okay", "r": "vital"}},
         0.5,
