@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragbench.core.language import mark
 from ragbench.report.figures import colour, new_figure
 from ragbench.report.parts import Part
 
@@ -143,3 +144,48 @@ def correlations(result: Any) -> Part | None:
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickangle=-45, showgrid=False)
     return Part(figure, title=_("Which metrics say the same"))
+
+
+def method(result: Any) -> Part:
+    """How the answers were asked for and judged, then the statistics."""
+    from ragbench.views import comparison
+
+    _ = result.language.translate
+    asked = _(
+        "Every system answers every question, and every answer is scored by each metric: by words "
+        "it shares with the right answer, by vectors, or by a judge who gives a reason."
+    )
+    judged = _(
+        "What a judge did not answer in a usable form is asked for once more, and is then "
+        "unmeasured: it counts neither as good nor as bad."
+    )
+    return comparison.method(result, asked, judged)
+
+
+# What a page of answers does not show, by its name.
+LIMITS = {
+    "tier2_generation": mark(
+        "The right passages were handed over, so nothing is said here of whether they would have "
+        "been found: see Tiers 1 and 3."
+    ),
+    "tier3_end_to_end": mark(
+        "A judge compares with one right answer: one that is right in another way may be rated "
+        "too low. Time was measured with nobody else asking."
+    ),
+    "rag_metrics": mark(
+        "A metric sees only its own fields: an answer can be faithful to passages that are out of "
+        "date. A correlation over these answers need not hold for others."
+    ),
+}
+
+
+def limits(result: Any) -> Part:
+    """What the page does not show."""
+    from ragbench.views import comparison
+
+    _ = result.language.translate
+    general = _(
+        "Shared words are no meaning: a good answer in other words scores low. A judge can be "
+        "wrong in the same direction for all systems: see the page of the judge."
+    )
+    return comparison.limits(result, _(LIMITS[result.NAME]), general)

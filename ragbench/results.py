@@ -1,0 +1,289 @@
+"""What `rb.tier1(…)` and the others return: the frames, and the page that shows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from ragbench.core.language import Language, mark
+from ragbench.report.page import Page, show
+from ragbench.report.parts import Part, is_figure
+from ragbench.stats import Statement
+from ragbench.tiers.common import About
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"  # set for kernels by ragbench.report.execute
+RUN_PAGE = "RAGBENCH_RUN_PAGE"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """A measured tier. In Jupyter it shows answer, figure and table; printed, their text.
+
+    request: what was asked. frames: what was measured. statement: what that says. about: what it
+    was measured on. A subclass has NAME, TITLE, `summary` and `parts`.
+    """
+
+    NAME: ClassVar[str] = ""  # of notebook, page and folder of frames
+    TITLE: ClassVar[str] = ""  # the question that it answers
+
+    request: Any
+    frames: Any
+    statement: Statement
+    about: About
+    language: Language
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """One row a system, metric and question; columns as `ragbench.core.frames.SCORES`."""
+        return self.frames.scores
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """One row a system and metric; columns as `ragbench.core.frames.ESTIMATES`."""
+        return self.statement.estimates
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """One row a metric and challenger; columns as `ragbench.core.frames.COMPARISONS`."""
+        return self.statement.comparisons
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order in which they were named."""
+        return list(self.request.systems)
+
+    @property
+    def title(self) -> str:
+        """The question that it answers, in the page's language."""
+        return self.language.translate(self.TITLE)
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        raise NotImplementedError
+
+    @cached_property
+    def page(self) -> Page:
+        """The page."""
+        return Page(self.title, self.parts, self.language.code)
+
+    @property
+    def figure(self) -> go.Figure | None:
+        """plotly's figure of the summary; None where it has none."""
+        figures = [part.content for part in self.summary if is_figure(part.content)]
+        return figures[0] if figures else None
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return all frames by name, those that hold anything."""
+        named = {}
+        for owner in (self.frames, self.statement):
+            for field in fields(owner):
+                frame = getattr(owner, field.name)
+                if frame is not None and len(frame.columns):
+                    named[field.name] = frame
+        return named
+
+    def record(self) -> dict[str, Any]:
+        """Return what the manifest says of it: the request and what was measured."""
+        return {"request": self.request.model_dump(mode="json"), "about": asdict(self.about)}
+
+    def save_frames(self, folder: Path | str) -> None:
+        """Write frames/NAME/*.parquet, summary.json and manifest.json into a folder."""
+        from ragbench.report.manifest import write_frames, write_manifest, write_summary
+
+        write_frames(Path(folder), self.NAME, self.tables(), self.record())
+        write_summary(Path(folder))
+        write_manifest(Path(folder))
+
+    def save(self, folder: Path | str) -> Path:
+        """Write frames and page into a folder; returns the page's path."""
+        self.save_frames(folder)
+        return self.page.save(Path(folder) / f"{self.NAME}.html")
+
+    def keep(self) -> None:
+        """Write the frames into the folder of the run that executes this notebook, if one does."""
+        from ragbench.report.manifest import write_frames
+
+        folder = os.environ.get(RUN_FOLDER)
+        if folder:
+            page = os.environ.get(RUN_PAGE, self.NAME)
+            write_frames(Path(folder), page, self.tables(), self.record())
+
+    def __str__(self) -> str:
+        return "\n\n".join([self.title, *map(str, self.summary)])
+
+    __repr__ = __str__
+
+    def _ipython_display_(self) -> None:
+        show(self.summary)
+
+
+def only_parts(*parts: Part | Sequence[Part] | None) -> list[Part]:
+    """Return parts as one list: a view may give one, several or None."""
+    together: list[Part] = []
+    for part in parts:
+        if isinstance(part, Part):
+            together.append(part)
+        elif part is not None:
+            together += part
+    return together
+
+
+class Tier1(Result):
+    """Does the system find the right passage?"""
+
+    NAME = "tier1_retrieval"
+    TITLE = mark("Tier 1 · Does the system find the right passage?")
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import comparison
+
+        return [
+            comparison.answer(self),
+            *comparison.forests(self),
+            comparison.numbers(self),
+        ]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, questions, retrieval
+
+        return only_parts(
+            comparison.answer(self),
+            comparison.facts(self),
+            comparison.stand_ins(self),
+            comparison.forests(self),
+            comparison.numbers(self),
+            retrieval.curves(self),
+            comparison.slices(self),
+            questions.questions(self),
+            comparison.all_numbers(self),
+            retrieval.judged(self),
+            retrieval.speed(self),
+            retrieval.method(self),
+            retrieval.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class Answers(Result):
+    """What the pages of answers share: their summary."""
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import comparison
+
+        return [
+            comparison.answer(self),
+            *comparison.forests(self),
+            comparison.numbers(self),
+        ]
+
+
+class Tier2(Answers):
+    """Does the system answer well from the right passages?"""
+
+    NAME = "tier2_generation"
+    TITLE = mark("Tier 2 · Does the system answer well from the right passages?")
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import answers, comparison, questions
+
+        return only_parts(
+            comparison.answer(self),
+            comparison.facts(self),
+            comparison.stand_ins(self),
+            answers.writers(self),
+            comparison.forests(self),
+            comparison.numbers(self),
+            answers.refusals(self),
+            questions.questions(self),
+            comparison.all_numbers(self),
+            answers.repeats(self),
+            answers.judges(self),
+            answers.unmeasured(self),
+            answers.method(self),
+            answers.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class Tier3(Answers):
+    """Does the user get a good answer?"""
+
+    NAME = "tier3_end_to_end"
+    TITLE = mark("Tier 3 · Does the user get a good answer?")
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import answers, blame, comparison, questions
+
+        return only_parts(
+            comparison.answer(self),
+            comparison.facts(self),
+            comparison.stand_ins(self),
+            blame.bars(self),
+            blame.perfect_parts(self),
+            comparison.forests(self),
+            comparison.numbers(self),
+            answers.refusals(self),
+            questions.questions(self),
+            comparison.all_numbers(self),
+            blame.table(self),
+            answers.repeats(self),
+            answers.judges(self),
+            answers.unmeasured(self),
+            answers.method(self),
+            answers.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class RagMetrics(Answers):
+    """What is each answer worth, and by which metric?"""
+
+    NAME = "rag_metrics"
+    TITLE = mark("Answers · What is each answer worth, and by which metric?")
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import answers, comparison, questions
+
+        return only_parts(
+            comparison.answer(self),
+            comparison.facts(self),
+            comparison.stand_ins(self),
+            comparison.forests(self),
+            comparison.numbers(self),
+            questions.questions(self),
+            comparison.all_numbers(self),
+            answers.repeats(self),
+            answers.correlations(self),
+            answers.judges(self),
+            answers.unmeasured(self),
+            answers.method(self),
+            answers.limits(self),
+            comparison.provenance(self),
+        )

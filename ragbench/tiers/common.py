@@ -1,0 +1,251 @@
+"""What all tiers share: their options, what is opened for them, what they say of themselves."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from ragbench.core.errors import BenchError, suggest
+from ragbench.core.frames import ASKED, RETRIEVED, frame_of
+from ragbench.core.language import Language, load_language
+from ragbench.core.progress import bar
+from ragbench.core.settings import Settings, say_what_is_wrong
+from ragbench.core.trust import open_settings
+from ragbench.core.types import Dataset, Retrieval, System
+from ragbench.stats import Confidence
+
+if TYPE_CHECKING:
+    from ragbench.store import Store
+
+COMMA = re.compile(r",(?![^(]*\))")  # one within brackets belongs to a metric's options
+Runs = dict[str, list[list[Retrieval]]]  # system → repeat → question
+
+
+class Options(BaseModel):
+    """What every tier can be told. Empty means: as in ragbench.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset: str = Field("", description="folder below data/, NAME:ru, db:NAME or a path")
+    language: Literal["", "en", "ru"] = Field("", description="of the page")
+    systems: tuple[str, ...] = Field((), description="names of systems; empty: all of them")
+    baseline: str = Field("", description="the system that the others are compared with")
+    metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
+    primary: str = Field("", description="the metric that answers; a family of its own")
+    limit: int | None = Field(None, ge=1, description="a sample of so many questions")
+    slice_by: tuple[str, ...] = Field(
+        ("kind", "language", "source"), description="parts of the questions looked at apart"
+    )
+    cluster_by: Literal["auto", "none"] = Field(
+        "auto", description="auto: paraphrases of one question are drawn together"
+    )
+    level: float = Field(0.95, gt=0.5, lt=1, description="confidence level of every interval")
+    draws: int = Field(10_000, ge=200, description="of every resampling")
+    seed: int = Field(0, ge=0, description="of every random draw")
+
+    @field_validator("systems", "metrics", "slice_by", mode="before")
+    @classmethod
+    def split_by_commas(cls, value: Any) -> Any:
+        """A notebook's parameter is a text: "bm25, dense"."""
+        if not isinstance(value, str):
+            return value
+        return tuple(name.strip() for name in COMMA.split(value) if name.strip())
+
+    @property
+    def confidence(self) -> Confidence:
+        """Level, draws and seed, as the statistics take them."""
+        return Confidence(self.level, self.draws, self.seed)
+
+    @property
+    def challengers(self) -> list[str]:
+        """The systems that are compared with the baseline."""
+        return [name for name in self.systems if name != self.baseline]
+
+
+Request = TypeVar("Request", bound=Options)
+
+
+def read_options(model: type[Request], options: Mapping[str, Any]) -> Request:
+    """Check options before anything is run.
+
+    Raises BenchError that says of every wrong option what is legal.
+    """
+    try:
+        return model(**options)
+    except ValidationError as error:
+        raise BenchError(say_what_is_wrong(error, model)) from None
+
+
+@dataclass(frozen=True)
+class About:
+    """What a measurement is of, in words: for page, index and manifest.
+
+    systems: name → what it is. stand_ins: who only stands in for a model, such as
+    "judge lexical". fingerprint: of the passages. notes: of the data, a sentence each.
+    """
+
+    dataset: str
+    fingerprint: str = ""
+    systems: Mapping[str, str] = field(default_factory=dict)
+    stand_ins: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """All that a tier measures with, open. request: completed, nothing in it is empty any more."""
+
+    request: Any
+    settings: Settings
+    dataset: Dataset
+    systems: Mapping[str, System]
+    store: Store
+    language: Language
+
+    def about(self, stand_ins: Sequence[str] = ()) -> About:
+        """Say what is measured. stand_ins: those beside the systems', such as a judge."""
+        found = dict.fromkeys(stand_ins)
+        for system in self.systems.values():
+            found |= dict.fromkeys(getattr(system, "stand_ins", ()))
+        return About(
+            self.dataset.name,
+            self.dataset.fingerprint,
+            {name: system.describe() for name, system in self.systems.items()},
+            tuple(found),
+            self.dataset.notes,
+        )
+
+
+@contextmanager
+def open_workbench(
+    request: Options,
+    *,
+    systems: Any = None,
+    questions: Any = None,
+    documents: Any = None,
+    settings: Settings | None = None,
+    needs_systems: bool = True,
+) -> Iterator[Workbench]:
+    """Open data set, database and systems, and close them at the end.
+
+    systems: names, or {"v1": "bm25", "v2": function or object}; None: those of the request.
+    questions, documents: lists, dicts or frames in place of a data set. Raises BenchError for what
+    cannot be opened, and for a baseline that is no system.
+    """
+    from ragbench.store import Store
+    from ragbench.systems import open_systems
+
+    settings = settings or open_settings()
+    language = request.language or settings.language
+    dataset = open_dataset(request, settings, language, questions, documents)
+    opened: dict[str, Any] = {}
+    with Store(settings.database) as store:
+        try:
+            if needs_systems:
+                chosen = systems if systems is not None else request.systems or None
+                opened = open_systems(chosen, settings, dataset, store)
+            names = tuple(opened)
+            complete = {
+                "dataset": dataset.name,
+                "language": language,
+                "systems": names,
+                "baseline": choose_baseline(request.baseline, settings.baseline, names),
+            }
+            yield Workbench(
+                request.model_copy(update=complete),
+                settings,
+                dataset,
+                opened,
+                store,
+                load_language(language),
+            )
+        finally:
+            for system in opened.values():
+                system.close()
+
+
+def open_dataset(
+    request: Options, settings: Settings, language: str, questions: Any, documents: Any
+) -> Dataset:
+    """Return the data set of the request, or of what was handed over; cut and clustered as asked."""
+    from dataclasses import replace
+
+    from ragbench.data import from_objects, limit_dataset, read_dataset
+
+    if questions is not None or documents is not None:
+        if questions is None:
+            raise BenchError("documents without questions: give questions= as well")
+        dataset = from_objects(questions, documents, language=request.language)
+    elif (request.dataset or settings.dataset).startswith("db:"):
+        from ragbench.store import read_database
+
+        name = (request.dataset or settings.dataset).removeprefix("db:")
+        dataset = read_database(name, settings, language)
+    else:
+        folder = settings.path(settings.data_folder)
+        dataset = read_dataset(request.dataset or settings.dataset, language, folder)
+    if request.limit is not None:
+        dataset = limit_dataset(dataset, request.limit)
+    if request.cluster_by == "none":
+        alone = dataset.questions.assign(unit=dataset.questions["question_id"])
+        dataset = replace(dataset, questions=alone)
+    return dataset
+
+
+def choose_baseline(requested: str, usual: str, names: Sequence[str]) -> str:
+    """Return the system that the others are compared with: the first where nobody names one."""
+    if not names:
+        return ""
+    if requested and requested not in names:
+        hint = suggest(requested, names)
+        raise BenchError(f"baseline {requested!r} is none of {', '.join(names)}{hint}")
+    return requested or (usual if usual in names else names[0])
+
+
+def ask_systems(
+    systems: Mapping[str, System], questions: Sequence[str], k: int, repeats: int = 1
+) -> Runs:
+    """Let every system retrieve for every question, and everything again `repeats` - 1 times."""
+    runs: Runs = {}
+    with bar("retrieving", len(systems) * repeats * len(questions)) as shown:
+        for name, system in systems.items():
+            runs[name] = []
+            for _ in range(repeats):
+                runs[name].append(system.retrieve(questions, k))
+                shown.update(len(questions))
+    return runs
+
+
+def retrieved_frame(runs: Runs, question_ids: Sequence[str], k: int) -> pd.DataFrame:
+    """Return the first k passages of every first ranking, as `ragbench.core.frames.RETRIEVED`.
+
+    gain is NaN: `ragbench.metrics.ranking_frames.add_gains` fills it. Columns behind: text and url
+    as the system gave them. A passage without an id goes by its text.
+    """
+    rows, extra = [], []
+    for name, repeats in runs.items():
+        for question_id, retrieval in zip(question_ids, repeats[0], strict=True):
+            for rank, hit in enumerate(retrieval.hits[:k], start=1):
+                rows.append((name, question_id, rank, hit.id or hit.text, hit.similarity, math.nan))
+                extra.append((hit.text, hit.url))
+    texts = pd.DataFrame(extra, columns=["text", "url"], dtype="str")
+    return pd.concat([frame_of(rows, RETRIEVED), texts], axis=1)
+
+
+def asked_frame(runs: Runs, question_ids: Sequence[str]) -> pd.DataFrame:
+    """Return how every request went, as `ragbench.core.frames.ASKED`; with column n_retrieved."""
+    rows, counts = [], []
+    for name, repeats in runs.items():
+        for repeat, retrievals in enumerate(repeats):
+            for question_id, retrieval in zip(question_ids, retrievals, strict=True):
+                latency = float(retrieval.latency_ms)
+                rows.append((name, question_id, repeat, latency, retrieval.error))
+                counts.append(len(retrieval.hits))
+    return frame_of(rows, ASKED).assign(n_retrieved=pd.Series(counts, dtype=int))
