@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -200,11 +201,11 @@ def cite_sentences(answer: str, n_contexts: int, ids: Sequence[str]) -> list[Cit
     text += answer[read_until:]
     spans = sentence_spans(text)
     cited_by_sentence: list[list[int]] = [[] for _ in spans]
+    ends = [end for _, end in spans]
     for place, cited in marks:
-        # Of the last sentence where nothing but the mark follows.
-        ends = [number for number, (_, end) in enumerate(spans) if end >= place]
         if spans:
-            cited_by_sentence[ends[0] if ends else -1] += cited
+            # The sentence that ends there or later; the last where only the mark follows.
+            cited_by_sentence[min(bisect_left(ends, place), len(spans) - 1)] += cited
     return [
         CitedSentence(" ".join(text[start:end].split()), tuple(dict.fromkeys(cited)))
         for (start, end), cited in zip(spans, cited_by_sentence, strict=True)
@@ -232,7 +233,9 @@ def read_mark(inside: str, n_contexts: int, numbers_by_id: Mapping[str, int]) ->
     for part in parts:
         first, _, last = re.sub(r"\s", "", part).replace("–", "-").partition("-")
         if last and int(last) > int(first):
-            numbers += range(int(first), int(last) + 1)
+            # One number beyond the contexts is enough to say that there are such.
+            beyond = n_contexts + 1
+            numbers += range(min(int(first), beyond), min(int(last), beyond) + 1)
         else:
             numbers += [int(number) for number in (first, last) if number]
     return [number if 1 <= number <= n_contexts else 0 for number in numbers]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ragbench.metrics.citations import cite_sentences
+from ragbench.metrics.judging import suspected_injections
 from tests.metrics.judged.scripted import ScriptedJudge, measure
 
 CONTEXTS = tuple(f"passage {number}" for number in range(1, 6))
@@ -48,6 +50,7 @@ def score(label: str, answer: str, grade: Callable[[str, set[int]], str]) -> Any
             [("See [the page](http://x), [sic] and [2019].", ())],
         ),
         ("End [7]. Again [1][1] 【2】.", [("End.", (0,)), ("Again.", (1, 2))]),
+        ("Far [7-9]. Both [4–999].", [("Far.", (0,)), ("Both.", (4, 5, 0))]),
         ("[1]", []),
     ],
 )
@@ -101,3 +104,14 @@ def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision(name: str) -
     assert score(name, "So it is.", lambda *_: "full").value == 0.0
     found = score(f"{name}(mode=precision)", "So it is.", lambda *_: "full")
     assert found.status == "empty_decomposition"
+
+
+@pytest.mark.parametrize(
+    "piece", [".", ". (", "\n ", "[1", "[1]", "A. ", "[1-999]", "I.I.", "[a, ", "<|", "ignore all "]
+)
+def test_hostile_texts_of_100_kb_are_read_in_linear_time(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    began = time.process_time()
+    cite_sentences(text, 5, IDS)
+    suspected_injections(answer=text)
+    assert time.process_time() - began < 2

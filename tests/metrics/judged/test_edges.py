@@ -271,6 +271,13 @@ def test_all_of_all_is_exactly_one() -> None:
     assert measure("factual_correctness", judge_of([1, 1], [1, 1]), **SAMPLE).value == 1.0
 
 
+def test_one_failed_passage_is_not_averaged_away() -> None:
+    good = {"reason": "", "verdict": "useful"}
+    judge = ScriptedJudge(context_precision=[good, "timeout", good])
+    score = measure("context_precision", judge, **{**SAMPLE, "contexts": ("A", "B", "C")})
+    assert (math.isnan(score.value), score.status) == (True, "timeout")
+
+
 def test_no_useful_context_is_zero() -> None:
     judge = ScriptedJudge(context_precision={"reason": "", "verdict": "useless"})
     assert measure("context_precision", judge, **SAMPLE).value == 0.0
