@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from ragbench.core.language import Language, mark
-from ragbench.report.page import Page, show
+from ragbench.report.page import Page, only_parts, show
 from ragbench.report.parts import Part, is_figure
 from ragbench.stats import Statement
 from ragbench.tiers.common import About
@@ -124,23 +123,13 @@ class Result:
             write_frames(Path(folder), page, self.tables(), self.record())
 
     def __str__(self) -> str:
-        return "\n\n".join([self.title, *map(str, self.summary)])
+        texts = [str(part) for part in self.summary if not is_figure(part.content)]
+        return "\n\n".join([self.title, *texts])
 
     __repr__ = __str__
 
     def _ipython_display_(self) -> None:
         show(self.summary)
-
-
-def only_parts(*parts: Part | Sequence[Part] | None) -> list[Part]:
-    """Return parts as one list: a view may give one, several or None."""
-    together: list[Part] = []
-    for part in parts:
-        if isinstance(part, Part):
-            together.append(part)
-        elif part is not None:
-            together += part
-    return together
 
 
 class Tier1(Result):

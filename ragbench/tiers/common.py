@@ -174,7 +174,7 @@ def open_workbench(
 def open_dataset(
     request: Options, settings: Settings, language: str, questions: Any, documents: Any
 ) -> Dataset:
-    """Return the data set of the request, or of what was handed over; cut and clustered as asked."""
+    """Return the data set of the request or of what was handed over, cut and clustered as asked."""
     from dataclasses import replace
 
     from ragbench.data import from_objects, limit_dataset, read_dataset
@@ -184,7 +184,7 @@ def open_dataset(
             raise BenchError("documents without questions: give questions= as well")
         dataset = from_objects(questions, documents, language=request.language)
     elif (request.dataset or settings.dataset).startswith("db:"):
-        from ragbench.store import read_database
+        from ragbench.store.own import read_database
 
         name = (request.dataset or settings.dataset).removeprefix("db:")
         dataset = read_database(name, settings, language)

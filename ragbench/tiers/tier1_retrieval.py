@@ -1,0 +1,435 @@
+"""Tier 1: does the system find the right passage?
+
+Rankings are held against relevance labels, question by question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, model_validator
+
+from ragbench.core.errors import BenchError
+from ragbench.core.frames import SCORES, check
+from ragbench.core.metric import Metric, parse_label, parse_labels
+from ragbench.metrics.ranking_frames import (
+    add_gains,
+    arrange,
+    collapse_pages,
+    drop_copies,
+    grade_pieces,
+)
+from ragbench.metrics.rankings import Rankings, measure_rankings, retrieval_consistency
+from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
+from ragbench.stats import state as state_scores
+from ragbench.tiers.common import (
+    Options,
+    Runs,
+    Workbench,
+    ask_systems,
+    asked_frame,
+    retrieved_frame,
+)
+
+USUAL = ("hit_rate", "mrr", "recall", "precision", "ndcg", "average_precision", "r_precision")
+CONSISTENCY = "retrieval_consistency"
+CURVES = ("recall", "ndcg")
+LATENCIES = (0.5, 0.9, 0.99)  # the median, and the tails that users notice
+MOST_UNKNOWN = 0.02  # share of retrieved passages that the data set may lack without a word
+LEAST_IN_SLICE = 20  # questions: fewer are no part to look at
+MOST_DEPTHS = 25  # points of a curve: more are not told apart at its width
+MOST_RETRIEVED = 1_000  # passages of a ranking that pages are made of
+
+
+class Request(Options):
+    """What is retrieved and measured."""
+
+    k: int = Field(10, ge=1, le=1_000, description="passages of each ranking that are looked at")
+    unit: Literal["chunk", "url"] = Field("chunk", description="what is ranked: passages or pages")
+    found_from: float = Field(
+        0.5, ge=0, le=1, description="of pieces: share of the labelled text that makes it found"
+    )
+    repeats: int = Field(3, ge=1, le=100, description="how often everything is asked")
+    index_questions: int = Field(
+        400, ge=0, le=10_000, description="that exact search, HNSW and IVFFlat are timed on"
+    )
+
+    @model_validator(mode="after")
+    def check_metrics(self) -> Request:
+        """Refuse metrics that read no ranking or look beyond k, and a primary one beside them."""
+        labels = [metric.label for metric in chosen_metrics(self)]
+        for label in labels:
+            check_metric(parse_label(label), self.k)
+        if self.primary and parse_label(self.primary).label not in labels:
+            raise BenchError(f"primary {self.primary!r} is none of {', '.join(labels)}")
+        return self
+
+
+def check_metric(metric: Metric, k: int) -> None:
+    """Refuse a metric that reads no ranking, or one that looks deeper than what is retrieved."""
+    if metric.kind != "ranking" and metric.name != CONSISTENCY:
+        raise BenchError(f"{metric.label} reads no ranking; `ragbench metrics` lists those that do")
+    cutoff = metric.options.get("k")
+    if cutoff is not None and cutoff > k:
+        raise BenchError(f"{metric.label} looks beyond the k = {k} passages that are retrieved")
+
+
+def chosen_metrics(request: Request) -> list[Metric]:
+    """Return the metrics of a request, each with a cut-off: nothing below rank k is retrieved."""
+    if request.metrics:
+        return [cut_at(metric, request.k) for metric in parse_labels(request.metrics)]
+    metrics = []
+    for name in USUAL:
+        usual = [cutoff for cutoff in parse_label(name).cutoffs if cutoff < request.k]
+        metrics += [parse_label(f"{name}@{cutoff}") for cutoff in [*usual, request.k]]
+    return [*metrics, parse_label(CONSISTENCY)]
+
+
+def cut_at(metric: Metric, k: int) -> Metric:
+    """Return the metric at its own cut-off, or else at k."""
+    if "k" not in metric.parameters or metric.options.get("k") or metric.name == CONSISTENCY:
+        return metric
+    return parse_label(f"{metric.label}@{k}")
+
+
+def complete_request(request: Request) -> Request:
+    """Return the request with its metrics and its primary one named."""
+    labels = tuple(dict.fromkeys(metric.label for metric in chosen_metrics(request)))
+    primary = cut_at(parse_label(request.primary or "mrr"), request.k).label
+    return request.model_copy(
+        update={"metrics": labels, "primary": primary if primary in labels else labels[0]}
+    )
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What was measured: everything else is computed from it.
+
+    questions: all, with column is_labelled; only those that are have scores. retrieved: the first k
+    of every ranking, with the gain of every passage and is_known, whether the data set has it.
+    asked: every request with its time. indexes: ways of searching, timed.
+    """
+
+    questions: pd.DataFrame
+    passages: pd.DataFrame
+    labels: pd.DataFrame
+    retrieved: pd.DataFrame
+    asked: pd.DataFrame
+    scores: pd.DataFrame
+    indexes: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class RetrievalStatement(Statement):
+    """Means and comparisons, the same in slices, by depth, with what is not judged; times."""
+
+    slice_estimates: pd.DataFrame
+    slice_comparisons: pd.DataFrame
+    curves: pd.DataFrame
+    bounds: pd.DataFrame
+    latencies: pd.DataFrame
+
+
+def measure(request: Request, bench: Workbench) -> Frames:
+    """Ask every system every question and score the rankings: the expensive part.
+
+    Raises BenchError where no question has a relevant passage.
+    """
+    dataset = bench.dataset
+    check_pages(request, dataset.passages)
+    relevant = dataset.labels.loc[dataset.labels["grade"] > 0, "question_id"]
+    questions = dataset.questions.assign(
+        is_labelled=dataset.questions["question_id"].isin(relevant)
+    )
+    labelled = questions[questions["is_labelled"]]
+    if labelled.empty:
+        raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
+    question_ids = labelled["question_id"].tolist()
+    depth = ranking_depth(request, dataset.passages)
+    runs = ask_systems(bench.systems, labelled["text"].tolist(), depth, request.repeats)
+    retrieved = retrieved_frame(runs, question_ids, depth)
+    retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
+    retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
+    asked = asked_frame(runs, question_ids)
+    scores = score(request, labelled, retrieved, labels, asked, runs)
+    return Frames(
+        questions,
+        dataset.passages,
+        labels,
+        retrieved,
+        asked,
+        scores,
+        measure_indexes(request, bench, labelled["text"].tolist()),
+    )
+
+
+def check_pages(request: Request, passages: pd.DataFrame) -> None:
+    """Refuse to rank pages where passages do not say which page they are from."""
+    if request.unit == "url" and (passages["url"] == "").any():
+        raise BenchError("unit = 'url', but there are passages without a url; use unit = 'chunk'")
+
+
+def ranking_depth(request: Request, passages: pd.DataFrame) -> int:
+    """Return how many passages hold at least k pages: with at most m a page, (k − 1) · m + 1."""
+    if request.unit == "chunk":
+        return request.k
+    most = int(passages["url"].value_counts().max())
+    return min((request.k - 1) * most + 1, MOST_RETRIEVED, len(passages))
+
+
+def grade(
+    request: Request, retrieved: pd.DataFrame, passages: pd.DataFrame, labels: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what was retrieved with gain and is_known, and the labels, both in the request's unit.
+
+    Without passages in the data set every retrieved id counts as known.
+    """
+    texts = dict(zip(passages["passage_id"], passages["text"], strict=True))
+    located = locate_pieces(retrieved, texts, labels)
+    if request.unit == "url":
+        pages = dict(zip(passages["passage_id"], passages["url"], strict=True))
+        graded, labels = collapse_pages(retrieved, labels, pages)
+        known = set(pages.values())
+    elif located is not None:
+        graded = grade_pieces(located, labels, texts, request.found_from)
+        known = set(texts)
+    else:
+        graded = add_gains(drop_copies(retrieved), labels)
+        known = set(texts)
+    is_known = graded["passage_id"].isin(known) | (not known)
+    return graded.assign(is_known=is_known), labels
+
+
+def locate_pieces(
+    retrieved: pd.DataFrame, texts: dict[str, str], labels: pd.DataFrame
+) -> pd.DataFrame | None:
+    """Return the rankings with the place of every piece in its passage; None without any piece.
+
+    A piece is a text that is a part of a passage that is labelled for its question.
+    """
+    labelled = labels[labels["grade"] > 0].groupby("question_id")["passage_id"].agg(list).to_dict()
+    passage_ids, starts, ends = [], [], []
+    columns = (retrieved[name] for name in ("question_id", "passage_id", "text"))
+    has_pieces = False
+    for question_id, passage_id, text in zip(*columns, strict=True):
+        whole = texts.get(passage_id, "")
+        candidates = [passage_id] if whole else labelled.get(question_id, [])
+        place = 0, len(whole)
+        # A system that gives ids alone gives whole passages.
+        for candidate in candidates if text and text != whole else []:
+            start = texts.get(candidate, "").find(text)
+            if start >= 0:
+                passage_id, place = candidate, (start, start + len(text))
+                has_pieces = True
+                break
+        passage_ids.append(passage_id)
+        starts.append(place[0])
+        ends.append(place[1])
+    if not has_pieces:
+        return None
+    return retrieved.assign(passage_id=passage_ids, start=starts, end=ends)
+
+
+def score(
+    request: Request,
+    questions: pd.DataFrame,
+    retrieved: pd.DataFrame,
+    labels: pd.DataFrame,
+    asked: pd.DataFrame,
+    runs: Runs,
+) -> pd.DataFrame:
+    """Return the scores: a row a system, metric and question.
+
+    A question for which a system retrieved nothing has 0: that is what its user gets. One at which
+    it failed is unmeasured, and so is one with passages that the data set does not have, where a
+    system returns many such.
+    """
+    metrics = [parse_label(label) for label in request.metrics]
+    question_ids = questions["question_id"].tolist()
+    first = asked[asked["repeat"] == 0]
+    parts = []
+    for system in request.systems:
+        ranked = retrieved[retrieved["system"] == system]
+        rankings = arrange(ranked, labels, question_ids)
+        values = measure_rankings([m for m in metrics if m.kind == "ranking"], rankings)
+        if CONSISTENCY in request.metrics:
+            values[CONSISTENCY] = np.array(consistency(runs[system], request.k))
+        reasons = find_gaps(first[first["system"] == system], ranked, question_ids)
+        for metric in metrics:
+            rows = questions[["question_id", "unit"]].assign(
+                system=system, metric=metric.label, value=values[metric.label], **reasons
+            )
+            parts.append(rows)
+    scores = pd.concat(parts, ignore_index=True)
+    is_gap = scores["status"] != "ok"
+    scores.loc[is_gap, "value"] = np.nan
+    is_unrepeated = scores["value"].isna() & ~is_gap
+    scores.loc[is_unrepeated, "status"] = "missing_field"
+    scores.loc[is_unrepeated, "reason"] = "it was asked once: nothing was repeated"
+    return check(scores.assign(explanation=""), SCORES)
+
+
+def consistency(repeats: Sequence[Sequence[Any]], k: int) -> list[float]:
+    """Return for every question the share of repeats that retrieved the same passages again."""
+    values = []
+    for retrievals in zip(*repeats, strict=True):
+        rankings = [[hit.id or hit.text for hit in r.hits] for r in retrievals if not r.error]
+        values.append(retrieval_consistency(rankings, k=k))
+    return values
+
+
+def find_gaps(
+    asked: pd.DataFrame, retrieved: pd.DataFrame, question_ids: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return status and reason of every question of one system: ok, or why it has no value."""
+    errors = dict(zip(asked["question_id"], asked["error"], strict=True))
+    unknown: set[str] = set()
+    if len(retrieved) and (~retrieved["is_known"]).mean() > MOST_UNKNOWN:
+        unknown = set(retrieved.loc[~retrieved["is_known"], "question_id"])
+    statuses, reasons = [], []
+    for question_id in question_ids:
+        status, reason = "ok", ""
+        if errors[question_id]:
+            status, reason = "system_error", errors[question_id]
+        elif question_id in unknown:
+            status, reason = (
+                "missing_field",
+                "it retrieved passages that the data set does not have",
+            )
+        statuses.append(status)
+        reasons.append(reason)
+    return {"status": statuses, "reason": reasons}
+
+
+def measure_indexes(request: Request, bench: Workbench, questions: list[str]) -> pd.DataFrame:
+    """Time exact search, HNSW and IVFFlat in PostgreSQL, on the vectors that are searched."""
+    return pd.DataFrame()
+
+
+def state(request: Request, frames: Frames) -> RetrievalStatement:
+    """State means, comparisons, slices, curves and times: a pure function of the frames."""
+    stated = state_scores(
+        frames.scores,
+        systems=request.systems,
+        baseline=request.baseline,
+        primary=request.primary,
+        metrics=request.metrics,
+        confidence=request.confidence,
+    )
+    sliced = cut_slices(frames.questions, request.slice_by, frames.scores)
+    slices = Statement(pd.DataFrame(), pd.DataFrame())
+    if len(sliced):
+        slices = state_slices(
+            frames.scores,
+            sliced,
+            systems=request.systems,
+            baseline=request.baseline,
+            metrics=[request.primary],
+            confidence=request.confidence,
+        )
+    return RetrievalStatement(
+        stated.estimates,
+        stated.comparisons,
+        slices.estimates,
+        slices.comparisons,
+        state_curves(request, frames),
+        state_bounds(request, frames),
+        state_latencies(request, frames.asked),
+    )
+
+
+def cut_slices(
+    questions: pd.DataFrame, columns: Sequence[str], scores: pd.DataFrame
+) -> pd.DataFrame:
+    """Return slice and question_id: `kind: colloquial` and so on, of columns with several values.
+
+    A slice of fewer than 20 questions, and one that is all of them, is left out.
+    """
+    asked = questions[questions["question_id"].isin(scores["question_id"])]
+    parts = []
+    for column in columns:
+        if column not in asked:
+            raise BenchError(f"slice_by: questions have no column {column!r}")
+        named = asked[asked[column].astype(str) != ""]
+        for value, members in named.groupby(column, sort=True)["question_id"]:
+            if LEAST_IN_SLICE <= len(members) < len(asked):
+                parts.append(pd.DataFrame({"slice": f"{column}: {value}", "question_id": members}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def arranged(request: Request, frames: Frames) -> tuple[dict[str, Rankings], pd.DataFrame]:
+    """Return the rankings of every system, and the questions that are their rows."""
+    questions = frames.questions[frames.questions["is_labelled"]]
+    question_ids = questions["question_id"].tolist()
+    by_system = {}
+    for system in request.systems:
+        ranked = frames.retrieved[frames.retrieved["system"] == system]
+        by_system[system] = arrange(ranked, frames.labels, question_ids)
+    return by_system, questions
+
+
+def state_curves(request: Request, frames: Frames) -> pd.DataFrame:
+    """Return recall and nDCG of every system at every depth up to k, as estimates.
+
+    Each interval is of its own depth: no statement about a whole curve.
+    """
+    depths = np.unique(np.geomspace(1, request.k, MOST_DEPTHS).round().astype(int))
+    by_system, questions = arranged(request, frames)
+    errors = frames.scores[frames.scores["metric"] == request.primary]
+    parts = []
+    for system, rankings in by_system.items():
+        labels = [f"{name}@{depth}" for name in CURVES for depth in depths]
+        values = np.column_stack(list(measure_rankings(labels, rankings).values()))
+        values[errors.loc[errors["system"] == system, "value"].isna().to_numpy()] = np.nan
+        means = mean_intervals(values, questions["unit"].to_numpy(), (0, 1), request.confidence)
+        names = pd.DataFrame({"system": system, "metric": np.repeat(CURVES, len(depths))})
+        parts.append(pd.concat([names.assign(k=np.tile(depths, len(CURVES))), means], axis=1))
+    return pd.concat(parts, ignore_index=True)
+
+
+def state_bounds(request: Request, frames: Frames) -> pd.DataFrame:
+    """Return how much of what was retrieved is judged, and the metric at both bounds.
+
+    Columns: system, metric, judged (share of the passages that the metric looks at), lowest (those
+    without a label are not relevant: the printed value), highest (they are relevant).
+    """
+    metric = parse_label(request.primary)
+    if metric.kind != "ranking":
+        return pd.DataFrame()
+    by_system, _ = arranged(request, frames)
+    depth = metric.options.get("k", request.k)
+    rows = []
+    for system, rankings in by_system.items():
+        judged = measure_rankings([f"judged@{depth}"], rankings)[f"judged@{depth}"]
+        lowest = measure_rankings([metric], rankings)[metric.label]
+        highest = measure_rankings([metric], all_relevant(rankings, depth))[metric.label]
+        means = [float(np.nanmean(values)) for values in (judged, lowest, highest)]
+        rows.append((system, metric.label, *means))
+    return pd.DataFrame(rows, columns=["system", "metric", "judged", "lowest", "highest"])
+
+
+def all_relevant(rankings: Rankings, depth: int) -> Rankings:
+    """Return the rankings as if every passage without a label, down to a depth, were relevant."""
+    places = np.arange(rankings.gains.shape[1])
+    is_there = (places < rankings.n_retrieved[:, None]) & (places < depth)
+    is_open = np.isnan(rankings.gains) & is_there
+    gains = np.where(is_open, 1.0, rankings.gains)
+    added = np.where(is_open, 1.0, np.nan)
+    return Rankings(gains, np.hstack([rankings.ideal, added]), rankings.n_retrieved)
+
+
+def state_latencies(request: Request, asked: pd.DataFrame) -> pd.DataFrame:
+    """Return the median and two tails of the time that every system took, in milliseconds."""
+    parts = []
+    for system in request.systems:
+        rows = asked[(asked["system"] == system) & asked["latency_ms"].notna()]
+        if len(rows):
+            quantiles = quantile_intervals(
+                rows["latency_ms"], LATENCIES, rows["question_id"], request.confidence
+            )
+            parts.append(quantiles.assign(system=system))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

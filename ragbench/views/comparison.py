@@ -1,0 +1,500 @@
+"""Systems beside a baseline: the answer, figures, tables, method, limits, provenance.
+
+Every function takes a `ragbench.results.Result` whose request has systems, baseline, primary and
+metrics, and returns a Part, several, or None where there is nothing to show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from ragbench.core.errors import BenchError
+from ragbench.core.language import NOTHING, Language, mark
+from ragbench.core.metric import parse_label
+from ragbench.report.figures import add_intervals, new_figure, system_styles
+from ragbench.report.index import SIGNS, stand_ins_text
+from ragbench.report.manifest import git_commit, versions
+from ragbench.report.parts import Part, trusted
+from ragbench.report.parts import facts as facts_part
+
+ROW_HEIGHT = 15  # pixels of one system in a forest plot
+MOST_SHOWN = 24  # rows of a table that is not folded
+NO_BREAK = "\N{NO-BREAK SPACE}"
+# What is said of a challenger, by the word of its comparison.
+CLAIMS = {
+    "better": mark("On {metric} {challenger} is better than {baseline}"),
+    "better, by less than matters": mark(
+        "On {metric} {challenger} is better than {baseline}, by less than matters"
+    ),
+    "worse": mark("On {metric} {challenger} is worse than {baseline}"),
+    "worse, by less than matters": mark(
+        "On {metric} {challenger} is worse than {baseline}, by less than matters"
+    ),
+    "the same": mark("On {metric} {challenger} and {baseline} are the same within the margin"),
+    "equal on every question": mark(
+        "On {metric} {challenger} and {baseline} are equal on every question"
+    ),
+    "not shown": mark("On {metric} no difference between {challenger} and {baseline} is shown"),
+    "too few differ": mark(
+        "On {metric} {challenger} and {baseline} differ on too few questions to tell"
+    ),
+    "cannot be told": mark(
+        "On {metric} it cannot be told whether {challenger} or {baseline} is better"
+    ),
+}
+# The words that report.index and the tables show; translated where they are shown.
+TABLE_WORDS = (
+    mark("better, by less than matters"),
+    mark("worse, by less than matters"),
+    mark("the same"),
+    mark("equal on every question"),
+    mark("too few differ"),
+    mark("cannot be told"),
+)
+# How an interval was computed, by the column `method` of the estimates.
+METHODS = {
+    "bca": mark("bootstrap (BCa)"),
+    "wilson": mark("Wilson's"),
+    "student": mark("Student's"),
+    "jackknife": mark("jackknife"),
+    "order": mark("order statistics"),
+    "none": mark("none"),
+}
+
+
+def answer(result: Any) -> Part:
+    """The finding: one sentence a challenger on the primary metric, or one a system alone."""
+    rows = list(primary_rows(result).itertuples())
+    if rows:
+        paragraphs = [sentence(result, row) for row in rows]
+        paragraphs.append(other_metrics(result))
+    else:
+        paragraphs = [single_sentence(result, name) for name in result.systems]
+    paragraphs += silences(result)
+    shown = [text for text in paragraphs if text]
+    return Part(
+        Markup("").join(Markup("<p>{}</p>").format(text) for text in shown), style="finding"
+    )
+
+
+def primary_rows(result: Any) -> pd.DataFrame:
+    """The comparisons on the primary metric, a row a challenger."""
+    return result.comparisons[result.comparisons["metric"] == result.request.primary]
+
+
+def sentence(result: Any, row: Any) -> Markup:
+    """What one comparison says, with its numbers. row: of the comparisons' frame."""
+    language = result.language
+    _ = language.translate
+    text = claim(result, row)
+    if not math.isnan(row.difference):
+        text += f": {language.interval(row.difference, row.low, row.high, signed=True)}"
+    # Where too few questions differ there is neither an interval nor p.
+    if not math.isnan(row.p_adjusted):
+        text += f", p{NO_BREAK}{language.p_value(row.p_adjusted).replace(' ', NO_BREAK)}"
+    text += "."
+    if row.word == "not shown" and not math.isnan(row.detectable):
+        told = _("Four of five such studies would show a difference of {detectable}.")
+        text += " " + told.format(detectable=language.number(row.detectable))
+    if row.n_unmeasured:
+        told = _("{missing} of {pairs} pairs are unmeasured.")
+        text += " " + told.format(missing=row.n_unmeasured, pairs=row.n + row.n_unmeasured)
+    return text
+
+
+def claim(result: Any, row: Any) -> Markup:
+    """What one comparison says, without numbers."""
+    # Markup escapes what is filled in: names of systems are the user's.
+    return trusted(result.language.translate(CLAIMS[row.word])).format(
+        metric=row.metric,
+        challenger=Markup("<b>{}</b>").format(row.challenger),
+        baseline=row.baseline,
+    )
+
+
+def single_sentence(result: Any, system: str) -> Markup:
+    """What a system reaches on the primary metric, where nothing is compared."""
+    rows = result.estimates[result.estimates["metric"] == result.request.primary]
+    row = next(rows[rows["system"] == system].itertuples())
+    text = trusted(result.language.translate("On {metric} {system} reaches {value} (n = {n})."))
+    return text.format(
+        metric=row.metric,
+        system=Markup("<b>{}</b>").format(system),
+        value=result.language.interval(row.value, row.low, row.high),
+        n=result.language.count(row.n),
+    )
+
+
+def other_metrics(result: Any) -> Markup:
+    """How the other metrics came out, in a line; empty where there are none."""
+    _ = result.language.translate
+    others = result.comparisons[result.comparisons["metric"] != result.request.primary]
+    if others.empty:
+        return Markup("")
+    counts = []
+    for challenger, rows in others.groupby("challenger", sort=False):
+        words = [f"{_(word)} {count}" for word, count in rows["word"].value_counts().items()]
+        counts.append(f"{challenger}: {', '.join(words)}")
+    text = _("Of {count} other metrics, {counts}.")
+    return Markup('<span class="more">{}</span>').format(
+        text.format(count=others["metric"].nunique(), counts="; ".join(counts))
+    )
+
+
+def silences(result: Any) -> list[Markup]:
+    """Which systems failed or returned nothing, and how often. Reads frames asked or answers."""
+    _ = result.language.translate
+    asked = getattr(result.frames, "asked", None)
+    if asked is None:
+        asked = getattr(result.frames, "answers", None)
+    if asked is None or asked.empty:
+        return []
+    first = asked[asked["repeat"] == 0]
+    is_silent = first["n_retrieved"] == 0 if "n_retrieved" in first else first["answer"] == ""
+    sentences = []
+    for system, rows in first.groupby("system", sort=False):
+        has_failed = rows["error"] != ""
+        is_empty = is_silent[rows.index] & ~has_failed
+        for flags, message in (
+            (is_empty, _("{system} returned nothing at {count} of {total} questions.")),
+            (has_failed, _("{system} failed at {count} of {total} questions: {reason}")),
+        ):
+            if flags.any():
+                reason = rows.loc[has_failed, "error"].mode()
+                text = trusted(message).format(
+                    system=Markup("<b>{}</b>").format(system),
+                    count=int(flags.sum()),
+                    total=len(rows),
+                    reason=reason.iloc[0] if len(reason) else "",
+                )
+                sentences.append(Markup('<span class="more">{}</span>').format(text))
+    return sentences
+
+
+def facts(result: Any, **more: Any) -> Part:
+    """What was measured, in one line. more: further names and values, translated already."""
+    _ = result.language.translate
+    scored = result.scores.drop_duplicates("question_id")
+    named = {
+        _("data set"): result.about.dataset,
+        _("questions"): result.language.count(len(scored)),
+    }
+    if scored["unit"].nunique() < len(scored):
+        named[_("independent groups")] = result.language.count(scored["unit"].nunique())
+    named |= more
+    if len(result.systems) > 1:
+        named[_("baseline")] = result.request.baseline
+    named |= {_("seed"): result.request.seed, _("commit"): git_commit()[:8] or NOTHING}
+    return facts_part(named)
+
+
+def stand_ins(result: Any) -> Part | None:
+    """Who only stands in for a model; None where nobody does."""
+    if not result.about.stand_ins:
+        return None
+    return Part(stand_ins_text(result.about.stand_ins, result.language), style="warning")
+
+
+def forests(result: Any) -> list[Part]:
+    """Means with intervals, one figure a scale; of each metric the deepest cut-off."""
+    by_scale: dict[tuple[float, float], list[str]] = {}
+    for label in deepest_cutoffs(result.request.metrics):
+        by_scale.setdefault(scale_of(result, label), []).append(label)
+    # That of the primary metric first.
+    first = scale_of(result, result.request.primary)
+    scales = sorted(by_scale, key=lambda scale: scale != first)
+    return [forest(result, by_scale[scale], scale) for scale in scales]
+
+
+def forest(result: Any, labels: Sequence[str], scale: tuple[float, float]) -> Part:
+    """One figure of metrics of one scale, a row a metric; its title says who is better."""
+    systems = result.systems
+    styles = system_styles(systems, result.request.baseline)
+    step = 0.7 / max(len(systems), 2)
+    height = 96 + len(labels) * (ROW_HEIGHT * len(systems) + 18)
+    figure = new_figure(height, result.language)
+    means = result.estimates.set_index(["system", "metric"])
+    for place, system in enumerate(systems):
+        rows = means.loc[system].reindex(labels)
+        shift = (place - (len(systems) - 1) / 2) * step
+        texts = [
+            f"{row.Index} {result.language.interval(row.value, row.low, row.high)}"
+            for row in rows.itertuples()
+        ]
+        add_intervals(
+            figure,
+            system,
+            rows["value"],
+            rows["low"],
+            rows["high"],
+            [row + shift for row in range(len(labels))],
+            styles[system],
+            texts,
+        )
+    level = f"{100 * result.request.level:g}"
+    text = result.language.translate("mean over questions, {level} % interval").format(level=level)
+    figure.update_xaxes(title_text=text, showline=True)
+    if all(map(math.isfinite, scale)):
+        margin = 0.02 * (scale[1] - scale[0])
+        figure.update_xaxes(range=[scale[0] - margin, scale[1] + margin])
+    figure.update_yaxes(
+        tickvals=list(range(len(labels))),
+        ticktext=list(labels),
+        autorange="reversed",
+        showgrid=False,
+        showline=False,
+    )
+    return Part(figure, title=forest_title(result, labels))
+
+
+def forest_title(result: Any, labels: Sequence[str]) -> str:
+    """What the figure shows, as a sentence."""
+    _ = result.language.translate
+    compared = result.comparisons[result.comparisons["metric"].isin(labels)]
+    if compared.empty:
+        return _("{metrics} of {systems}").format(
+            metrics=", ".join(labels), systems=", ".join(result.systems)
+        )
+    counts = []
+    for challenger, rows in compared.groupby("challenger", sort=False):
+        better = int(rows["word"].str.startswith("better").sum())
+        worse = int(rows["word"].str.startswith("worse").sum())
+        message = (
+            _("{challenger} on {better} better and on {worse} worse")
+            if worse
+            else _("{challenger} on {better}")
+        )
+        counts.append(message.format(challenger=challenger, better=better, worse=worse))
+    text = _("Better than {baseline}, of {total} metrics: {counts}")
+    return text.format(
+        baseline=result.request.baseline, total=len(labels), counts=", ".join(counts)
+    )
+
+
+def deepest_cutoffs(labels: Sequence[str]) -> list[str]:
+    """Of each metric the label with the greatest cut-off, in the order given."""
+    deepest: dict[str, tuple[float, str]] = {}
+    for label in labels:
+        name, _, cutoff = label.partition("@")
+        # Without a cut-off the whole ranking is read, which is deeper than any.
+        depth = int(cutoff) if cutoff.isdigit() else math.inf
+        if depth > deepest.get(name, (0, ""))[0]:
+            deepest[name] = depth, label
+    return [label for _, label in deepest.values()]
+
+
+def scale_of(result: Any, label: str) -> tuple[float, float]:
+    """Both ends of a metric's scale; of an unknown one those of its means."""
+    try:
+        return parse_label(label).bounds
+    except BenchError:
+        return -math.inf, math.inf
+
+
+def numbers(result: Any) -> Part:
+    """The table of the figure's metrics: means, differences, p and words."""
+    labels = deepest_cutoffs(result.request.metrics)
+    title = result.language.translate("The numbers")
+    return Part(number_table(result, labels), title=title, note=family_note(result))
+
+
+def all_numbers(result: Any) -> Part:
+    """The table of all metrics, with every comparison also by itself. Folded where it is long."""
+    _ = result.language.translate
+    table = number_table(result, result.request.metrics, is_complete=True)
+    note = _(
+        "Alone: the interval and p of one comparison, for readers who want to know that one only. "
+        "Detectable: the difference that four of five such studies would show."
+    )
+    return Part(
+        table,
+        title=_("All numbers"),
+        note=note if len(result.comparisons) else "",
+        is_folded=len(table) > MOST_SHOWN,
+    )
+
+
+def family_note(result: Any) -> str:
+    """Which comparisons are corrected together."""
+    if result.comparisons.empty:
+        return ""
+    text = result.language.translate(
+        "{primary} is a family of its own, all other metrics are another: intervals and p of a "
+        "family hold together."
+    )
+    return text.format(primary=result.request.primary)
+
+
+def number_table(result: Any, labels: Sequence[str], *, is_complete: bool = False) -> pd.DataFrame:
+    """A row a metric and system, ready to read. is_complete: with what stands alone."""
+    language = result.language
+    means = result.estimates.set_index(["metric", "system"])
+    compared = result.comparisons.set_index(["metric", "challenger"])
+    is_whole = not result.estimates["n_unmeasured"].any()
+    styles = system_styles(result.systems, result.request.baseline)
+    rows, headings = [], []
+    for label in labels:
+        for place, system in enumerate(result.systems):
+            key = (label, system)
+            if key not in means.index:
+                continue
+            row = mean_cells(
+                means.loc[key], f"{styles[system].sign} {system}", language, is_whole=is_whole
+            )
+            if len(compared):
+                found = compared.loc[key] if key in compared.index else None
+                row |= comparison_cells(found, language, is_complete)
+            rows.append(row)
+            # The metric heads its rows once.
+            headings.append(label if place == 0 else "")
+    return pd.DataFrame(rows, index=headings)
+
+
+def mean_cells(
+    row: pd.Series, system: str, language: Language, *, is_whole: bool
+) -> dict[str, str]:
+    """The cells of a mean, by the headings of their columns. is_whole: nothing is unmeasured."""
+    _ = language.translate
+    cells = {
+        _("system"): system,
+        _("mean, interval"): language.interval(row["value"], row["low"], row["high"]),
+        "n": language.count(int(row["n"])),
+    }
+    if not is_whole:
+        missing = int(row["n_unmeasured"])
+        cells[_("unmeasured")] = language.count(missing) if missing else NOTHING
+    return cells
+
+
+def comparison_cells(
+    row: pd.Series | None, language: Language, is_complete: bool
+) -> dict[str, str]:
+    """The cells of a comparison; those of the baseline are empty."""
+    _ = language.translate
+    names = [_("difference, interval"), "p", _("verdict")]
+    alone = [_("alone"), _("p alone"), _("detectable")] if is_complete else []
+    if row is None:
+        return dict.fromkeys([*names, *alone], "")
+    cells = [
+        language.interval(row["difference"], row["low"], row["high"], signed=True),
+        language.p_value(row["p_adjusted"]),
+        verdict(row["word"], language),
+    ]
+    if is_complete:
+        cells += [
+            language.ends(row["single_low"], row["single_high"], signed=True),
+            language.p_value(row["p"]),
+            language.number(row["detectable"]),
+        ]
+    return dict(zip([*names, *alone], cells, strict=True))
+
+
+def verdict(word: str, language: Language) -> str:
+    """A word with its sign: `▲ better`."""
+    return f"{SIGNS.get(word.partition(',')[0], '·')} {language.translate(word)}"
+
+
+def slices(result: Any) -> Part | None:
+    """The primary metric on parts of the questions; None where there are none."""
+    means = getattr(result.statement, "slice_estimates", None)
+    if means is None or means.empty:
+        return None
+    language = result.language
+    _ = language.translate
+    compared = result.statement.slice_comparisons.set_index(["slice", "challenger"])
+    styles = system_styles(result.systems, result.request.baseline)
+    is_whole = not means["n_unmeasured"].any()
+    rows, headings = [], []
+    for name, members in means.groupby("slice", sort=False):
+        for place, row in enumerate(members.itertuples()):
+            system = f"{styles[row.system].sign} {row.system}"
+            cells = mean_cells(pd.Series(row._asdict()), system, language, is_whole=is_whole)
+            if len(compared):
+                key = (name, row.system)
+                found = compared.loc[key] if key in compared.index else None
+                cells |= comparison_cells(found, language, is_complete=False)
+            rows.append(cells)
+            headings.append(slice_name(name, language) if place == 0 else "")
+    note = _(
+        "{primary} on parts of the questions, each by itself. The slices are a family of their "
+        "own: read them as places to look, not as a second proof."
+    )
+    return Part(
+        pd.DataFrame(rows, index=headings),
+        title=_("Where it is good, and where not"),
+        note=note.format(primary=result.request.primary),
+    )
+
+
+# The columns that questions are cut by, and their usual values.
+SLICES = (mark("kind"), mark("language"), mark("source"))
+KINDS = (mark("well_formed"), mark("colloquial"), mark("misspelt"))
+
+
+def slice_name(name: str, language: Language) -> str:
+    """`kind: colloquial` in the page's language."""
+    column, _, value = name.partition(": ")
+    return f"{language.translate(column)}: {language.translate(value)}" if value else name
+
+
+def method(result: Any, *sentences: str) -> Part:
+    """How the numbers came about. sentences: of the tier, before those of the statistics."""
+    language = result.language
+    _ = language.translate
+    counts = result.estimates["method"].value_counts()
+    kinds = ", ".join(f"{_(METHODS.get(name, name))} {count}" for name, count in counts.items())
+    means = _(
+        "Intervals of means are bootstrap over independent groups of questions ({draws} draws, "
+        "{level} %) where that holds: from 30 groups with 10 successes and failures on. Of "
+        "{count} intervals: {kinds}. Unmeasured values are in no mean and are counted."
+    ).format(
+        draws=language.count(result.request.draws),
+        level=f"{100 * result.request.level:g}",
+        count=len(result.estimates),
+        kinds=kinds,
+    )
+    paragraphs = [*sentences, means]
+    if len(result.comparisons):
+        paragraphs.append(
+            _(
+                "Differences are paired by question. Interval, p and word of a comparison come "
+                "from the same draws (studentized bootstrap, max-T), so that they agree: "
+                "{primary} is a family of its own, all other metrics are another."
+            ).format(primary=result.request.primary)
+        )
+    return Part("\n\n".join(paragraphs), title=_("Method"))
+
+
+def limits(result: Any, *sentences: str) -> Part:
+    """What the page does not show. sentences: of the tier."""
+    _ = result.language.translate
+    general = _("A difference that is not shown is not a proof that there is none.")
+    return Part(" ".join([*sentences, general]), title=_("What this does not show"))
+
+
+def provenance(result: Any) -> Part:
+    """What it was measured with: systems, options, versions, commit, data."""
+    _ = result.language.translate
+    request = result.request.model_dump(exclude_defaults=True)
+    options = [f"{name} = {option_text(value)}" for name, value in request.items()]
+    named = {
+        **result.about.systems,
+        _("options"): "; ".join(options),
+        _("data set"): f"{result.about.dataset} {result.about.fingerprint[:12]}".strip(),
+        _("versions"): ", ".join(f"{name} {version}" for name, version in versions().items()),
+        _("commit"): git_commit() or NOTHING,
+    }
+    pair = Markup("<dt>{}</dt><dd>{}</dd>")
+    items = Markup("").join(pair.format(name, value) for name, value in named.items())
+    content = Markup("<dl>{}</dl>").format(items)
+    return Part(content, title=_("Provenance"), is_folded=True)
+
+
+def option_text(value: Any) -> str:
+    """A value of an option, as it is typed."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
