@@ -154,7 +154,7 @@ def score_samples(
     embedder = options.pop("embedder", None)
     request = read_options(tier.Request, options)
     settings = open_settings()
-    with Store(settings) as store:
+    with Store(settings.database) as store:
         request, frames, services = tier.measure(
             request,
             samples,

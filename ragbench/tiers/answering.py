@@ -68,13 +68,12 @@ def open_services(
     judge, embedder: objects or names in place of those of the request and the settings.
     corpus: texts that an offline embedder is fitted on. planning: nobody is asked.
     """
-    from ragbench.embed import open_embedder
-    from ragbench.judge import open_judge
-
     stand_ins = []
     uses = {service for metric in metrics for service in metric.uses}
     opened_judge = None
     if "judge" in uses:
+        from ragbench.judge import open_judge
+
         named = judge or list(request.judges) or list(settings.judges) or "lexical"
         rules = {"aggregate": request.aggregate, "tolerance": request.tolerance}
         rules["quorum"] = request.quorum
@@ -86,6 +85,8 @@ def open_services(
             stand_ins.append(f"judge {opened_judge.name}")
     opened_embedder = None
     if "embedder" in uses:
+        from ragbench.embed import open_embedder
+
         named = embedder or request.embedder or settings.embedder or usual_embedder(settings)
         opened_embedder = open_embedder(named, settings, language.code, corpus=corpus, store=store)
         if opened_embedder.is_stand_in:
@@ -96,6 +97,15 @@ def open_services(
 def usual_embedder(settings: Settings) -> str:
     """Return the embedder that metrics use when nobody names one: the first that is set."""
     return next(iter(settings.embedders), "auto")
+
+
+def writer_of(system: System) -> str:
+    """Return who writes a system's answers: what its generator is, or the system itself.
+
+    Given the same passages, systems with one writer give the same answers.
+    """
+    generator = getattr(system, "generator", None)
+    return generator.describe() if generator is not None else system.name
 
 
 def ask_answers(

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from ragbench.core.errors import BenchError, NotEnoughError
 from ragbench.core.types import Dataset, Hit, System
-from ragbench.stats import Statement, state
+from ragbench.stats import Statement
+from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import (
     AnswerOptions,
     Services,
@@ -27,6 +28,7 @@ from ragbench.tiers.answering import (
     score_answers,
     score_labels,
     state_repeats,
+    writer_of,
 )
 from ragbench.tiers.common import Workbench
 
@@ -133,17 +135,13 @@ def labelled_questions(dataset: Dataset) -> pd.DataFrame:
 
 
 def group_writers(systems: Mapping[str, System]) -> pd.DataFrame:
-    """Return which systems share a writer: columns system (the first of each), writes_for.
-
-    Given the same passages, systems with one generator give the same answers.
-    """
+    """Return which systems share a writer: columns system (the first of each), writes_for."""
     rows = []
-    first_by_writer: dict[Any, str] = {}
+    first_by_writer: dict[str, str] = {}
     for name, system in systems.items():
         if not getattr(system, "takes_contexts", False):
             continue
-        writer = getattr(system, "writer", None) or name
-        first = first_by_writer.setdefault(writer, name)
+        first = first_by_writer.setdefault(writer_of(system), name)
         rows.append((first, name))
     if not rows:
         raise BenchError(
@@ -181,7 +179,7 @@ def state_answers(request: Any, frames: Any) -> AnswerStatement:
     """State means, comparisons, corpus metrics and refusals: a pure function of the frames."""
     metrics = chosen_metrics(request.metrics, ())
     labels = score_labels(metrics)
-    stated = state(
+    stated = state_scores(
         frames.scores,
         systems=request.systems,
         baseline=request.baseline,
@@ -197,3 +195,8 @@ def state_answers(request: Any, frames: Any) -> AnswerStatement:
     refusals = count_refusals(frames.answers, frames.questions, request.confidence)
     repeats = state_repeats(frames.repeats, request.confidence)
     return AnswerStatement(estimates, stated.comparisons, refusals, repeats)
+
+
+def state(request: Request, frames: Frames) -> AnswerStatement:
+    """State Tier 2: a pure function of the frames."""
+    return state_answers(request, frames)

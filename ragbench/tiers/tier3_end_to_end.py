@@ -27,6 +27,7 @@ from ragbench.tiers.answering import (
     chosen_metrics,
     open_services,
     score_answers,
+    writer_of,
 )
 from ragbench.tiers.blame import (
     GOOD,
@@ -274,9 +275,9 @@ def measure_perfect_parts(
     able = [name for name, system in systems.items() if getattr(system, "takes_contexts", False)]
     rows: list[tuple] = []
     ideal = ideal_contexts(bench.dataset, questions)
-    good_by_writer: dict[Any, dict[str, float]] = {}
+    good_by_writer: dict[str, dict[str, float]] = {}
     for name in able:
-        writer = getattr(systems[name], "writer", None) or name
+        writer = writer_of(systems[name])
         if writer not in good_by_writer:
             good_by_writer[writer] = judge_ideal_answers(
                 request, bench, {name: systems[name]}, questions, ideal, services

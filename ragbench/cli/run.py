@@ -1,0 +1,185 @@
+"""`ragbench run`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.cli.options import (
+    MORE,
+    Baseline,
+    DatasetName,
+    Judges,
+    LanguageCode,
+    Limit,
+    Metrics,
+    Primary,
+    Systems,
+    split_list,
+)
+from ragbench.cli.output import say
+from ragbench.core.errors import BenchError, suggest
+from ragbench.core.settings import Settings
+from ragbench.core.trust import open_settings
+
+if TYPE_CHECKING:
+    from ragbench.report.run import PageRun, Run
+
+NOTHING_MEASURED = 4
+# In the order of reading; the overview sums the others up and is made last.
+PAGES = (
+    "tier1_retrieval",
+    "tier2_generation",
+    "tier3_end_to_end",
+    "rag_metrics",
+    "tier0_embeddings",
+    "tier_judge",
+    "tier_judge_pipeline",
+    "tier_ux",
+    "real_users",
+    "sources",
+    "dataset",
+)
+OVERVIEW = "overview"
+
+
+def main(
+    pages: Annotated[
+        list[str] | None, typer.Argument(help="Notebooks: tier1_retrieval, or a path; else all.")
+    ] = None,
+    dataset: DatasetName = "",
+    systems: Systems = [],  # noqa: B006  typer reads it
+    metrics: Metrics = [],  # noqa: B006
+    judges: Judges = [],  # noqa: B006
+    baseline: Baseline = "",
+    primary: Primary = "",
+    language: LanguageCode = "",
+    limit: Limit = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE of a notebook.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the report; else reports/TIME.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Notebooks at once.", rich_help_panel=MORE)
+    ] = 2,
+) -> None:
+    """Measure all systems by the notebooks, and write a report: pages, an index, all numbers.
+
+    Exit code 4 where a page could not be completed.
+
+    Examples: `ragbench run`, `ragbench run tier1_retrieval -s bm25,dense -p k=20`,
+    `ragbench run -d campus:ru -l ru --limit 50`
+    """
+    from ragbench.report.run import new_run_folder, point_latest, run_notebooks
+
+    settings = open_settings()
+    if language:
+        settings = settings.model_copy(update={"language": language})
+    values = read_parameters(parameter or [])
+    named = {
+        "dataset": dataset,
+        "systems": ", ".join(split_list(systems)),
+        "metrics": ", ".join(split_list(metrics)),
+        "judges": ", ".join(split_list(judges)),
+        "baseline": baseline,
+        "primary": primary,
+        "limit": limit,
+    }
+    values |= {name: value for name, value in named.items() if value}
+    if language:
+        values["language"] = language
+    notebooks = find_notebooks(settings, pages or [])
+    folder = out or new_run_folder(settings.path(settings.reports_folder))
+    began = time.monotonic()
+    report = Progress(len(notebooks))
+    run = run_notebooks(
+        notebooks, folder, values, settings=settings, workers=workers, on_progress=report
+    )
+    report.end()
+    if out is None:
+        point_latest(run.folder)
+    finish(run, time.monotonic() - began)
+
+
+def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:
+    """Return the notebooks to execute. Raises BenchError for a name that there is not."""
+    folder = settings.path(settings.notebooks_folder)
+    if not folder.is_dir():
+        folder = shipped_notebooks()
+    present = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+    if not pages:
+        usual = [name for name in (*PAGES, OVERVIEW) if name in present]
+        return [present[name] for name in usual]
+    chosen = []
+    for page in split_list(pages):
+        if page in present:
+            chosen.append(present[page])
+        elif Path(page).suffix == ".ipynb":
+            chosen.append(Path(page))
+        else:
+            hint = suggest(page, present) or f"; there are {', '.join(present)}"
+            raise BenchError(f"there is no notebook {page!r}{hint}")
+    return chosen
+
+
+def shipped_notebooks() -> Path:
+    """Return the notebooks that come with the package: for projects that have none of their own."""
+    folder = Path(__file__).parents[1] / "shipped" / "notebooks"
+    beside = Path(__file__).parents[2] / "notebooks"
+    for place in (folder, beside):
+        if place.is_dir():
+            return place
+    raise BenchError("there are no notebooks; notebooks_folder in ragbench.toml names a folder")
+
+
+def read_parameters(entries: Sequence[str]) -> dict[str, Any]:
+    """Read NAME=VALUE: a number, True, False, None, a list of these, or else a text."""
+    values: dict[str, Any] = {}
+    for entry in entries:
+        name, sign, text = entry.partition("=")
+        if not sign or not name.strip().isidentifier():
+            raise BenchError(f"-p {entry}: write NAME=VALUE, such as k=20")
+        try:
+            values[name.strip()] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError):
+            values[name.strip()] = text.strip()
+    return values
+
+
+class Progress:
+    """Says which pages are done; at a terminal in one line, with the time that is left."""
+
+    def __init__(self, total: int) -> None:
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=total, desc="pages", disable=not sys.stderr.isatty(), leave=False)
+
+    def __call__(self, page: PageRun) -> None:
+        """Take in that a page's status has changed."""
+        if page.status == "running":
+            self.bar.set_postfix_str(page.name)
+            return
+        self.bar.update()
+        self.bar.write(f"  {page.seconds:6.1f} s  {page.name}  {page.failure}", file=sys.stderr)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        self.bar.close()
+
+
+def finish(run: Run, seconds: float) -> None:
+    """Print where the report is; end with 4 where a page is not complete."""
+    print(run.folder / "index.html")
+    failed = [page.name for page in run.pages if page.status != "complete"]
+    say(f"{len(run.pages) - len(failed)} of {len(run.pages)} pages in {seconds:.0f} s")
+    if failed:
+        say(f"not complete: {', '.join(failed)}; each page says why")
+        raise typer.Exit(NOTHING_MEASURED)
