@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -14,14 +14,16 @@ import pandas as pd
 
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import JUDGEMENTS, SCORES, VERDICTS, frame_of
-from ragbench.core.language import Language
+from ragbench.core.language import Language, mark
 from ragbench.core.metric import Metric, run_async
 from ragbench.core.progress import bar
-from ragbench.core.types import Embedder, Sample, Score, unmeasured
+from ragbench.core.types import Embedder, Sample, Score, Verdict, unmeasured
+from ragbench.metrics.judging import AskOnce, EmbedTogether, suspected_injections
 
 BATCH = 1_000  # samples whose scores are held as objects before they become rows of a frame
 AT_ONCE = 128  # samples that are judged at the same time; the judge limits its calls itself
 EMPTY_ANSWER = "empty answer"
+SUSPECTED = mark("suspected injection")
 Fields = dict[str, Any]
 Entry = tuple[Sample, str, Score]  # a sample, the label of a metric, its score
 
@@ -38,6 +40,37 @@ class Scored:
     verdicts: pd.DataFrame
     judgements: pd.DataFrame
     repeats: pd.DataFrame
+
+
+class Services:
+    """What row metrics of a run use: its judge and embedder, shared by all metrics and samples.
+
+    Every judge is asked an equal question once; texts to embed are gathered into batches.
+    """
+
+    def __init__(self, judge: Any, embedder: Embedder | None) -> None:
+        self.judge = judge
+        self.embedder = embedder
+        self.together = None if embedder is None else EmbedTogether(embedder)
+        self.shared: dict[int, AskOnce] = {}
+
+    async def measure(self, metric: Metric, fields: Fields, flags: Sequence[Verdict]) -> Score:
+        """Score one sample by one metric; a panel asks each of its judges.
+
+        flags: which of the sample's texts seem to address a judge; kept beside its verdicts.
+        """
+        embedder = self.together if metric.kind == "judged" else self.embedder
+        if "judge" not in metric.uses or self.judge is None:
+            return await metric.measure(judge=None, embedder=embedder, **fields)
+
+        async def ask(judge: Any) -> Score:
+            shared = self.shared.setdefault(id(judge), AskOnce(judge))
+            score = await metric.measure(judge=shared, embedder=embedder, **fields)
+            return replace(score, verdicts=(*score.verdicts, *flags))
+
+        if hasattr(self.judge, "measure"):
+            return await self.judge.measure(ask)
+        return await ask(self.judge)
 
 
 def score_samples(
@@ -87,13 +120,14 @@ async def score_batches(
     parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]],
 ) -> None:
     """Score the samples a batch at a time; the frames of each go to the end of parts."""
+    services = Services(judge, embedder)
     if judge is not None:
         await judge.__aenter__()
     try:
         with bar("scoring", total) as progress:
             for batch in batches(samples, BATCH):
                 entries = score_by_texts(batch, metrics, embedder)
-                entries += await score_by_rows(batch, metrics, judge, embedder, progress)
+                entries += await score_by_rows(batch, metrics, services, progress)
                 parts.append(frames_of(entries, language, judge))
     finally:
         if judge is not None:
@@ -138,8 +172,7 @@ def text_score(sample: Sample, value: float) -> Score:
 async def score_by_rows(
     batch: Sequence[Sample],
     metrics: Sequence[Metric],
-    judge: Any,
-    embedder: Embedder | None,
+    services: Services,
     progress: Any,
 ) -> list[Entry]:
     """Score by the metrics that take one sample, many samples at the same time."""
@@ -151,7 +184,8 @@ async def score_by_rows(
         # All draw from one iterator: a task a sample and metric would fill the memory.
         for place, sample in queue:
             fields = sample_fields(sample)
-            measured = [measure_one(metric, fields, judge, embedder) for metric in row_metrics]
+            flags = flag_injections(fields) if services.judge is not None else []
+            measured = [services.measure(metric, fields, flags) for metric in row_metrics]
             values = await asyncio.gather(*measured)
             scores[place] = [
                 (sample, metric.label, score)
@@ -165,15 +199,10 @@ async def score_by_rows(
     return [entry for place in range(len(batch)) for entry in scores[place]]
 
 
-async def measure_one(
-    metric: Metric, fields: Fields, judge: Any, embedder: Embedder | None
-) -> Score:
-    """Score one sample by one metric; a panel asks each of its judges."""
-    if "judge" in metric.uses and hasattr(judge, "measure"):
-        return await judge.measure(
-            lambda one: metric.measure(judge=one, embedder=embedder, **fields)
-        )
-    return await metric.measure(judge=judge, embedder=embedder, **fields)
+def flag_injections(fields: Fields) -> list[Verdict]:
+    """Return as verdicts which of a sample's texts seem written to move a judge."""
+    texts = {name: fields[name] for name in ("question", "answer", "contexts")}
+    return [Verdict(flag, SUSPECTED) for flag in suspected_injections(**texts)]
 
 
 def sample_fields(sample: Sample) -> Fields:
@@ -202,6 +231,9 @@ def sample_fields(sample: Sample) -> Fields:
         "messages": sample.messages,
         "tool_calls": sample.tool_calls,
         "expected_tool_calls": sample.expected_tool_calls,
+        "topics": sample.topics,
+        "cost": sample.cost,
+        "nuggets": sample.nuggets,
     }
 
 
@@ -224,7 +256,8 @@ def frames_of(
             if score.by_judge:
                 judge_rows.append((*key, name, said.value, said.status, said.reason))
             for verdict in said.verdicts:
-                verdict_rows.append((*key, name, verdict.item, verdict.verdict, verdict.reason))
+                said_of_item = (verdict.item, verdict.verdict, verdict.reason, verdict.passages)
+                verdict_rows.append((*key, name, *said_of_item))
     columns = [*SCORES.names]
     scores = pd.DataFrame(score_rows, columns=columns).assign(repeat=repeats)
     return scores, frame_of(verdict_rows, VERDICTS), frame_without_key(judge_rows)
