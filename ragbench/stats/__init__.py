@@ -5,6 +5,7 @@ from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import (
     jackknife_intervals,
     mean_intervals,
+    pairwise_intervals,
     part_intervals,
     quantile_intervals,
     statistic_intervals,
@@ -20,6 +21,7 @@ __all__ = [
     "compare",
     "jackknife_intervals",
     "mean_intervals",
+    "pairwise_intervals",
     "part_intervals",
     "quantile_intervals",
     "state",

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ragbench.core.errors import BenchError
+from ragbench.core.frames import COMPARISONS
 from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import UNBOUNDED, Bounds, mean_intervals
 from ragbench.stats.resampling import (
@@ -95,7 +96,7 @@ def compare(
     frame["n_unmeasured"] = is_missing.sum(axis=0)
     frame["word_if_bad"] = frame["word_if_good"] = ""
     if not is_missing.any():
-        return frame
+        return in_order(frame)
     for name, extreme in zip(
         ("word_if_bad", "word_if_good"), extreme_cases(before, after, bounds, is_lower), strict=True
     ):
@@ -111,7 +112,13 @@ def compare(
         rows = is_asked[:, column]
         is_harmless = may_leave_out(before[rows, column], after[rows, column])
         words.append(cases[0] if is_harmless else word_that_holds(set(cases)))
-    return frame.assign(word=words)
+    return in_order(frame.assign(word=words))
+
+
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that `COMPARISONS` declares first, in its order."""
+    declared = [name for name in COMPARISONS.names if name in frame]
+    return frame[[*declared, *frame.columns.difference(declared, sort=False)]]
 
 
 def family_frame(differences: Array, units: Any, confidence: Confidence) -> pd.DataFrame:
@@ -315,10 +322,10 @@ def word_that_holds(words: set[str]) -> str:
 
     Better in all of them is better, though by less than matters in one.
     """
-    if len(words) == 1:
+    if len(words) == 1 and words != {"too few differ"}:
         return words.pop()
     directions = {word.partition(",")[0] for word in words}
-    return directions.pop() if len(directions) == 1 else "cannot be told"
+    return directions.pop() if directions in ({"better"}, {"worse"}) else "cannot be told"
 
 
 def may_leave_out(baseline: Array, challenger: Array) -> bool:

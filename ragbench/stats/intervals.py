@@ -109,7 +109,8 @@ def statistic_intervals(
 
     def compute(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return as_table(statistic(sums))
+            values = as_table(statistic(sums))
+        return np.where(np.isfinite(values), values, np.nan)
 
     whole = totals.sum(axis=0, keepdims=True)
     value = compute(whole)[0]
@@ -265,7 +266,7 @@ def interval_frame(
 def choose_method(value: float, error: float, n_units: int, scale: tuple[float, float]) -> str:
     """Tell which interval an estimate gets: bca where it holds, else wilson or student, or none."""
     is_bounded = bool(np.isfinite(scale).all())
-    if np.isnan(value) or n_units < 2:
+    if np.isnan(value) or np.isnan(error) or n_units < 2:
         return "none"
     if not error > NO_SPREAD:
         return "wilson" if is_bounded else "none"

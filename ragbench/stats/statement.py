@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.frames import COMPARISONS, ESTIMATES, check
 from ragbench.core.metric import parse_label
 from ragbench.stats.comparisons import compare
 from ragbench.stats.confidence import DEFAULT, Confidence
@@ -93,9 +94,13 @@ def state(
         compare_family(wide, plan, "primary", [first]),
         compare_family(wide, plan, "secondary", others),
     ]
-    comparisons = pd.concat(families, ignore_index=True)
-    estimates = estimate(wide, plan)
-    return Statement(estimates.drop(columns="slice"), comparisons.drop(columns="slice"))
+    # A family of nothing, as of one metric alone, would change the types of the columns.
+    filled = [family for family in families if len(family)] or families[:1]
+    comparisons = pd.concat(filled, ignore_index=True)
+    estimates = estimate(wide, plan).drop(columns="slice")
+    return Statement(
+        check(estimates, ESTIMATES), check(comparisons.drop(columns="slice"), COMPARISONS)
+    )
 
 
 def state_slices(
