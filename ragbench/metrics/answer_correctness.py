@@ -14,7 +14,7 @@ from ragbench.metrics.judging import (
     check_inputs,
     check_number,
     check_option,
-    embed_texts,
+    cosines_to,
     empty_answer,
 )
 
@@ -62,8 +62,7 @@ async def answer_correctness(
         raise Unmeasured(factual.status, reason)
     semantic = 0.0
     if weights[1]:
-        vectors = await embed_texts(embedder, [answer, reference])
-        semantic = float(vectors[0] @ vectors[1])
+        (semantic,) = await cosines_to(embedder, reference, [answer])
     total = sum(weights)
     return Score(
         (weights[0] * factual.value + weights[1] * semantic) / total,

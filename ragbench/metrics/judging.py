@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import json
 import math
 import re
@@ -18,11 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field
 
 from ragbench.core.errors import BenchError, Unmeasured, suggest
 from ragbench.core.language import LANGUAGES, mark
-from ragbench.core.types import Embedder, Rating, Score, Verdict
+from ragbench.core.types import Rating, Score, Verdict
+from ragbench.metrics.vectors import clean, cosine, embed
 
 Shape = TypeVar("Shape", bound=BaseModel)
 # What fills a slot of a prompt: a text, or several, which are numbered from 1.
@@ -285,15 +286,13 @@ class EmbedTogether:
     One of these around the embedder of a run makes few large batches of many small requests.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Any) -> None:
         self.embedder = embedder
-        self.name = embedder.name
-        self.is_stand_in = embedder.is_stand_in
         self._waiting: list[tuple[list[str], asyncio.Future[Any]]] = []
         self._work: asyncio.Task[None] | None = None
 
     async def embed(self, texts: Sequence[str]) -> Any:
-        """Return (texts, width) vectors of length 1."""
+        """Return (texts, width) vectors."""
         vectors = asyncio.get_running_loop().create_future()
         self._waiting.append((list(texts), vectors))
         if self._work is None or self._work.done():
@@ -305,7 +304,7 @@ class EmbedTogether:
             batch, self._waiting = self._waiting, []
             texts = [text for requested, _ in batch for text in requested]
             try:
-                rows = await asyncio.to_thread(self.embedder.embed, texts)
+                rows = await asyncio.to_thread(embed, texts, self.embedder)
             except Exception as error:
                 for _, vectors in batch:
                     vectors.set_exception(error)
@@ -317,10 +316,19 @@ class EmbedTogether:
                 start += len(requested)
 
 
-async def embed_texts(embedder: Any, texts: Sequence[str]) -> Any:
-    """Return (texts, width) vectors of length 1, by an embedder or by `EmbedTogether`."""
-    vectors = embedder.embed(list(texts))
-    return await vectors if inspect.isawaitable(vectors) else vectors
+async def cosines_to(embedder: Any, text: str, others: Sequence[str]) -> list[float]:
+    """Return the cosine between one text and each of the others.
+
+    embedder: an Embedder, a function of texts, or `EmbedTogether`. Raises Unmeasured where a text
+    has a vector of zeros.
+    """
+    texts = [clean(one) for one in (text, *others)]
+    is_shared = isinstance(embedder, EmbedTogether)
+    vectors = await embedder.embed(texts) if is_shared else embed(texts, embedder)
+    cosines = cosine(np.broadcast_to(vectors[:1], vectors[1:].shape), vectors[1:])
+    if np.isnan(cosines).any():
+        raise Unmeasured("empty_input", "the embedder gives a text a vector of zeros")
+    return cosines.tolist()
 
 
 def check_inputs(judge: Judge | None = None, **fields: Any) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import BaseModel, Field
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Embedder, Score, Verdict
-from ragbench.metrics.judging import Judge, Lower, Prompt, check_inputs, check_number, embed_texts
+from ragbench.metrics.judging import Judge, Lower, Prompt, check_inputs, check_number, cosines_to
 
 MOST_QUESTIONS = 20
 
@@ -85,10 +84,9 @@ async def response_relevancy(
         message = mark("The answer evades: all {whole} made questions are noncommittal: {value}")
         evasive = [Verdict(item.question, item.manner) for item in made]
         return Score(0.0, message=message, facts=facts, verdicts=evasive)
-    vectors = await embed_texts(embedder, [question, *[item.question for item in made]])
-    cosines = vectors[1:] @ vectors[0]
+    cosines = await cosines_to(embedder, question, [item.question for item in made])
     return Score(
-        float(np.mean(cosines)),
+        sum(cosines) / len(cosines),
         message=mark(
             "Mean cosine between the question and {whole} questions made from the answer: {value}"
         ),

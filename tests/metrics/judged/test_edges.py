@@ -136,6 +136,16 @@ def test_no_questions_made_from_the_answer() -> None:
     assert score.status == "empty_decomposition"
 
 
+def test_vectors_of_zeros_have_no_cosine() -> None:
+    judge = ScriptedJudge(
+        response_relevancy={"questions": [{"question": "Q?", "manner": "committal"}]}
+    )
+    fields = {**SAMPLE, "embedder": lambda texts: [[0.0, 0.0]] * len(texts)}
+    assert measure("response_relevancy", judge, **fields).status == "empty_input"
+    fields["embedder"] = lambda texts: [[3.0, 4.0]] * len(texts)
+    assert measure("response_relevancy", judge, **fields).value == 1.0
+
+
 @pytest.mark.parametrize("label", ["answer_correctness", "faithfulness", "context_recall"])
 @pytest.mark.parametrize("status", ["judge_error", "timeout", "refused", "truncated"])
 def test_a_failed_call_is_passed_on(label: str, status: str) -> None:

@@ -19,7 +19,7 @@ from ragbench.metrics.judging import (
     EmbedTogether,
     Prompt,
     YesNo,
-    embed_texts,
+    cosines_to,
     read_prompts,
     suspected_injections,
 )
@@ -225,16 +225,16 @@ def test_small_requests_become_few_batches() -> None:
 
     async def embed_all() -> list[Any]:
         together = EmbedTogether(embedder)
-        return await asyncio.gather(*[embed_texts(together, [text]) for text in "abcde"])
+        return await asyncio.gather(*[cosines_to(together, text, ["a", "b"]) for text in "abcde"])
 
-    assert [rows.tolist() for rows in asyncio.run(embed_all())] == [[[1.0, 0.0]]] * 5
-    assert sum(len(batch) for batch in embedder.batches) == 5
+    assert asyncio.run(embed_all()) == [[1.0, 1.0]] * 5
+    assert sorted(embedder.batches[-1]) == list("abcde")
     assert len(embedder.batches) <= 2
 
 
 def test_an_embedders_error_reaches_who_asked() -> None:
     async def embed_all() -> None:
-        await embed_texts(EmbedTogether(ScriptedEmbedder({})), ["x"])
+        await cosines_to(EmbedTogether(ScriptedEmbedder({})), "x", ["y"])
 
     with pytest.raises(KeyError):
         asyncio.run(embed_all())
