@@ -70,7 +70,7 @@ SPEAK = (
 )
 FOUND = (
     r"(?:determined|calculated|computed|answered|ascertained|identified|established|assessed"
-    r"|derived|estimated|inferred|concluded|verified|confirmed|deduced|drawn|evaluated|quantified"
+    r"|derived|estimated|inferred|concluded|verified|confirmed|deduced|drawn|quantified"
     r"|found in|provided (?:without|based))"
 )
 # What people ask a report for, which is "not given" by it; "breakfast is not given" says more.
@@ -84,7 +84,9 @@ DECLINES_EN = (
     rf"\bwe\b[^.]{{0,20}}{CANNOT}(?: to)?(?: \w+){{0,2}} {FIND}\b",
     rf"^(?:\w+, )?(?:sorry, )?{CANNOT}(?: to)?(?: \w+ly)? {SPEAK}\b",
     r"(?:\b(?:not (?:\w+ )?(?:possible|feasible)|impossible|no way|insufficient|not sufficient"
-    rf"|not enough|difficult)|n['’]t (?:enough|possible))(?: \w+){{0,4}}? to(?: \w+ly)? {FIND}\b",
+    r"|not enough|difficult)|n['’]t (?:enough|possible))(?: \w+){0,4}? to(?: \w+ly)?"
+    rf" (?:{FIND}|know)\b",
+    rf"\banswer\b[^.,]{{0,20}}\b(?:is|are){NOT} possible\b",
     r"\b(?:cannot|can['’]t|can not|could not|couldn['’]t)(?: \w+)? be(?: \w+ly)?"
     rf" {FOUND}\b",
     rf"\bi (?:\w+ )?(?:do|did){NOT}(?: \w+ly| actually)?"
@@ -114,14 +116,17 @@ TURNS = (
     rf" (?:do|does|did){NOT}(?: \w+){{0,3}}? {TELL}\b"
 )
 LACKS_EN = (
-    rf"{SOURCE}[^.,]{{0,80}}\b(?:do|does|did){NOT}(?: [\w]+){{0,4}}? {TELL}\b",
+    rf"{SOURCE}[^.,]{{0,80}}\b(?:do|does|did){NOT}(?! (?:have|need) to)(?: [\w]+){{0,4}}? {TELL}\b",
     rf"^(?:according to|based on|in|from) [^.,]{{0,40}}{SOURCE}[^.,]{{0,20}}, [^.,]{{0,60}}"
     rf"\b(?:do|does|did){NOT}(?: \w+ly)? (?:specify|state|mention|disclose)\b",
     r"^it (?:is|remains|was) (?:unclear|not clear|unknown|not known)"
     r" (?:whether|how|what|if|who|when|which|why|where)\b",
     rf"\b(?:is|are|was|were)(?: not|n['’]t)(?: been)? (?:(?:explicitly|specifically|directly"
-    rf"|clearly) {TOLD}|mentioned|disclosed|specified)\b",
-    rf"{SOURCE}[^.,;]{{0,40}}\b(?:has|have|{TELL}s?|holds|says?|gives?)\b"
+    rf"|clearly) {TOLD}|mentioned|disclosed|specified)\b(?! by)",
+    rf"^it (?:is|was)(?: not|n['’]t) (?:\w+ly )?{TOLD}"
+    r" (?:who|how|whether|when|where|what|which|why)",
+    rf"\b{KNOWLEDGE} (?:is|are) (?:insufficient|not (?:enough|sufficient))\b",
+    rf"{SOURCE}[^.,;]{{0,40}}\b(?:has|have|makes?|{TELL}s?|holds|says?|gives?)\b"
     r"[^.]{0,15}\b(?:no|nothing|neither)\b",
     rf"{SOURCE}[^.,;]{{0,40}}\b(?:lacks?|(?:is|are) silent|omits?)\b",
     r"\b(?:no|not any|insufficient|not enough)\s+(?:\w+\s+){0,3}"
@@ -129,7 +134,7 @@ LACKS_EN = (
     rf"\b(?:none of|neither|no)\b[^.,]{{0,25}}{SOURCE}[^.,]{{0,30}}\b{TELL}s?\b",
     r"\b(?:nothing|there (?:is|are|was) no|there['’]s no)\b[^.]{0,60}\b(?:in|from|by|within)\b"
     rf"[^.,]{{0,25}}{SOURCE}",
-    rf"\b(?:not|n['’]t)\b[^.,]{{0,25}}\b{TOLD}\b[^.]{{0,30}}\b(?:in|by|from|within|among)\b"
+    rf"(?:\bnot|n['’]t)\b[^.,]{{0,25}}\b{TOLD}\b[^.]{{0,30}}\b(?:in|by|from|within|among)\b"
     rf"[^.,]{{0,40}}{SOURCE}",
     r"\b(?:there is|there['’]s|there are) (?:no|not any|not enough|insufficient)\b[^.,]{0,30}"
     r"\b(?:information|answers?|data|mention|details?|evidence|references?|records?)\b"
@@ -137,13 +142,14 @@ LACKS_EN = (
     r"|within|from|by|as|whether))",
     rf"^(?:no|insufficient|not enough) (?:\w+ )?{KNOWLEDGE}\b[^.]{{0,60}}"
     rf"\b(?:{TOLD}|{FIND}|(?:on|about|of) (?:this|that|it))\b",
-    r"\b(?:nothing|none) (?:\w+ )?(?:was|were|is|could be|has been) (?:\w+ )?(?:found|retrieved)\b",
+    r"\b(?:nothing|none|no (?:\w+ )?(?:passages?|documents?|results?|sources?|matches))"
+    r" (?:\w+ )?(?:was|were|is|could be|has been) (?:\w+ )?(?:found|retrieved)\b",
     rf"\b{KNOWLEDGE}\b[^.,;]{{0,120}}\b(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?"
     rf"(?: \w+ly)?(?: been)? (?:{TOLD}|(?:in|within|among)\b[^.,]{{0,25}}{SOURCE})"
     r"|(?<!that )(?<!which )(?:is|are) (?:missing|unavailable|lacking|absent))\b",
     rf"{QUANTITY}\b[^.;]{{0,100}}\b(?:is|are|was|were)(?: not|n['’]t)(?: been)?(?: \w+ly)?"
     r" (?:given|provided|specified|stated|mentioned|disclosed|reported|available|indicated)"
-    r"(?=\W*$|,? (?:in|by|for|here|so|and|therefore|as of)\b)",
+    r"(?=\W*$|,? (?:in|for|here|so|and|therefore|as of)\b)",
     rf"{SOURCE}[^.,]{{0,30}}\b(?:is|are)(?: not|n['’]t)? (?:\w+ )?(?:(?<=not )relevant"
     r"|(?<=n['’]t )relevant|irrelevant|unrelated) to (?:the|this|your) (?:question|query|topic)\b",
     TURNS,
@@ -233,7 +239,9 @@ LACKS_RU = (
     rf"|не содерж\w+)\b[^.,]{{0,30}}\b{FACTS}",
     r"\b(?:информаци\w+|сведени\w+|данные|данных|ответа?|упоминани\w+)\b[^.,:]{0,60}"
     r"\b(?:отсутству\w+|не наш\w+|не найден\w*|не обнаружен\w*|нет|не указан\w*|не привед\w+"
-    r"|не предоставл\w+|не содерж\w+)\b",
+    r"|не предоставл\w+|не содерж\w+|не представлен\w*|недоступн\w+)\b",
+    rf"{ANY_READ}[^.,]{{0,40}}\bумалчива\w+",
+    r"^(?:[\w-]+ ){0,5}ничего не (?:известно|сказано|говорится)\b",
     r"\b(?:вы|мне) не (?:предоставил|указал|прислал|привел|дал)\w*",
 )
 # A sentence that begins so, or ends so, concedes what it says.
@@ -295,7 +303,7 @@ FORMULA = re.compile(
     rf"|(?:(?:it is )?(?:not|un)|it (?:is|was)n['’]t)(?: \w+ly)? ?{TOLD}|(?:it is )?unclear"
     rf"|(?:not (?:enough|sufficient)|insufficient) (?:\w+ )?{KNOWLEDGE}"
     r"|(?:i am |i['’]m )?not sure|cannot say|can['’]t say|no idea|not answerable"
-    rf"|(?:the )?(?:information|data|answer) (?:is |was )?not {TOLD}"
+    rf"|(?:the )?(?:information|data|answer) (?:is |was )?(?:not {TOLD}|unavailable)"
     r"|(?:об этом |про это |ничего )?(?:не|ни) (?:знаю|сообщается|говорится|нашлось|указан[оаы]?"
     r"|упомянут[оаы]?|сказано|известно|определено|найден[оаы]?|приводится|могу знать)|неизвестно"
     r"|неясно|нет (?:\w+ )?(?:данных|ответа|информации|сведений)|ответа? (?:нет|не найден)|н/?д"
