@@ -105,15 +105,33 @@ def verdicts(*words: str | int, passages: Sequence[int] = ()) -> dict[str, Any]:
     }
 
 
-def holding(claims_of: Mapping[str, str], supported_by: Mapping[str, str]) -> ScriptedJudge:
-    """A judge of claims of one letter. claims_of: by text; supported_by: by passage."""
+def rated(name: str, *values: Any, field: str = "rating") -> dict[str, Any]:
+    """A script of one reply a call: a reason and the value of one field."""
+    return {name: [{"reason": "so", field: value} for value in values]}
+
+
+def holding(claims_of: Mapping[str, Any], supported_by: Mapping[str, Any]) -> ScriptedJudge:
+    """A judge of claims. claims_of: by text; supported_by: which ones, by passage."""
 
     def judge_statements(values: Any) -> Any:
         (passage,) = values["passages"]
-        return verdicts(
-            *[int(item in supported_by.get(passage, "")) for item in values["statements"]]
-        )
+        supported = supported_by.get(passage, ())
+        return verdicts(*[int(item in supported) for item in values["statements"]])
 
     return ScriptedJudge(
         claims=lambda values: claims(*claims_of[values["text"]]), entailment=judge_statements
     )
+
+
+def judging_both(sample: Mapping[str, Any], answer: Any, reference: Any) -> ScriptedJudge:
+    """A judge of the verdicts on the answer's claims by the reference, and of the reverse."""
+
+    def split(values: Any) -> Any:
+        words = answer if values["text"] == sample["answer"] else reference
+        return claims(*[f"{values['text']} {number}" for number in range(len(words))])
+
+    def judge_statements(values: Any) -> Any:
+        is_answer = values["passages"] == [sample["reference"]]
+        return verdicts(*(answer if is_answer else reference))
+
+    return ScriptedJudge(claims=split, entailment=judge_statements)

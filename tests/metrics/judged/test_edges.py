@@ -14,6 +14,7 @@ from tests.metrics.judged.scripted import (
     ScriptedJudge,
     claims,
     holding,
+    judging_both,
     measure,
     verdicts,
 )
@@ -29,16 +30,7 @@ BY_CLAIMS = ("faithfulness", "hallucination", "noise_sensitivity", "claim_halluc
 
 
 def judge_of(answer: list[Any], reference: list[Any]) -> ScriptedJudge:
-    """Verdicts on the answer's claims by the reference, and the reverse."""
-
-    def split(values: Any) -> Any:
-        words = answer if values["text"] == SAMPLE["answer"] else reference
-        return claims(*[f"{values['text']} {number}" for number in range(len(words))])
-
-    def judge(values: Any) -> Any:
-        return verdicts(*(answer if values["passages"] == [SAMPLE["reference"]] else reference))
-
-    return ScriptedJudge(claims=split, entailment=judge)
+    return judging_both(SAMPLE, answer, reference)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,10 @@ from tests.metrics.judged.scripted import (
     ScriptedEmbedder,
     ScriptedJudge,
     claims,
+    holding,
+    judging_both,
     measure,
+    rated,
     verdicts,
 )
 
@@ -152,42 +155,18 @@ def entities(reference: set[str], contexts: set[str]) -> Any:
 
 
 def useful(*words: str) -> dict[str, Any]:
-    return {"context_precision": [{"reason": "", "verdict": word} for word in words]}
-
-
-def by_passages(claims_by_text: dict[str, list[str]], supported: dict[str, set[str]]) -> Any:
-    """A script of claims by text, and of which claims each passage supports."""
-
-    def judge(values: Any) -> Any:
-        (passage,) = values["passages"]
-        return verdicts(*[int(item in supported.get(passage, ())) for item in values["statements"]])
-
-    return {"claims": lambda values: claims(*claims_by_text[values["text"]]), "entailment": judge}
-
-
-def both_sides(answer: list[str | int], reference: list[str | int], sample: dict[str, str]) -> Any:
-    """A script of verdicts on the claims of the answer and on those of the reference."""
-
-    def split(values: Any) -> Any:
-        words = answer if values["text"] == sample["answer"] else reference
-        return claims(*[f"{values['text']} {number}" for number in range(len(words))])
-
-    def judge(values: Any) -> Any:
-        is_answer = values["passages"] == [sample["reference"]]
-        return verdicts(*(answer if is_answer else reference))
-
-    return {"claims": split, "entailment": judge}
+    return rated("context_precision", *words, field="verdict")
 
 
 QUAKES_CLAIM = ["плиты вызывают землетрясения"]
-QUAKES = by_passages(
+QUAKES = holding(
     {
         EARTHQUAKES["answer"]: QUAKES_CLAIM,
         EARTHQUAKES["reference"]: [*QUAKES_CLAIM, "плиты сдвигаются"],
     },
     {EARTHQUAKES["reference"]: set(QUAKES_CLAIM), EARTHQUAKES["contexts"][1]: set(QUAKES_CLAIM)},
 )
-WEATHER = by_passages(
+WEATHER = holding(
     {FRANCE["answer"]: ["столица", "погода"], FRANCE["reference"]: ["столица"]},
     {
         FRANCE["reference"]: {"столица"},
@@ -238,27 +217,27 @@ EXAMPLES = [
     ),
     ("noise_sensitivity(mode=relevant)", EARTHQUAKES, QUAKES, 0.0, (0, 0.3)),
     ("noise_sensitivity(mode=irrelevant)", FRANCE, WEATHER, 0.5, (0, 1)),
-    ("factual_correctness", EINSTEIN, both_sides([1, 1, 1], [0, 1, 1], EINSTEIN), 0.8, (0.8, 1)),
+    ("factual_correctness", EINSTEIN, judging_both(EINSTEIN, [1, 1, 1], [0, 1, 1]), 0.8, (0.8, 1)),
     (
         "factual_correctness",
         EINSTEIN_WRONG,
-        both_sides(["contradicted", 0, "contradicted"], ["contradicted", 0, 0], EINSTEIN_WRONG),
+        judging_both(EINSTEIN_WRONG, ["contradicted", 0, "contradicted"], ["contradicted", 0, 0]),
         0.0,
         (0, 0.3),
     ),
-    ("factual_correctness(mode=precision)", PARIS, both_sides([1], [1, 0], PARIS), 1.0, (0.9, 1)),
-    ("factual_correctness(mode=recall)", PARIS, both_sides([1], [1, 0], PARIS), 0.5, (0.4, 0.7)),
+    ("factual_correctness(mode=precision)", PARIS, judging_both(PARIS, [1], [1, 0]), 1.0, (0.9, 1)),
+    ("factual_correctness(mode=recall)", PARIS, judging_both(PARIS, [1], [1, 0]), 0.5, (0.4, 0.7)),
     (
         "response_groundedness",
         MOSCOW,
-        {"response_groundedness": {"reason": "население", "rating": 1}},
+        rated("response_groundedness", 1),
         0.5,
         (0.5, 0.5),
     ),
     (
         "rubrics_score",
         LEVELS,
-        {"rubrics_score": {"reason": "нет примеров", "level": 4}},
+        rated("rubrics_score", 4, field="level"),
         0.75,
         (0.75, 0.75),
     ),
@@ -267,16 +246,17 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("label", "sample", "script", "expected", "allowed"), EXAMPLES)
 def test_an_example_has_the_value_that_its_text_asks_for(
-    label: str, sample: dict[str, Any], script: dict[str, Any], expected: float, allowed: Any
+    label: str, sample: dict[str, Any], script: Any, expected: float, allowed: Any
 ) -> None:
-    score = measure(label, ScriptedJudge(**script), **sample)
+    judge = ScriptedJudge(**script) if isinstance(script, dict) else script
+    score = measure(label, judge, **sample)
     assert score.value == pytest.approx(expected, abs=1e-15)
     assert allowed[0] <= score.value <= allowed[1]
 
 
 @pytest.mark.parametrize(("level", "expected"), [(5, 1), (4, 0.75), (3, 0.5), (2, 0.25), (1, 0)])
 def test_the_table_of_levels(level: int, expected: float) -> None:
-    judge = ScriptedJudge(rubrics_score={"reason": "", "level": level})
+    judge = ScriptedJudge(**rated("rubrics_score", level, field="level"))
     assert measure("rubrics_score", judge, **LEVELS).value == expected
 
 
@@ -377,7 +357,7 @@ def test_correctness_of_answers(
     expected: float,
     allowed: Any,
 ) -> None:
-    judge = ScriptedJudge(**both_sides(answer_verdicts, reference_verdicts, sample))
+    judge = judging_both(sample, answer_verdicts, reference_verdicts)
     vectors = {sample["answer"]: (1, 0), sample["reference"]: (cosine, (1 - cosine**2) ** 0.5)}
     score = measure(label, judge, embedder=ScriptedEmbedder(vectors), **sample)
     assert score.value == pytest.approx(expected, abs=1e-6)

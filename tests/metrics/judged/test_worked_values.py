@@ -13,6 +13,7 @@ from tests.metrics.judged.scripted import (
     claims,
     holding,
     measure,
+    rated,
     verdicts,
 )
 
@@ -20,8 +21,8 @@ PAIR = {"question": "When?", "answer": "a", "reference": "b", "contexts": ("Text
 ONE = {**PAIR, "contexts": ("Text.",)}
 
 
-def rated(name: str, rating: Any) -> ScriptedJudge:
-    return ScriptedJudge(**{name: {"reason": "so", "rating": rating}})
+def says(name: str, *values: Any, field: str = "rating") -> ScriptedJudge:
+    return ScriptedJudge(**rated(name, *values, field=field))
 
 
 def roles(answer: str, reference: str, **supported_by: str) -> ScriptedJudge:
@@ -104,59 +105,51 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
         ONE,
         0.8,
     ),
-    ("response_groundedness", rated("response_groundedness", 1), ONE, 0.5),
-    ("faithfulness_rating", rated("faithfulness_rating", 4), ONE, 4.0),
-    ("answer_relevance", rated("answer_relevance", "4.0"), ONE, 4.0),
-    ("answer_relevance(scale=0-1)", rated("answer_relevance", 3), ONE, 0.5),
-    ("answer_correctness_rating", rated("answer_correctness_rating", 5.0), ONE, 5.0),
-    ("e2e_score", rated("e2e_score", 2), ONE, 2.0),
+    ("response_groundedness", says("response_groundedness", 1), ONE, 0.5),
+    ("faithfulness_rating", says("faithfulness_rating", 4), ONE, 4.0),
+    ("answer_relevance", says("answer_relevance", "4.0"), ONE, 4.0),
+    ("answer_relevance(scale=0-1)", says("answer_relevance", 3), ONE, 0.5),
+    ("answer_correctness_rating", says("answer_correctness_rating", 5.0), ONE, 5.0),
+    ("e2e_score", says("e2e_score", 2), ONE, 2.0),
     (
         "relevance_grade",
-        ScriptedJudge(relevance=[{"reason": "so", "rating": n} for n in (3, 1)]),
+        says("relevance", 3, 1),
         PAIR,
         2 / 3,
     ),
     (
         "relevance_grade(of=share)",
-        ScriptedJudge(relevance=[{"reason": "so", "rating": n} for n in (3, 1)]),
+        says("relevance", 3, 1),
         PAIR,
         0.5,
     ),
     (
         "context_relevance",
-        ScriptedJudge(
-            context_relevance={"reason": "so", "rating": 1},
-            context_relevance_turned={"reason": "so", "rating": 2},
-        ),
+        ScriptedJudge(**rated("context_relevance", 1), **rated("context_relevance_turned", 2)),
         ONE,
         0.75,
     ),
     (
         "answer_accuracy",
-        ScriptedJudge(
-            answer_accuracy={"reason": "so", "rating": 2},
-            answer_accuracy_turned={"reason": "so", "rating": 1},
-        ),
+        ScriptedJudge(**rated("answer_accuracy", 2), **rated("answer_accuracy_turned", 1)),
         ONE,
         0.75,
     ),
     (
         "aspect_critique(repeats=3)",
-        ScriptedJudge(
-            aspect_critique=[{"reason": "so", "verdict": word} for word in ("yes", "No", "yes")]
-        ),
+        says("aspect_critique", "yes", "No", "yes", field="verdict"),
         ONE,
         1.0,
     ),
     (
         "simple_criteria(lowest=1,highest=5,repeats=3)",
-        ScriptedJudge(simple_criteria=[{"reason": "so", "verdict": n} for n in (4, 4, 1.5)]),
+        says("simple_criteria", 4, 4, 1.5, field="verdict"),
         ONE,
         0.75,
     ),
     (
         "rubrics_score",
-        ScriptedJudge(rubrics_score={"reason": "so", "level": "2"}),
+        says("rubrics_score", "2", field="level"),
         {**ONE, "rubric": {1: "poor", 2: "fair", 4: "good"}},
         1 / 3,
     ),
@@ -186,7 +179,7 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
     ),
     (
         "goal_reached",
-        ScriptedJudge(agent_goal={"reason": "so", "verdict": "yes"}),
+        says("agent_goal", "yes", field="verdict"),
         {"messages": MESSAGES},
         1.0,
     ),
