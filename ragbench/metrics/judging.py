@@ -112,7 +112,7 @@ class Prompt(Generic[Shape]):
     """A request to a judge in both languages, and the class that its reply must fit.
 
     `{slot}` is a place for a text; all other braces are plain. name: under which a project's own
-    words replace the texts (`read_prompts`). temperature, max_tokens: what this prompt wants where
+    words replace the texts (`own_prompts`). temperature, max_tokens: what this prompt wants where
     the judge's settings say nothing.
     """
 
@@ -436,20 +436,33 @@ def suspected_injections(**fields: Texts | None) -> list[str]:
     return flags
 
 
-def read_prompts(folder: Path | str) -> dict[str, Prompt[Any]]:
-    """Read a project's own words for prompts: files NAME.en.txt and NAME.ru.txt of a folder.
+def own_prompts(
+    texts: Mapping[str, str | Mapping[str, str]], folder: Path | str = "."
+) -> dict[str, Prompt[Any]]:
+    """Return prompts in a project's own words, by their names.
 
-    Returns {name: the prompt in these words}. Raises BenchError for another file name, a prompt
-    that there is not, and slots that are not those of the prompt.
+    texts: name of a prompt → its text, or a file in `folder` that holds it; or these by language.
+    One text serves both languages. Raises BenchError for a prompt or a file that there is not,
+    and for slots that are not those of the prompt.
     """
-    prompts: dict[str, Prompt[Any]] = {}
-    for path in sorted(Path(folder).glob("*.txt")):
-        name, _, language = path.stem.partition(".")
+    prompts = {}
+    for name, wording in texts.items():
         if name not in PROMPTS:
-            hint = suggest(name, PROMPTS)
-            raise BenchError(f"{path.name}: there is no prompt {name!r}{hint}")
-        if language not in LANGUAGES:
-            raise BenchError(f"{path.name}: write {name}.en.txt or {name}.ru.txt")
-        prompt = prompts.get(name, PROMPTS[name])
-        prompts[name] = prompt.reword({language: path.read_text(encoding="utf-8")})
+            known = ", ".join(sorted(PROMPTS))
+            raise BenchError(f"no prompt {name!r}{suggest(name, PROMPTS)}; there are {known}")
+        by_language = dict.fromkeys(LANGUAGES, wording) if isinstance(wording, str) else wording
+        words = {}
+        for language, text in by_language.items():
+            check_option(f"prompt {name}", "language", language, LANGUAGES)
+            words[language] = read_words(name, text, Path(folder))
+        prompts[name] = PROMPTS[name].reword(words)
     return prompts
+
+
+def read_words(name: str, text: str, folder: Path) -> str:
+    """Return the words of a prompt: a text with slots as it is, anything else out of its file."""
+    if SLOT.search(text):
+        return text
+    if not (folder / text).is_file():
+        raise BenchError(f"prompt {name}: {text!r} has no slot in braces and is no file")
+    return (folder / text).read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from ragbench.metrics.judging import (
     Prompt,
     YesNo,
     cosines_to,
-    read_prompts,
+    own_prompts,
     suspected_injections,
 )
 from ragbench.metrics.pairwise import compare_answers
@@ -142,25 +142,28 @@ def test_an_image_is_refused_by_name_or_shown() -> None:
 
 
 def test_a_projects_own_words_replace_a_prompt(tmp_path: Path) -> None:
-    (tmp_path / "claims.ru.txt").write_text("{text} – {question}", encoding="utf-8")
-    prompt = read_prompts(tmp_path)["claims"]
-    assert (prompt.en, prompt.ru) == (CLAIMS.en, "{text} – {question}")
-    assert prompt.shape is CLAIMS.shape
+    (tmp_path / "mine.txt").write_text("{text} – {question}", encoding="utf-8")
+    prompts = own_prompts({"claims": {"ru": "mine.txt"}, "pairwise": PAIR_WORDS}, tmp_path)
+    assert (prompts["claims"].en, prompts["claims"].ru) == (CLAIMS.en, "{text} – {question}")
+    assert prompts["claims"].shape is CLAIMS.shape
+    assert prompts["pairwise"].ru == PAIR_WORDS
+
+
+PAIR_WORDS = "{question}{reference}{answer_a}{answer_b}?"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
+    ("texts", "words"),
     [
-        ("claim.en.txt", "{text}{question}", "did you mean 'claims'"),
-        ("claims.txt", "{text}{question}", "claims.en.txt or claims.ru.txt"),
-        ("claims.de.txt", "{text}{question}", "claims.en.txt or claims.ru.txt"),
-        ("claims.en.txt", "{text}", "exactly {question}, {text}"),
+        ({"claim": "{text}{question}"}, "did you mean 'claims'"),
+        ({"claims": {"de": "{text}{question}"}}, "one of en, ru"),
+        ({"claims": "{text}"}, "exactly {question}, {text}"),
+        ({"claims": "lost.txt"}, "'lost.txt' has no slot in braces and is no file"),
     ],
 )
-def test_own_words_that_fit_no_prompt(tmp_path: Path, name: str, text: str, words: str) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
+def test_own_words_that_fit_no_prompt(tmp_path: Path, texts: Any, words: str) -> None:
     with pytest.raises(BenchError, match=words):
-        read_prompts(tmp_path)
+        own_prompts(texts, tmp_path)
 
 
 def test_languages_must_have_the_same_slots() -> None:
