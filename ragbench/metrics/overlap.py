@@ -20,6 +20,8 @@ from ragbench.metrics.texts import part_unspaced, runs, stem_word, without_invis
 
 Array = NDArray[np.float64]
 Texts = tuple[str, ...]
+Answers = Sequence[str | None]
+References = Sequence[Any]  # of every answer one text, or several
 Mode = Literal["f1", "precision", "recall"]
 Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
 
@@ -67,8 +69,7 @@ def bleu(
     100 · BP · (p₁ ⋯ pₘ)^(1/m), m = min(4, words of the answer); an order that shares nothing counts
     as half, a quarter, … of one match. Its mean over answers is not `corpus_bleu`.
     """
-    streams = [references]
-    return bleu_values(count_bleu(answers, streams, tokenize, lowercase), effective_order=True)
+    return bleu_values(count_bleu(answers, [references], tokenize, lowercase), effective_order=True)
 
 
 @metric(source="Popović 2015, chrF; Popović 2017, chrF++, WMT (sacrebleu)", bounds=(0.0, 100.0))
@@ -79,14 +80,13 @@ def chrf(
     chars: int = 6,
     beta: float = 2.0,
     lowercase: bool = False,
-    whitespace: bool = False,
 ) -> Array:
     """F2 of the character 1- to 6-grams that answer and reference share, 0 to 100.
 
     words: the longest run of words that counts too; 2 is chrF++. chars: the longest run of
     characters. beta: how many times as much recall counts as precision.
     """
-    scorer = chrf_scorer(words, chars, beta, lowercase, whitespace)
+    scorer = chrf_scorer(words, chars, beta, lowercase)
     scores = []
     for answer, reference in zip(answers, references, strict=True):
         compared = without_invisible(reference)
@@ -107,7 +107,7 @@ class CorpusMetric:
     count: Callable[..., Array]
     value: Callable[[Array], Array]
 
-    def measure(self, answers: Sequence[str | None], references: Sequence[Any]) -> float:
+    def measure(self, answers: Answers, references: References) -> float:
         """Return the number of all answers that are measured; NaN without any."""
         counts = self.count(answers, references)
         measured = counts[~np.isnan(counts).any(axis=1)]
@@ -115,7 +115,7 @@ class CorpusMetric:
 
 
 @metric(kind="set", source=LIN)
-def corpus_rouge1_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+def corpus_rouge1_f(answers: Answers, references: References) -> float:
     """ROUGE-1 of all answers together: long answers count for more than short ones.
 
     Shared words are summed over answers before the shares are taken; another number than the mean
@@ -125,19 +125,19 @@ def corpus_rouge1_f(answers: Sequence[str | None], references: Sequence[Any]) ->
 
 
 @metric(kind="set", source=LIN)
-def corpus_rouge2_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+def corpus_rouge2_f(answers: Answers, references: References) -> float:
     """ROUGE-2 of all answers together, from summed counts of pairs of words."""
     return CORPUS["corpus_rouge2_f"].measure(answers, references)
 
 
 @metric(kind="set", source=LIN, name="corpus_rougeL_f")
-def corpus_rouge_l_f(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+def corpus_rouge_l_f(answers: Answers, references: References) -> float:
     """ROUGE-L of all answers together, from summed lengths of common sequences."""
     return CORPUS["corpus_rougeL_f"].measure(answers, references)
 
 
 @metric(kind="set", source=POST, bounds=(0.0, 100.0))
-def corpus_bleu(answers: Sequence[str | None], references: Sequence[Any]) -> float:
+def corpus_bleu(answers: Answers, references: References) -> float:
     """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score.
 
     Another number than the mean of `bleu`. Several references count together, as sacrebleu counts.
@@ -235,7 +235,7 @@ def rouge_values(counts: Array, mode: Mode = "f1") -> Array:
 def count_corpus_rouge(kind: str) -> Callable[..., Array]:
     """Return the function that counts a corpus for one kind of ROUGE."""
 
-    def count(answers: Sequence[str | None], references: Sequence[Any]) -> Array:
+    def count(answers: Answers, references: References) -> Array:
         rows, paired_answers, paired_references = pair_up(answers, references)
         counts = rouge_counts(tuple(paired_answers), tuple(paired_references), False)[kind]
         values = np.nan_to_num(rouge_values(counts), nan=-1.0)
@@ -248,9 +248,7 @@ def count_corpus_rouge(kind: str) -> Callable[..., Array]:
     return count
 
 
-def pair_up(
-    answers: Sequence[str | None], references: Sequence[Any]
-) -> tuple[list[int], list[str], list[str]]:
+def pair_up(answers: Answers, references: References) -> tuple[list[int], list[str], list[str]]:
     """Return rows, answers and references of all pairs that can be measured."""
     rows, paired_answers, paired_references = [], [], []
     for row, (answer, texts) in enumerate(zip(answers, references, strict=True)):
@@ -272,7 +270,7 @@ def as_references(answer: str | None, texts: Any) -> list[str]:
 # BLEU
 
 
-def count_corpus_bleu(answers: Sequence[str | None], references: Sequence[Any]) -> Array:
+def count_corpus_bleu(answers: Answers, references: References) -> Array:
     """Count a corpus for BLEU; NaN rows without an answer or a reference."""
     several = [as_references(*pair) for pair in zip(answers, references, strict=True)]
     has_reference = np.array([bool(texts) for texts in several], dtype=bool)
@@ -375,18 +373,12 @@ def bleu_scorer(tokenize: str, lowercase: bool = False, effective_order: bool = 
 
 
 @cache
-def chrf_scorer(
-    words: int = 0,
-    chars: int = 6,
-    beta: float = 2.0,
-    lowercase: bool = False,
-    whitespace: bool = False,
-) -> Any:
+def chrf_scorer(words: int = 0, chars: int = 6, beta: float = 2.0, lowercase: bool = False) -> Any:
     """Return sacrebleu's scorer."""
     from sacrebleu.metrics.chrf import CHRF
 
-    options: dict[str, Any] = {"char_order": chars, "word_order": words, "beta": beta}
-    return CHRF(**options, lowercase=lowercase, whitespace=whitespace)
+    # Its annotation takes whole numbers alone; its formula takes any.
+    return CHRF(chars, words, beta, lowercase)  # type: ignore[arg-type]
 
 
 def bleu_values(counts: Array, effective_order: bool = False) -> Array:

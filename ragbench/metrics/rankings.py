@@ -25,6 +25,8 @@ from ragbench.core.metric import Metric, metric, parse_label
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Cutoff = int | None
+Level = float | None
 POOLED = -1.0  # the grade of a passage that was pooled and not judged
 # What keeps a share of judged passages from 0 / 0 where none was judged; trec_eval's value.
 INFAP_EPSILON = 1e-5
@@ -34,14 +36,14 @@ INFAP_EPSILON = 1e-5
     source="Craswell & Hawking 2005, Overview of the TREC-2004 Web Track, section 3",
     cutoffs=(1, 5, 10),
 )
-def hit_rate(gains: Array, ideal: Array, k: int | None = None, level: float | None = None) -> Array:
+def hit_rate(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """Whether at least one relevant passage is among the first k."""
     has_hit = is_relevant(gains[:, :k], level).any(axis=1)
     return where_answerable(has_hit.astype(float), ideal, level)
 
 
 @metric(source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3")
-def mrr(gains: Array, ideal: Array, k: int | None = None, level: float | None = None) -> Array:
+def mrr(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """1 / rank of the first relevant passage; 0 if none was retrieved."""
     is_hit = is_relevant(gains[:, :k], level)
     if not is_hit.shape[1]:
@@ -58,8 +60,8 @@ def recall(
     gains: Array,
     ideal: Array,
     shares: Array | None = None,
-    k: int | None = None,
-    level: float | None = None,
+    k: Cutoff = None,
+    level: Level = None,
 ) -> Array:
     """Share of all relevant passages that are among the first k.
 
@@ -81,8 +83,8 @@ def precision(
     gains: Array,
     ideal: Array,
     n_retrieved: Counts,
-    k: int | None = None,
-    level: float | None = None,
+    k: Cutoff = None,
+    level: Level = None,
 ) -> Array:
     """Relevant passages among the first k / k, even if fewer were returned.
 
@@ -103,7 +105,7 @@ def ndcg(
     gains: Array,
     ideal: Array,
     shares: Array | None = None,
-    k: int | None = None,
+    k: Cutoff = None,
     gain: Literal["linear", "exponential"] = "linear",
     ideal_gain: Literal["graded", "binary"] = "graded",
 ) -> Array:
@@ -128,9 +130,7 @@ def ndcg(
 @metric(
     source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR",
 )
-def average_precision(
-    gains: Array, ideal: Array, k: int | None = None, level: float | None = None
-) -> Array:
+def average_precision(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """Mean precision at the ranks of relevant passages, 0 for those not retrieved."""
     is_hit = is_relevant(gains[:, :k], level)
     precisions = np.cumsum(is_hit, axis=1) / ranks_of(is_hit)
@@ -138,9 +138,7 @@ def average_precision(
 
 
 @metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR")
-def r_precision(
-    gains: Array, ideal: Array, k: int | None = None, level: float | None = None
-) -> Array:
+def r_precision(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """Precision among the first R, where R is the number of relevant passages.
 
     Beyond rank k nothing counts as retrieved.
@@ -155,7 +153,7 @@ def r_precision(
     # With min(R, N) in the divisor, as trec_eval has it; the paper divides by R.
     source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR",
 )
-def bpref(gains: Array, ideal: Array, k: int | None = None, level: float | None = None) -> Array:
+def bpref(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """How seldom passages judged not relevant stand above relevant ones; others do not count.
 
     With R relevant and N others judged: the mean over the relevant passages of
@@ -174,9 +172,7 @@ def bpref(gains: Array, ideal: Array, k: int | None = None, level: float | None 
     source="Yilmaz & Aslam 2006, Estimating average precision with incomplete and imperfect "
     "judgments, CIKM; as trec_eval has it",
 )
-def inferred_ap(
-    gains: Array, ideal: Array, k: int | None = None, level: float | None = None
-) -> Array:
+def inferred_ap(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
     """Average precision as far as a random part of the pool tells it (infAP).
 
     At the rank j of a relevant passage the expected precision is
@@ -199,9 +195,9 @@ def inferred_ap(
 def rbp(
     gains: Array,
     ideal: Array,
-    k: int | None = None,
+    k: Cutoff = None,
     p: float = 0.8,
-    level: float | None = None,
+    level: Level = None,
 ) -> Array:
     """Relevance seen by a reader who goes on to the next passage with probability p.
 
@@ -216,7 +212,7 @@ def rbp(
     source="Judged@k of ir_measures; Buckley & Voorhees 2004, SIGIR, on unjudged passages",
     better="describes",
 )
-def judged(gains: Array, ideal: Array, n_retrieved: Counts, k: int | None = None) -> Array:
+def judged(gains: Array, ideal: Array, n_retrieved: Counts, k: Cutoff = None) -> Array:
     """Share of the first k passages that somebody judged, relevant or not; no measure of quality.
 
     NaN where nothing was retrieved, and for questions of which nothing is judged.
@@ -227,7 +223,7 @@ def judged(gains: Array, ideal: Array, n_retrieved: Counts, k: int | None = None
 
 
 @metric(kind="set", source="definition: repeated searches of an approximate or remote index")
-def retrieval_consistency(rankings: Sequence[Sequence[str]], k: int | None = None) -> float:
+def retrieval_consistency(rankings: Sequence[Sequence[str]], k: Cutoff = None) -> float:
     """Share of the repeats of one question whose first k passages equal those of the first time.
 
     rankings: the ids of each time, in rank order. NaN with a single run: nothing was repeated.
@@ -275,7 +271,7 @@ def best_first(ideal: Array) -> Array:
     return np.asfortranarray(-np.sort(-ideal, axis=1))
 
 
-def is_relevant(grades: Array, level: float | None) -> NDArray[np.bool_]:
+def is_relevant(grades: Array, level: Level) -> NDArray[np.bool_]:
     """Tell which grades count as relevant; NaN does not."""
     return grades > 0 if level is None else grades >= level
 
@@ -290,7 +286,7 @@ def above_zero(grades: Array) -> Array:
     return np.fmax(grades, 0.0)
 
 
-def count_relevant(ideal: Array, level: float | None) -> Counts:
+def count_relevant(ideal: Array, level: Level) -> Counts:
     """Count the relevant passages of each question."""
     return is_relevant(ideal, level).sum(axis=1)
 
@@ -323,6 +319,6 @@ def share(part: NDArray, whole: NDArray) -> Array:
     return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
 
-def where_answerable(values: Array, ideal: Array, level: float | None) -> Array:
+def where_answerable(values: Array, ideal: Array, level: Level) -> Array:
     """Return the values of the questions that have a relevant passage, NaN for others."""
     return np.where(count_relevant(ideal, level) > 0, values, np.nan)

@@ -247,7 +247,9 @@ class Space:
             shift = float(distances.mean()) if np.isnan(shift) else shift
             squares += float(((distances - shift) ** 2).sum())
             greatest = max(greatest, float(distances.max()))
-            counts += np.histogram(np.minimum(distances, edges[-1]), edges)[0]
+            # A count of classes and a range: of edges that are given each would be looked for.
+            inside = np.minimum(distances, edges[-1])
+            counts += np.histogram(inside, BINS, (0.0, float(edges[-1])))[0]
         total = np.concatenate(sums)
         n_pairs = len(self) * n_others
         # Every vector is there with itself, too, at a distance of 0.
