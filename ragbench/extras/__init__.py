@@ -1,0 +1,1 @@
+"""Annexes: each comes off by deleting its folder, and none imports another."""
