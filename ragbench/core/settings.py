@@ -39,6 +39,7 @@ class Endpoint(Table):
     """Where a model is, and how it is asked."""
 
     provider: str = Field("", description="a preset or the NAME of [providers.NAME]")
+    preset: str = Field("", description="of [providers.NAME]: the preset that it changes")
     base_url: str = Field("", description="http or https address of the endpoint, without a key")
     key_variable: str = Field("", description="environment variable that holds the key")
     client: str = Field("", description="your own AsyncOpenAI client or a function, module:name")
@@ -51,6 +52,8 @@ class Endpoint(Table):
     max_tokens: int | None = Field(None, ge=1, description="of one reply at most")
     dimensions: int | None = Field(None, ge=1, description="of an embedding, where it can be cut")
     seed: int | None = Field(None, description="sent with every call")
+    options: dict[str, Any] = Field({}, description="whatever else is sent with every call")
+    without: list[str] = Field([], description="what it is known to refuse and is never sent")
     replies: Literal["auto", "json_schema", "json_object", "text"] = Field(
         "auto", description="how a reply's shape is asked for; auto: down to text as refused"
     )
@@ -58,9 +61,12 @@ class Endpoint(Table):
     concurrency: int = Field(16, ge=1, le=4_096, description="calls in flight at most")
     timeout_seconds: float = Field(120, gt=0, description="of one attempt")
     connect_seconds: float = Field(10, gt=0, description="of an attempt, to connect")
+    read_seconds: float = Field(120, gt=0, description="of an attempt, without a byte")
     attempts: int = Field(6, ge=1, le=100, description="how often a call is tried")
+    patience_seconds: float = Field(300, gt=0, description="of all attempts of a call")
     input_price: float = Field(0, ge=0, description="money per million tokens read")
     output_price: float = Field(0, ge=0, description="money per million tokens written")
+    prices: dict[str, tuple[float, float]] = Field({}, description="of several models: both prices")
 
     @model_validator(mode="after")
     def check_secrets(self) -> Endpoint:
@@ -192,6 +198,7 @@ class DatabaseTable(Table):
     questions: str = Field("", description="table of questions; empty: from a file")
     question_id: str = Field("", description="its column of ids")
     question: str = Field("", description="its column of questions")
+    answer: str = Field("", description="its column of answers that were given")
     reference: str = Field("", description="its column of right answers")
     relevant_ids: str = Field("", description="its column of ids of relevant passages")
     question_url: str = Field("", description="its column of the page that answers")

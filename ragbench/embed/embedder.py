@@ -24,7 +24,7 @@ class TextEmbedder:
 
     encode: gives (texts, width) numbers of texts of one kind. model: tells these vectors from all
     others; "" where nobody can tell, and nothing is kept. batch: texts that are encoded together.
-    token_vectors: gives the vectors of a text's tokens, for BERTScore.
+    token_vectors: gives the vectors of a text's tokens, for BERTScore. load: what takes time once.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class TextEmbedder:
         batch: int = 64,
         store: Store | None = None,
         token_vectors: Callable[[Sequence[str]], list[Vectors]] | None = None,
+        load: Callable[[], Any] = lambda: None,
     ) -> None:
         self.name = name
         self.model = model
@@ -45,6 +46,7 @@ class TextEmbedder:
         self._batch = batch
         self._store = store if model else None
         self._token_vectors = token_vectors
+        self._load = load
 
     def embed(
         self, texts: Sequence[str], kind: TextKind = "passage", *, fresh: bool = False
@@ -101,6 +103,7 @@ class TextEmbedder:
         return self.model.partition(" ")[0] or self.name
 
     def _make(self, texts: list[str], kind: TextKind) -> tuple[Vectors, float]:
+        self._load()
         began = time.perf_counter()
         encoded = self._encode(texts, kind)
         milliseconds = (time.perf_counter() - began) * 1000 / len(texts)

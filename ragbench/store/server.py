@@ -170,8 +170,8 @@ def initialise(folder: Path) -> None:
     if version.is_file():
         if version.read_text().strip() != str(MAJOR):
             raise BenchError(
-                f"{data} was made by another PostgreSQL than {MAJOR}; move it away: what it held is "
-                "computed again"
+                f"{data} was made by another PostgreSQL than {MAJOR}; move it away: what it "
+                "held is computed again"
             )
         return
     fresh = folder / "new"

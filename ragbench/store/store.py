@@ -134,6 +134,11 @@ class Store:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether it was used: whether a server is there that was needed anyway."""
+        return "engine" in self.__dict__
+
     def close(self) -> None:
         """Give back its connections."""
         if "engine" in self.__dict__:

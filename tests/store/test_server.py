@@ -1,0 +1,116 @@
+"""The embedded PostgreSQL: it starts anywhere, survives kills, and ends with its last user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from ragbench.core.errors import BenchError
+from ragbench.store import Store
+from ragbench.store.server import leave_users, start_server
+from tests.fixtures import open_folder
+
+VECTOR = np.float32([[0.6, 0.8]])
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    parent = open_folder()
+    yield parent / "database"
+    leave_users(parent / "database")
+    shutil.rmtree(parent, ignore_errors=True)
+
+
+def server_of(folder: Path) -> psutil.Process:
+    return psutil.Process(int((folder / "data" / "postmaster.pid").read_text().split()[0]))
+
+
+def run_python(code: str, folder: Path) -> str:
+    """Run code in another process; `folder` is the server's folder there."""
+    begin = "import sys; from pathlib import Path; folder = Path(sys.argv[1]); "
+    command = [sys.executable, "-c", begin + code, str(folder)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_after_kill_9_the_next_call_starts_it_again_and_nothing_is_lost(folder: Path) -> None:
+    with Store(folder=folder) as store:
+        store.write_vectors("model", ["kept"], VECTOR, 1.0)
+        server_of(folder).send_signal(signal.SIGKILL)
+        assert store.read_vectors("model", ["kept"])["kept"][0].tolist() == VECTOR[0].tolist()
+
+
+def test_a_number_that_another_program_got_is_not_taken_for_the_server(folder: Path) -> None:
+    start_server(folder)
+    server_of(folder).send_signal(signal.SIGKILL)
+    pid_file = folder / "data" / "postmaster.pid"
+    lines = pid_file.read_text().splitlines()
+    pid_file.write_text("\n".join([str(os.getppid()), *lines[1:]]) + "\n")
+    with Store(folder=folder) as store:
+        assert store.read_vectors("model", ["none"]) == {}
+
+
+def test_it_stops_with_its_last_user_even_after_one_was_killed(folder: Path) -> None:
+    killed = "import os, signal; from ragbench.store.server import start_server; "
+    killed += "start_server(folder); os.kill(os.getpid(), signal.SIGKILL)"
+    command = [
+        sys.executable,
+        "-c",
+        f"from pathlib import Path; folder = Path({str(folder)!r}); {killed}",
+    ]
+    subprocess.run(command, check=False)
+    assert server_of(folder).is_running()
+    run_python("from ragbench.store.server import start_server; start_server(folder)", folder)
+    assert not (folder / "data" / "postmaster.pid").exists()
+
+
+def test_one_user_that_ends_leaves_it_to_the_others(folder: Path) -> None:
+    start_server(folder)
+    server = server_of(folder)
+    run_python("from ragbench.store.server import start_server; start_server(folder)", folder)
+    assert server.is_running()
+
+
+def test_long_paths_and_blanks_are_no_obstacle(folder: Path) -> None:
+    deep = folder.parent / "a folder with blanks, and a comma" / ("long" * 25) / "database"
+    with Store(folder=deep) as store:
+        assert store.read_vectors("model", ["none"]) == {}
+    leave_users(deep)
+
+
+def test_a_socket_folder_of_somebody_else_is_refused(folder: Path) -> None:
+    from ragbench.store.server import socket_folder
+
+    deep = folder.parent / ("long" * 30) / "database"
+    place = socket_folder(deep)
+    place.mkdir(mode=0o777)
+    place.chmod(0o777)
+    try:
+        with pytest.raises(BenchError, match="is no private folder"):
+            start_server(deep)
+    finally:
+        place.rmdir()
+        leave_users(deep)
+
+
+def test_a_folder_that_cannot_be_written_names_the_setting() -> None:
+    with pytest.raises(BenchError, match="RAGBENCH_DATABASE__FOLDER"):
+        start_server(Path("/proc/ragbench/database"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's folders are closed to the server")
+def test_root_is_told_of_a_folder_that_the_server_cannot_enter(folder: Path) -> None:
+    closed = folder.parent / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(BenchError, match="cannot enter"):
+        start_server(closed / "database")
+    leave_users(closed / "database")
+    assert closed.stat().st_mode & 0o777 == 0o700
