@@ -167,6 +167,9 @@ def means_frame(
         names.append("bias")
         least, greatest = [0.0, -np.inf], [1.0, np.inf]
     frame = mean_intervals(np.column_stack(values), codes, (least, greatest), confidence)
+    if np.count_nonzero(values[-1]) < LEAST_RARER and numbers is not None:
+        # A few differences among many zeros: a mean's interval would be too narrow.
+        frame.loc[1, ["low", "high", "method"]] = np.nan, np.nan, "none"
     return frame.assign(measure=names)[COLUMNS]
 
 

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ragbench.core.errors import BenchError
-from ragbench.core.frames import COMPARISONS
 from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import UNBOUNDED, Bounds, mean_intervals
 from ragbench.stats.resampling import (
@@ -96,7 +95,7 @@ def compare(
     frame["n_unmeasured"] = is_missing.sum(axis=0)
     frame["word_if_bad"] = frame["word_if_good"] = ""
     if not is_missing.any():
-        return in_order(frame)
+        return frame
     for name, extreme in zip(
         ("word_if_bad", "word_if_good"), extreme_cases(before, after, bounds, is_lower), strict=True
     ):
@@ -112,13 +111,7 @@ def compare(
         rows = is_asked[:, column]
         is_harmless = may_leave_out(before[rows, column], after[rows, column])
         words.append(cases[0] if is_harmless else word_that_holds(set(cases)))
-    return in_order(frame.assign(word=words))
-
-
-def in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that `COMPARISONS` declares first, in its order."""
-    declared = [name for name in COMPARISONS.names if name in frame]
-    return frame[[*declared, *frame.columns.difference(declared, sort=False)]]
+    return frame.assign(word=words)
 
 
 def family_frame(differences: Array, units: Any, confidence: Confidence) -> pd.DataFrame:
@@ -187,7 +180,8 @@ def choose_methods(sums: Array, counts: Array, error: Array) -> NDArray[Any]:
             is_enough = len(means) >= LEAST_EQUAL and abs(means[0]) > NO_SPREAD
             method = "sign test" if is_enough else "none"
         else:
-            _, sizes = np.unique(means.round(10), return_counts=True)
+            # Equal differences of other values differ by rounding.
+            _, sizes = np.unique((means / error[column]).round(8), return_counts=True)
             n_differing = len(means) - sizes.max()
             if n_units > MOST_UNITS:
                 method = "normal" if n_differing >= LEAST_DIFFERING else "none"

@@ -55,16 +55,21 @@ def corrected_mean(
     correction = n_labelled_units / (n_labelled_units - 1)
     error = float(np.sqrt((influence**2).sum() * correction))
 
-    rows = [("corrected", value, error, weight, int(is_pair.sum()), n_labelled_units)]
-    for name, values, lambda_ in (("people alone", labelled, 0.0), ("judge alone", judged, 1.0)):
-        is_known = ~np.isnan(values)
-        mean = mean_of_units(values[is_known], codes[is_known])
-        n_known_units = len(np.unique(codes[is_known]))
-        rows.append((name, *mean, lambda_, int(is_known.sum()), n_known_units))
-    frame = pd.DataFrame(rows, columns=["mean", "value", "error", "weight", "n", "n_units"])
+    sums, counts = unit_totals(np.column_stack([labelled, judged]), codes)
+    means, errors = mean_and_error(sums, counts)
+    units_measured = (counts > 0).sum(axis=0)
+    frame = pd.DataFrame(
+        {
+            "mean": ["corrected", "people alone", "judge alone"],
+            "value": [value, *means],
+            "weight": [weight, 0.0, 1.0],
+            "n": [int(is_pair.sum()), *counts.sum(axis=0).astype(int)],
+            "n_units": [n_labelled_units, *units_measured],
+        }
+    )
     t = np.array([t_quantile(confidence.level, units - 1) for units in frame["n_units"]])
-    frame["low"] = frame["value"] - t * frame["error"]
-    frame["high"] = frame["value"] + t * frame["error"]
+    half = t * np.array([error, *errors])
+    frame["low"], frame["high"] = frame["value"] - half, frame["value"] + half
     frame = frame.assign(level=confidence.level, method="student")
     columns = ["mean", "value", "low", "high", "level", "method", "weight", "n", "n_units"]
     return frame[columns]
@@ -86,9 +91,3 @@ def fit_weights(judge: Array, people: Array, codes: NDArray[np.intp], n_rest: in
         if spread > 0:
             weights[fold == number] = np.clip(covariance[0, 1] / spread, 0, 1)
     return weights
-
-
-def mean_of_units(values: Array, codes: NDArray[np.intp]) -> tuple[float, float]:
-    """Return a mean and its standard error over units."""
-    mean, error = mean_and_error(*unit_totals(values[:, None], codes))
-    return float(mean[0]), float(error[0])

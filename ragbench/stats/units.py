@@ -75,6 +75,7 @@ def mean_and_error(sums: Array, counts: Array) -> tuple[Array, Array]:
         mean = sums.sum(axis=0) / total
         squares = ((sums - counts * mean) ** 2).sum(axis=0)
         error = np.sqrt(squares * n_units / (n_units - 1)) / total
+    error = np.where(error <= NO_SPREAD * np.abs(mean), 0.0, error)
     return mean, np.where(n_units > 1, error, np.nan)
 
 

@@ -192,7 +192,7 @@ def main(studies: int = 40, out: str = "calibration.csv") -> None:
     for kind in cells:
         for row in kind(studies):
             rows.append({**row, "studies": studies})
-            print({name: value for name, value in rows[-1].items()}, flush=True)
+            print(rows[-1], flush=True)
         pd.DataFrame(rows).to_csv(out, index=False, float_format="%.3f")
     frame = pd.DataFrame(rows)
     is_bad = (frame["coverage"] < LEAST_COVERAGE) | (frame["level"] > MOST_LEVEL)
