@@ -284,7 +284,9 @@ def check_cutoff(metric: Metric, cutoff: Any) -> None:
         raise BenchError(f"{metric.name}: k = {cutoff!r}; a cut-off is a rank from 1")
 
 
-def call_texts(metric: Metric, answers: Any, references: Any, **options: Any) -> Any:
+def call_texts(
+    metric: Metric, answers: Any, references: Any, *services: Any, **options: Any
+) -> Any:
     """Compute a metric of texts. One answer gives a number, a list of answers an array.
 
     references: of every answer one text, or several of which the best counts. NaN without an
@@ -292,7 +294,7 @@ def call_texts(metric: Metric, answers: Any, references: Any, **options: Any) ->
     function says, which is 0. Raises BenchError for lists of unequal length.
     """
     if answers is None or isinstance(answers, str):
-        return float(call_texts(metric, [answers], [references], **options)[0])
+        return float(call_texts(metric, [answers], [references], *services, **options)[0])
     if len(answers) != len(references):
         raise BenchError(f"{metric.name}: {len(answers)} answers, {len(references)} references")
     rows, paired_answers, paired_references = [], [], []
@@ -304,7 +306,8 @@ def call_texts(metric: Metric, answers: Any, references: Any, **options: Any) ->
                 rows.append(row)
                 paired_answers.append(answer)
                 paired_references.append(reference)
-    values = metric.compute(tuple(paired_answers), tuple(paired_references), **options)
+    pairs = tuple(paired_answers), tuple(paired_references)
+    values = metric.compute(*pairs, *services, **options)
     # NaN where nothing was paired; of several references the best or, of a distance, the least.
     combined = np.full(len(answers), np.nan)
     choose = np.fmin if metric.better == "lower" else np.fmax

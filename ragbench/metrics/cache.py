@@ -66,7 +66,7 @@ def nearest_cached(
     left_out: for each question the row of its own entry, which it must not find; None: it has
     none. NaN and −1 where the cache is empty. In blocks: memory does not grow with both.
     """
-    questions, entries = unit_rows(as_matrix(asked)), unit_rows(as_matrix(cached))
+    questions, entries = (unit_rows(np.asarray(side, dtype=float)) for side in (asked, cached))
     similarities = np.full(len(questions), np.nan)
     rows = np.full(len(questions), -1, dtype=np.int64)
     own = np.array([-1 if row is None else row for row in left_out or [None] * len(questions)])
@@ -81,9 +81,3 @@ def nearest_cached(
         similarities[block] = np.where(is_there, np.clip(best, -1.0, 1.0), np.nan)
         rows[block] = np.where(is_there, nearest, -1)
     return similarities, rows
-
-
-def as_matrix(vectors: ArrayLike) -> Array:
-    """Return the vectors as (n, width); no vectors are right too."""
-    matrix = np.asarray(vectors, dtype=float)
-    return matrix if matrix.ndim == 2 else matrix.reshape(0, 1)

@@ -31,19 +31,17 @@ NO = {"no", "false", "0", "нет"}
 FIRST_WORD = re.compile(r"\W*([^\W\d]+|\d+(?![\d.,]*\d))")
 
 
-def of_decisions(**declaration: Any) -> Callable[[Callable[..., Array]], Metric]:
+def of_decisions(source: str = SOURCE) -> Callable[[Callable[..., Array]], Metric]:
     """Declare a function of totals as a metric of labels and decisions."""
 
     def declare(of_totals: Callable[..., Array]) -> Metric:
-        def compute(labels: Sequence[Any], decisions: Sequence[Any], **options: float) -> float:
-            totals = count_decisions(labels, decisions).sum(axis=0)
-            return float(of_totals(totals, **options))
+        def compute(labels: Sequence[Any], decisions: Sequence[Any]) -> float:
+            return float(of_totals(count_decisions(labels, decisions).sum(axis=0)))
 
         name = of_totals.__name__
         DECISIONS[name] = of_totals
         compute.__doc__ = of_totals.__doc__
-        declaration.setdefault("source", SOURCE)
-        return metric(compute, name=name, kind="set", **declaration)
+        return metric(compute, name=name, kind="set", source=source)
 
     return declare
 
@@ -86,18 +84,33 @@ def f1_score(totals: Array) -> Array:
     return ratio(2 * tp, tp + fp + count_good(totals))
 
 
-@of_decisions(
+@metric(
+    kind="set",
     source="Elkan 2001, The foundations of cost-sensitive learning",
     better="lower",
     bounds=(0.0, np.inf),
 )
-def decision_cost(totals: Array, cost_shown: float = 1.0, cost_hidden: float = 1.0) -> Array:
+def decision_cost(
+    labels: Sequence[Any],
+    decisions: Sequence[Any],
+    cost_shown: float = 1.0,
+    cost_hidden: float = 1.0,
+) -> float:
     """Mean cost of a decision.
 
     cost_shown: of a poor answer that is shown. cost_hidden: of a good one that is held back.
     """
+    totals = count_decisions(labels, decisions).sum(axis=0)
+    return float(cost_of_totals(totals, cost_shown, cost_hidden))
+
+
+def cost_of_totals(totals: Array, cost_shown: float = 1.0, cost_hidden: float = 1.0) -> Array:
+    """Return (…,) mean cost of a decision."""
     n_hidden = count_good(totals) - totals[..., 0]
     return ratio(cost_shown * totals[..., 1] + cost_hidden * n_hidden, totals.sum(axis=-1))
+
+
+DECISIONS["decision_cost"] = cost_of_totals
 
 
 def count_decisions(labels: Sequence[Any], decisions: Sequence[Any]) -> Array:
@@ -144,8 +157,9 @@ def read_decision(reply: Any) -> bool | None:
         except (ValueError, RecursionError):
             return None
     first = FIRST_WORD.match(text)
-    word = first[1] if first else ""
-    # A 1 with more behind it begins a list or a number.
-    if word.isdigit() and re.search(r"\w", text[first.end() :] if first else ""):
+    if first is None:
         return None
-    return True if word in YES else False if word in NO else None
+    word, rest = first[1], text[first.end() :]
+    # A 1 with more behind it begins a list.
+    is_alone = not word.isdigit() or not re.search(r"\w", rest)
+    return word in YES if is_alone and word in YES | NO else None

@@ -85,11 +85,13 @@ def arrange(retrieved: pd.DataFrame, labels: pd.DataFrame, question_ids: Sequenc
     """Arrange the rankings of one system: a row a question, in the order of question_ids.
 
     retrieved: columns question_id, rank and gain, as `add_gains` or `grade_pieces` make them; a
-    question without rows retrieved nothing. labels: columns question_id and grade.
+    question without rows retrieved nothing, and rows of other questions are passed over. labels:
+    columns question_id and grade.
     """
     questions = pd.Index(question_ids)
+    retrieved = retrieved[retrieved["question_id"].isin(questions)]
     rows = places_in(questions, retrieved["question_id"])
-    columns = retrieved["rank"].to_numpy() - 1
+    columns = retrieved["rank"].to_numpy(dtype=np.int64) - 1
     shape = (len(questions), int(columns.max(initial=-1)) + 1)
 
     def to_array(name: str, fill: float) -> np.ndarray:

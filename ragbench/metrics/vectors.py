@@ -34,7 +34,7 @@ def semantic_similarity(
     threshold: 1 where the cosine reaches it, else 0; 0.0 is a threshold. NaN for a zero vector,
     which has no direction.
     """
-    cosines = compare(answers, references, embedder, cosine, lambda vectors: np.zeros(len(vectors)))
+    cosines = compare(answers, references, embedder, cosine)
     if threshold is None:
         return cosines
     has_reached = (cosines >= threshold - SINGLE_PRECISION) & is_filled(answers)
@@ -47,7 +47,7 @@ def dot_similarity(answers: Texts, references: Texts, embedder: Any) -> Array:
 
     An empty answer gets 0.
     """
-    return compare(answers, references, embedder, dot, lambda vectors: np.zeros(len(vectors)))
+    return compare(answers, references, embedder, dot)
 
 
 @metric(source="definition, as «Вопрошалыч» publishes it", better="lower", bounds=(0.0, np.inf))
@@ -90,8 +90,7 @@ def bert_score(
     tokens = dict(zip(distinct, embed_tokens(distinct), strict=True))
     scores = []
     for answer, reference in zip(map(clean, answers), map(clean, references), strict=True):
-        matched = match_tokens(tokens[answer], tokens[reference]) if answer else (0.0, 0.0, 0.0)
-        scores.append(matched[("f1", "precision", "recall").index(part)])
+        scores.append(match_tokens(tokens[answer], tokens[reference])[part] if answer else 0.0)
     return np.array(scores, dtype=float)
 
 
@@ -155,15 +154,16 @@ def compare(
     references: Texts,
     embedder: Any,
     measure: Callable[[Array, Array], Array],
-    of_empty_answers: Callable[[Array], Array],
+    of_empty_answers: Callable[[Array], Array] | None = None,
 ) -> Array:
-    """Measure the vectors of every pair; an empty answer has no vector, and a value of its own."""
+    """Measure the vectors of every pair; an empty answer has none, and the value 0 or another."""
     filled = is_filled(answers)
     known = embed([*map(clean, references), *filter(None, map(clean, answers))], embedder)
     reference_vectors, answer_vectors = known[: len(answers)], known[len(answers) :]
-    values = np.full(len(answers), np.nan)
+    values = np.zeros(len(answers))
     values[filled] = measure(answer_vectors, reference_vectors[filled])
-    values[~filled] = of_empty_answers(reference_vectors[~filled])
+    if of_empty_answers is not None:
+        values[~filled] = of_empty_answers(reference_vectors[~filled])
     return values
 
 
@@ -217,17 +217,17 @@ def dot(left: Array, right: Array) -> Array:
     return np.einsum("ij,ij->i", left, right)
 
 
-def match_tokens(answer: Array, reference: Array) -> tuple[float, float, float]:
-    """Return F1, precision and recall of greedy matching by cosine."""
+def match_tokens(answer: Array, reference: Array) -> dict[str, float]:
+    """Return f1, precision and recall of greedy matching by cosine."""
     left, right = (unit_rows(np.asarray(side, dtype=float)) for side in (answer, reference))
     cosines = np.clip(left @ right.T, -1.0, 1.0)
     precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
     is_positive = precision > 0 and recall > 0
     f1 = 2 * precision * recall / (precision + recall) if is_positive else 0.0
-    return f1, precision, recall
+    return {"f1": f1, "precision": precision, "recall": recall}
 
 
 def unit_rows(vectors: Array) -> Array:
     """Return the vectors divided by their lengths; zero vectors stay."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1.0)
