@@ -29,7 +29,7 @@ def tier1(
     with opening as bench:
         request = tier.complete_request(bench.request)
         frames = tier.measure(request, bench)
-        about = bench.about()
+        about = bench.about(has_answers=False)
         language = bench.language
     return Tier1(request, frames, tier.state(request, frames), about, language)
 

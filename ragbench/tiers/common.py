@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,10 @@ class Options(BaseModel):
     draws: int = Field(10_000, ge=200, description="of every resampling")
     seed: int = Field(0, ge=0, description="of every random draw")
 
-    @field_validator("systems", "metrics", "slice_by", mode="before")
+    # Judges and embedders are options of some tiers only.
+    @field_validator(
+        "systems", "metrics", "slice_by", "judges", "embedders", mode="before", check_fields=False
+    )
     @classmethod
     def split_by_commas(cls, value: Any) -> Any:
         """A notebook's parameter is a text: "bm25, dense"."""
@@ -109,11 +113,17 @@ class Workbench:
     store: Store
     language: Language
 
-    def about(self, stand_ins: Sequence[str] = ()) -> About:
-        """Say what is measured. stand_ins: those beside the systems', such as a judge."""
+    def about(self, stand_ins: Sequence[str] = (), *, has_answers: bool = True) -> About:
+        """Say what is measured.
+
+        stand_ins: those beside the systems', such as a judge. has_answers: whether systems answer;
+        else who writes their answers is no matter.
+        """
         found = dict.fromkeys(stand_ins)
         for system in self.systems.values():
             found |= dict.fromkeys(getattr(system, "stand_ins", ()))
+        if not has_answers:
+            found = {name: None for name in found if not name.startswith("generator ")}
         return About(
             self.dataset.name,
             self.dataset.fingerprint,
@@ -130,26 +140,28 @@ def open_workbench(
     systems: Any = None,
     questions: Any = None,
     documents: Any = None,
+    dataset: Dataset | None = None,
     settings: Settings | None = None,
     needs_systems: bool = True,
 ) -> Iterator[Workbench]:
     """Open data set, database and systems, and close them at the end.
 
     systems: names, or {"v1": "bm25", "v2": function or object}; None: those of the request.
-    questions, documents: lists, dicts or frames in place of a data set. Raises BenchError for what
-    cannot be opened, and for a baseline that is no system.
+    questions, documents: lists, dicts or frames in place of a data set; dataset: one that is read
+    already. Raises BenchError for what cannot be opened, and for a baseline that is no system.
     """
     from ragbench.store import Store
     from ragbench.systems import open_systems
 
     settings = settings or open_settings()
     language = request.language or settings.language
-    dataset = open_dataset(request, settings, language, questions, documents)
+    if dataset is None:
+        dataset = open_dataset(request, settings, language, questions, documents)
     opened: dict[str, Any] = {}
     with Store(settings.database) as store:
         try:
             if needs_systems:
-                chosen = systems if systems is not None else request.systems or None
+                chosen = systems or request.systems or None
                 opened = open_systems(chosen, settings, dataset, store)
             names = tuple(opened)
             complete = {
@@ -197,6 +209,14 @@ def open_dataset(
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)
     return dataset
+
+
+def sample_rows(frame: pd.DataFrame, key: str, limit: int | None) -> pd.DataFrame:
+    """Return the rows of so many of the keys, those with the smallest hashes; None: all."""
+    names = frame[key].drop_duplicates()
+    hashes = names.map(lambda name: hashlib.sha256(name.encode()).hexdigest())
+    chosen = names.loc[hashes.sort_values(kind="stable").index[:limit]]
+    return frame[frame[key].isin(chosen)].reset_index(drop=True)
 
 
 def choose_baseline(requested: str, usual: str, names: Sequence[str]) -> str:

@@ -26,6 +26,9 @@ from ragbench.metrics.ranking_frames import (
 from ragbench.metrics.rankings import Rankings, measure_rankings, retrieval_consistency
 from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
 from ragbench.stats import state as state_scores
+from ragbench.store import compare_indexes
+from ragbench.systems.retrievers import dense_part
+from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import (
     Options,
     Runs,
@@ -57,6 +60,7 @@ class Request(Options):
     index_questions: int = Field(
         400, ge=0, le=10_000, description="that exact search, HNSW and IVFFlat are timed on"
     )
+    fresh_timings: bool = Field(False, description="read the clock again for the same inputs")
 
     @model_validator(mode="after")
     def check_metrics(self) -> Request:
@@ -154,7 +158,7 @@ def measure(request: Request, bench: Workbench) -> Frames:
     retrieved = retrieved_frame(runs, question_ids, depth)
     retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
     retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
-    asked = asked_frame(runs, question_ids)
+    asked = keep_latencies(request, bench, asked_frame(runs, question_ids))
     scores = score(request, labelled, retrieved, labels, asked, runs)
     return Frames(
         questions,
@@ -305,9 +309,55 @@ def find_gaps(
     return {"status": statuses, "reason": reasons}
 
 
+def keep_latencies(request: Request, bench: Workbench, asked: pd.DataFrame) -> pd.DataFrame:
+    """Return what was asked with the times of the first run on the same inputs, where it is known.
+
+    Of functions and services the times are always those of this run: their code may have changed.
+    """
+    parts = []
+    for system in request.systems:
+        rows = asked[asked["system"] == system]
+        if dense_part(bench.systems[system]) is not None:
+            inputs = {
+                "what": "latency of retrieval",
+                "system": bench.systems[system].describe(),
+                "data": bench.dataset.fingerprint,
+                "k": request.k,
+                "asked": rows[["question_id", "repeat"]].astype(str).agg(" ".join, axis=1).tolist(),
+            }
+            readings = None if request.fresh_timings else find_readings(bench.store, inputs)
+            if readings is None:
+                readings = keep_readings(bench.store, inputs, rows[["latency_ms"]])
+            rows = rows.assign(latency_ms=readings["latency_ms"].to_numpy())
+        parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
+
+
 def measure_indexes(request: Request, bench: Workbench, questions: list[str]) -> pd.DataFrame:
-    """Time exact search, HNSW and IVFFlat in PostgreSQL, on the vectors that are searched."""
-    return pd.DataFrame()
+    """Time exact search, HNSW and IVFFlat in PostgreSQL, on the vectors that are searched.
+
+    A row a system that searches by vectors and an index; systems with the same vectors once.
+    """
+    asked = questions[: request.index_questions]
+    measured: dict[str, pd.DataFrame] = {}
+    for name, system in bench.systems.items():
+        dense = dense_part(system)
+        if dense is None or not asked or dense.describe() in measured:
+            continue
+        queries = dense.embed_questions(asked)
+        inputs = {
+            "what": "indexes",
+            "vectors": dense.describe(),
+            "data": bench.dataset.fingerprint,
+            "k": request.k,
+            "questions": asked,
+        }
+        readings = None if request.fresh_timings else find_readings(bench.store, inputs)
+        if readings is None:
+            timed = compare_indexes(bench.store, dense.vectors, queries, request.k)
+            readings = keep_readings(bench.store, inputs, timed)
+        measured[dense.describe()] = readings.assign(system=name)
+    return pd.concat(measured.values(), ignore_index=True) if measured else pd.DataFrame()
 
 
 def state(request: Request, frames: Frames) -> RetrievalStatement:

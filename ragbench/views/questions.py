@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,9 +31,17 @@ SHOWN_IN_JUPYTER = 20
 # packed, and a script unpacks it when it is asked for.
 MOST_WRITTEN = 1_500
 READ = 5  # passages of every ranking that are shown, beside the labelled ones
-LONGEST_PASSAGE = 300  # characters
-LONGEST_TEXT = 1_500  # of answers, references and reasons
 Key = tuple[str, str]  # system and question
+
+
+class Lengths(NamedTuple):
+    """Characters that are shown of a passage or claim, and of an answer, reference or reason."""
+
+    passage: int
+    text: int
+
+
+WRITTEN, PACKED = Lengths(300, 1_500), Lengths(120, 160)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,22 +117,23 @@ def collect(result: Any, read: int) -> Details:
     metrics = list(dict.fromkeys(scores["metric"]))
     asked = frames.questions[frames.questions["question_id"].isin(scores["question_id"])]
     ids = asked["question_id"].tolist()
+    lengths = PACKED if len(ids) * len(systems) > MOST_WRITTEN else WRITTEN
     cube = value_cube(scores, metrics, ids, systems)
-    said = list(map(clipped, asked["reference"])) if "reference" in asked else [""] * len(ids)
+    references = asked["reference"] if "reference" in asked else [""] * len(ids)
     primary = metrics.index(primary_of(result, metrics))
     outcomes, outcome_names = outcome_numbers(frames, ids, systems, language)
-    explained = explained_values(scores, language)
+    explained = explained_values(scores, language, lengths)
     told = {label for rows in explained.values() for label, _, _ in rows}
     # Metrics whose values need no explanation stand in one table.
     plain = [label for label in metrics if label not in told]
     digits = [metric_digits(label) for label in plain]
     planes = cube[[metrics.index(label) for label in plain]]
     write = cache(language.number)
-    answers = answer_texts(frames)
-    verdicts = verdict_rows(frames)
-    passages, rows = passage_rows(frames, ids, systems, read)
+    answers = answer_texts(frames, lengths)
+    verdicts = verdict_rows(frames, lengths)
+    passages, rows = passage_rows(frames, ids, systems, read, lengths)
     entries = []
-    for place, question_id in enumerate(ids):
+    for place, (question_id, reference) in enumerate(zip(ids, references, strict=True)):
         table = [
             [label, *(write(value, count) for value in plane)]
             for label, count, plane in zip(plain, digits, planes[:, place].tolist(), strict=True)
@@ -142,7 +151,7 @@ def collect(result: Any, read: int) -> Details:
         has_cards = any(card["answer"] is not None or card["metrics"] for card in cards)
         entries.append(
             {
-                "reference": said[place],
+                "reference": clip(reference, lengths.text),
                 "table": table,
                 "cards": merge_same(cards) if has_cards else [],
                 "passages": rows.get(question_id, []),
@@ -190,7 +199,9 @@ def metric_digits(label: str) -> int:
     return 0 if np.isfinite(greatest - least) and greatest - least > 1 else 3
 
 
-def explained_values(scores: pd.DataFrame, language: Language) -> dict[Key, list[list[str]]]:
+def explained_values(
+    scores: pd.DataFrame, language: Language, lengths: Lengths
+) -> dict[Key, list[list[str]]]:
     """Return by system and question: metric, value, and how it came about or why it is missing."""
     is_explained = (scores["explanation"] != "") | (scores["reason"] != "")
     # A metric that is explained once is shown with its explanation everywhere.
@@ -203,7 +214,7 @@ def explained_values(scores: pd.DataFrame, language: Language) -> dict[Key, list
         *(shown[name] for name in names), strict=True
     ):
         text = language.number(value, digits[label])
-        rows[system, question_id].append([label, text, clipped(explanation or reason)])
+        rows[system, question_id].append([label, text, clip(explanation or reason, lengths.text)])
     return rows
 
 
@@ -226,7 +237,7 @@ def outcome_numbers(
     return numbers, [language.translate(name) for name in order]
 
 
-def answer_texts(frames: Any) -> dict[Key, str]:
+def answer_texts(frames: Any, lengths: Lengths) -> dict[Key, str]:
     """Return what every system answered the first time, or the error."""
     answers = getattr(frames, "answers", None)
     if answers is None:
@@ -234,12 +245,12 @@ def answer_texts(frames: Any) -> dict[Key, str]:
     first = answers[answers["repeat"] == 0]
     names = ("system", "question_id", "answer", "error")
     return {
-        (system, question_id): clipped(answer or error)
+        (system, question_id): clip(answer or error, lengths.text)
         for system, question_id, answer, error in zip(*(first[name] for name in names), strict=True)
     }
 
 
-def verdict_rows(frames: Any) -> dict[Key, list[list[str]]]:
+def verdict_rows(frames: Any, lengths: Lengths) -> dict[Key, list[list[str]]]:
     """Return by system and question: item, verdict and reason of everything that was judged."""
     verdicts = getattr(frames, "verdicts", None)
     rows: dict[Key, list[list[str]]] = defaultdict(list)
@@ -249,8 +260,8 @@ def verdict_rows(frames: Any) -> dict[Key, list[list[str]]]:
     for system, question_id, metric, item, verdict, reason in zip(
         *(verdicts[name] for name in names), strict=True
     ):
-        row = [metric, clipped(item, LONGEST_PASSAGE), verdict, clipped(reason, LONGEST_PASSAGE)]
-        rows[system, question_id].append(row)
+        texts = [clip(item, lengths.passage), verdict, clip(reason, lengths.passage)]
+        rows[system, question_id].append([metric, *texts])
     return rows
 
 
@@ -268,7 +279,7 @@ def merge_same(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def passage_rows(
-    frames: Any, ids: list[str], systems: list[str], read: int
+    frames: Any, ids: list[str], systems: list[str], read: int, lengths: Lengths
 ) -> tuple[list[tuple[str, str]], dict[str, list[list[Any]]]]:
     """Return all passages that are shown, and by question [number, ranks, whether labelled].
 
@@ -307,7 +318,7 @@ def passage_rows(
             [numbers.setdefault(passage_id, len(numbers)), row, int(is_labelled)]
             for _, passage_id, row, is_labelled in sorted(shown)
         ]
-    shown_passages = [(name, clipped(texts.get(name, ""), LONGEST_PASSAGE)) for name in numbers]
+    shown_passages = [(name, clip(texts.get(name, ""), lengths.passage)) for name in numbers]
     return shown_passages, rows
 
 
@@ -333,7 +344,7 @@ def retrieved_rows(frames: Any, systems: list[str]) -> list[tuple[int, str, int,
     return found
 
 
-def clipped(text: str, longest: int = LONGEST_TEXT) -> str:
+def clip(text: str, longest: int) -> str:
     """Return the text, cut with an ellipsis where it is long."""
     return text if len(text) <= longest else text[:longest].rstrip() + "…"
 

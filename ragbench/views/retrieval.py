@@ -118,7 +118,9 @@ def speed(result: Any) -> list[Part]:
                 _("building, s"): [language.number(x, 2) for x in indexes["build_seconds"]],
                 "n": [language.count(n) for n in indexes["n"]],
             },
-            index=[f"{row.system} {row.index_kind}" for row in indexes.itertuples()],
+            index=[
+                f"{system} · {kind}" for system, kind in indexes[["system", "index"]].to_numpy()
+            ],
         )
         note = _(
             "Searched in PostgreSQL with pgvector, one statement a question. Exact compares every "
@@ -131,13 +133,15 @@ def speed(result: Any) -> list[Part]:
 def method(result: Any) -> Part:
     """How Tier 1 measures."""
     _ = result.language.translate
-    unit = _("pages") if result.request.unit == "url" else _("passages")
     measured = _(
-        "Every question is asked of every system; the first {k} {unit} that come back are held "
+        "Every question is asked of every system; the first {k} passages that come back are held "
         "against the relevance labels. A question for which nothing came back counts 0, one at "
         "which a system failed is unmeasured. Repeats ask everything anew, {repeats} times in all."
-    ).format(k=result.request.k, unit=unit, repeats=result.request.repeats)
-    return comparison.method(result, measured)
+    ).format(k=result.request.k, repeats=result.request.repeats)
+    sentences = [measured]
+    if result.request.unit == "url":
+        sentences.append(_("Pages are ranked: each stands at the place of its first passage."))
+    return comparison.method(result, " ".join(sentences))
 
 
 def limits(result: Any) -> Part:

@@ -7,7 +7,7 @@ document.querySelectorAll(".questions").forEach((list) => {
 });
 
 function serve(list, form) {
-  const entries = [...list.querySelectorAll(":scope > details")].map(readEntry);
+  const entries = [...list.querySelectorAll(":scope > [id]")].map(readEntry);
   const packed = list.querySelector(".packed");
   const content = packed && unpack(packed.textContent);
   let order = "";
@@ -30,11 +30,17 @@ function serve(list, form) {
     }
   };
 
+  // What is packed does not fold by itself.
   if (content) {
-    entries.forEach(({ element }, place) => {
-      element.addEventListener("toggle", async () => {
+    entries.forEach(({ element, head }, place) => {
+      const toggle = async () => {
+        element.toggleAttribute("open");
         if (element.children.length === 1) element.append(...draw(await content, place));
-      });
+      };
+      head.tabIndex = 0;
+      head.role = "button";
+      head.onclick = toggle;
+      head.onkeydown = ({ key }) => { if (key === "Enter") toggle(); };
     });
   }
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -43,13 +49,15 @@ function serve(list, form) {
   update(); // a browser may keep what was chosen before the page was loaded again
   // A link to a question, such as tier1_retrieval.html#question-q012, unfolds it.
   const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (linked instanceof HTMLDetailsElement) linked.open = true;
+  if (linked && !linked.hasAttribute("open")) linked.firstElementChild.click();
 }
 
 function readEntry(element) {
-  const cells = [...element.querySelectorAll(":scope > summary > b")];
+  const head = element.firstElementChild;
+  const cells = [...head.querySelectorAll(":scope > b")];
   return {
     element,
+    head,
     // In Russian 0,5 is a half; a dash, where nothing was measured, is no number.
     values: cells.map((cell) => parseFloat(cell.textContent.replace(",", ".").replace("−", "-"))),
     outcomes: cells.map((cell) => cell.className.slice(1)),
