@@ -1,0 +1,188 @@
+"""A report by its front: notebooks in, a folder with pages, index, numbers and manifest out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from ragbench.core.errors import BenchError
+from ragbench.core.settings import Settings
+from ragbench.report.run import new_run_folder, point_latest, run_notebooks
+
+PARAMETERS = 'name = "x"\nlanguage = "en"'
+MEASURE = """
+import pandas as pd
+import os
+from pathlib import Path
+from ragbench.core.frames import COMPARISONS
+from ragbench.report.manifest import write_frames
+from ragbench.report.parts import Part
+comparison = pd.DataFrame([{
+    "metric": "mrr@10", "challenger": "new<b>", "baseline": "old", "family": "primary",
+    "difference": 0.1, "low": 0.05, "high": 0.15, "p": 0.01, "p_adjusted": 0.01,
+    "detectable": 0.04, "word": "better", "single_low": 0.05, "single_high": 0.15,
+    "n": 30, "n_unmeasured": 0, "n_units": 30}])
+estimates = pd.DataFrame([{"system": "old", "metric": "mrr@10", "value": float("nan"), "n": 30,
+                           "n_unmeasured": 2}])
+scores = pd.DataFrame({"value": [float("nan")] * 2, "reason": ["no connection", "no connection"]})
+frames = {"comparisons": comparison, "estimates": estimates, "scores": scores}
+about = {"dataset": "campus", "systems": {"old": "BM25"}, "stand_ins": ["judge lexical"]}
+write_frames(Path(os.environ["RAGBENCH_RUN_FOLDER"]), os.environ["RAGBENCH_RUN_PAGE"], frames,
+             {"about": about, "request": {"seed": 7}})
+"""
+
+
+def write_notebook(folder: Path, name: str, *cells: tuple[str, str]) -> Path:
+    """Write a notebook: a title, the parameters, and cells of (tag, source)."""
+    notebook = nbformat.v4.new_notebook()
+    notebook.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": ""}
+    notebook.cells = [nbformat.v4.new_markdown_cell(f"# {name} · A question?", id="question")]
+    for number, (tag, source) in enumerate([("parameters", PARAMETERS), *cells]):
+        cell = nbformat.v4.new_code_cell(source, id=f"cell-{number}")
+        cell.metadata["tags"] = [tag] if tag else []
+        notebook.cells.append(cell)
+    path = folder / f"{name}.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three notebooks: one is whole, one fails, one ends its kernel."""
+    folder = tmp_path_factory.mktemp("run")
+    notebooks = [
+        write_notebook(
+            folder,
+            "whole",
+            ("", MEASURE),
+            ("finding", 'Part(f"{name} was <found>", style="finding")'),
+            ("", "import sys; print('progress', file=sys.stderr); Part('Ω', title='Last')"),
+        ),
+        write_notebook(folder, "fails", ("", "raise ValueError('key sk-canary0123456789abcdef')")),
+        write_notebook(folder, "dies", ("", "x = 1"), ("", "import os; os._exit(9)")),
+    ]
+    out = folder / "reports" / "first"
+    changes: list[tuple[str, str]] = []
+    run = run_notebooks(
+        notebooks,
+        out,
+        {"name": "the answer"},
+        settings=Settings(),
+        on_progress=lambda page: changes.append((page.name, page.status)),
+    )
+    assert run.status == "failed"
+    assert ("whole", "running") in changes
+    assert ("dies", "failed") in changes
+    return out
+
+
+def test_the_folder_holds_pages_notebooks_frames_numbers_and_manifest(report: Path) -> None:
+    names = sorted(file.name for file in report.iterdir())
+    assert names == [
+        "dies.html", "dies.ipynb", "fails.html", "fails.ipynb", "frames", "index.html",
+        "manifest.json", "summary.json", "whole.html", "whole.ipynb",
+    ]  # fmt: skip
+    assert [file.name for file in report.parent.iterdir()] == ["first"]
+    assert sorted(file.name for file in (report / "frames" / "whole").iterdir()) == [
+        "comparisons.parquet", "estimates.parquet", "scores.parquet",
+    ]  # fmt: skip
+
+
+def test_a_page_has_what_cells_show_and_last_their_code(report: Path) -> None:
+    page = (report / "whole.html").read_text(encoding="utf-8")
+    assert "the answer was &lt;found&gt;" in page
+    assert "<h2>Last</h2><p>Ω</p>" in page
+    assert page.index("Ω") < page.index("Code of this page")
+    assert '<a href="index.html">All pages of this run</a>' in page
+
+
+def test_nothing_of_clock_and_progress_stays_in_a_notebook(report: Path) -> None:
+    text = (report / "whole.ipynb").read_text(encoding="utf-8")
+    assert "progress" not in text.replace("print('progress'", "")
+    assert "papermill" not in text
+    assert "start_time" not in text
+
+
+def test_what_fails_is_said_without_secrets_and_the_cell_that_ends_its_kernel_is_named(
+    report: Path,
+) -> None:
+    index = (report / "index.html").read_text(encoding="utf-8")
+    assert "ValueError: key ••••" in index
+    assert "its kernel ended while it ran the cell &#39;cell-2&#39;" in index
+    for file in report.glob("fails.*"):
+        assert "canary" not in file.read_text(encoding="utf-8")
+
+
+def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path) -> None:
+    index = (report / "index.html").read_text(encoding="utf-8")
+    assert "<b>new&lt;b&gt;</b> against old: better (whole)." in index
+    assert "▲ better" in index
+    assert "<dt>old</dt><dd>BM25</dd>" in index
+    assert "Measured with offline stand-ins: judge lexical." in index
+    assert "no connection (2)" in index
+    assert "data set <b>campus</b>" in index
+
+
+def test_numbers_and_manifest_are_json_without_nan(report: Path) -> None:
+    summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
+    assert summary["estimates"] == [
+        {"page": "whole", "system": "old", "metric": "mrr@10", "value": None, "n": 30,
+         "n_unmeasured": 2}
+    ]  # fmt: skip
+    manifest = json.loads((report / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "failed"
+    pages = {page["name"]: page for page in manifest["pages"]}
+    assert pages["whole"]["request"] == {"seed": 7}
+    assert pages["whole"]["parameters"] == {"name": "the answer", "language": "en"}
+    assert pages["dies"]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"nme": 1}, "no notebook has a parameter 'nme'; did you mean 'name'"),
+        ({"name": {"a": object()}}, "parameter name is .*; it can be a text, a number or a list"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_before_anything_is_run(
+    tmp_path: Path, parameters: dict, message: str
+) -> None:
+    notebook = write_notebook(tmp_path, "one")
+    with pytest.raises(BenchError, match=message):
+        run_notebooks([notebook], tmp_path / "out", parameters, settings=Settings())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_notebook_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="there is no notebook .*none.ipynb"):
+        run_notebooks([tmp_path / "none.ipynb"], tmp_path / "out", settings=Settings())
+
+
+def test_latest_leads_to_the_newest_folder(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        point_latest(tmp_path / name)
+        assert (tmp_path / "latest").resolve() == tmp_path / name
+    assert new_run_folder(tmp_path).parent == tmp_path
+
+
+def test_a_disk_that_fills_leaves_the_older_report_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragbench.report import run
+
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "index.html").write_text("older", encoding="utf-8")
+
+    def fill(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run, "write_summary", fill)
+    with pytest.raises(OSError, match="No space left"):
+        run_notebooks([], out, settings=Settings())
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert (out / "index.html").read_text(encoding="utf-8") == "older"
