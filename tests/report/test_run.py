@@ -157,7 +157,7 @@ def test_a_wrong_parameter_is_refused_before_anything_is_run(
 
 
 def test_a_notebook_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BenchError, match="there is no notebook .*none.ipynb"):
+    with pytest.raises(BenchError, match=r"there is no notebook .*none\.ipynb"):
         run_notebooks([tmp_path / "none.ipynb"], tmp_path / "out", settings=Settings())
 
 
