@@ -7,7 +7,7 @@ metrics, and returns a Part, several, or None where there is nothing to show.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -63,6 +63,7 @@ METHODS = {
     "student": mark("Student's"),
     "jackknife": mark("jackknife"),
     "order": mark("order statistics"),
+    "construction": mark("by construction"),
     "none": mark("none"),
 }
 
@@ -180,17 +181,20 @@ def facts(result: Any, **more: Any) -> Part:
     """What was measured, in one line. more: further names and values, translated already."""
     _ = result.language.translate
     scored = result.scores.drop_duplicates("question_id")
-    named = {
-        _("data set"): result.about.dataset,
-        _("questions"): result.language.count(len(scored)),
-    }
+    named = {_("questions"): result.language.count(len(scored))}
     if scored["unit"].nunique() < len(scored):
         named[_("independent groups")] = result.language.count(scored["unit"].nunique())
     named |= more
     if len(result.systems) > 1:
         named[_("baseline")] = result.request.baseline
-    named |= {_("seed"): result.request.seed, _("commit"): git_commit()[:8] or NOTHING}
-    return facts_part(named)
+    return facts_line(result, named)
+
+
+def facts_line(result: Any, named: Mapping[str, Any]) -> Part:
+    """One line of the data set, of names and values (translated already), seed and commit."""
+    _ = result.language.translate
+    last = {_("seed"): result.request.seed, _("commit"): git_commit()[:8] or NOTHING}
+    return facts_part({_("data set"): result.about.dataset, **named, **last})
 
 
 def stand_ins(result: Any) -> Part | None:
@@ -362,13 +366,21 @@ def mean_cells(
     _ = language.translate
     cells = {
         _("system"): system,
-        _("mean, interval"): language.interval(row["value"], row["low"], row["high"]),
+        _("mean, interval"): mean_text(row, language),
         "n": language.count(int(row["n"])),
     }
     if not is_whole:
         missing = int(row["n_unmeasured"])
         cells[_("unmeasured")] = language.count(missing) if missing else NOTHING
     return cells
+
+
+def mean_text(row: pd.Series, language: Language) -> str:
+    """A value with its interval, or that it could not have come out otherwise."""
+    text = language.interval(row["value"], row["low"], row["high"])
+    if row["method"] != "construction":
+        return text
+    return language.translate("{value} by construction").format(value=text)
 
 
 def comparison_cells(
