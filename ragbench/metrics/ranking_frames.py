@@ -27,7 +27,7 @@ def drop_copies(retrieved: pd.DataFrame) -> pd.DataFrame:
     # Whole numbers are compared in a fraction of the time that DataFrame.duplicated takes.
     keys = np.zeros(len(retrieved), dtype=np.int64)
     for name in [*ranking, *passage]:
-        codes, values = pd.factorize(retrieved[name])
+        codes, values = number_values(retrieved[name])
         keys = keys * len(values) + codes
     is_copy = pd.Series(keys, index=retrieved.index).duplicated()
     if not is_copy.any():
@@ -56,8 +56,16 @@ def add_gains(retrieved: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
     """Return the place of each value in the index, −1 for one that is not there."""
     # Each value is looked up once, however often it stands in the column.
-    codes, values = pd.factorize(column)
+    codes, values = number_values(column)
     return index.get_indexer(values)[codes]
+
+
+def number_values(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Return the number of each value of a column, and the values."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), column.cat.categories
+    codes, values = pd.factorize(column)
+    return codes, pd.Index(values)
 
 
 def collapse_pages(
@@ -89,8 +97,9 @@ def arrange(retrieved: pd.DataFrame, labels: pd.DataFrame, question_ids: Sequenc
     columns question_id and grade.
     """
     questions = pd.Index(question_ids)
-    retrieved = retrieved[retrieved["question_id"].isin(questions)]
     rows = places_in(questions, retrieved["question_id"])
+    if (rows < 0).any():
+        retrieved, rows = retrieved[rows >= 0], rows[rows >= 0]
     columns = retrieved["rank"].to_numpy(dtype=np.int64) - 1
     shape = (len(questions), int(columns.max(initial=-1)) + 1)
 
