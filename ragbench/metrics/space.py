@@ -279,6 +279,23 @@ class Space:
             return np.full(len(self), np.nan)
         return self.pairs.sums / (len(self) - 1)
 
+    @property
+    def pair_squares(self) -> Array:
+        """(N,) mean squared distance of each vector to all others, in closed form.
+
+        Euclidean: the sum over j of |x_i - x_j|² is N r_i² + Σ r², where r are the distances to the
+        centroid. Cosine, with unit vectors u: Σ (1 - u_i·u_j)² is N - 2 u_i·Σu + u_iᵀ (Σ u uᵀ) u_i.
+        """
+        n = len(self)
+        if n < 2:
+            return np.full(n, np.nan)
+        if self.distance == "euclidean":
+            squares = self.spread**2
+            return (n * squares + squares.sum()) / (n - 1)
+        moments = self.points.T @ self.points
+        to_all = n - 2 * self.points @ self.points.sum(axis=0)
+        return (to_all + ((self.points @ moments) * self.points).sum(axis=1)) / (n - 1)
+
     def closest(self, count: int) -> tuple[Rows, Array]:
         """Return (pairs, 2) rows of the vectors that are nearest to each other, and distances."""
         rows = np.repeat(np.arange(len(self)), self.neighbor_rows.shape[1])
