@@ -297,6 +297,20 @@ def call_texts(
         return float(call_texts(metric, [answers], [references], *services, **options)[0])
     if len(answers) != len(references):
         raise BenchError(f"{metric.name}: {len(answers)} answers, {len(references)} references")
+    rows, *pairs = pair_texts(answers, references)
+    values = metric.compute(*map(tuple, pairs), *services, **options)
+    # NaN where nothing was paired; of several references the best or, of a distance, the least.
+    combined = np.full(len(answers), np.nan)
+    choose = np.fmin if metric.better == "lower" else np.fmax
+    choose.at(combined, np.array(rows, dtype=int), values)
+    return combined
+
+
+def pair_texts(answers: Any, references: Any) -> tuple[list[int], list[str], list[str]]:
+    """Pair every answer with each of its references that are not blank.
+
+    Returns the rows, the answers and the references of all pairs.
+    """
     rows, paired_answers, paired_references = [], [], []
     for row, (answer, texts) in enumerate(zip(answers, references, strict=True)):
         if not isinstance(answer, str) or texts is None:
@@ -306,13 +320,7 @@ def call_texts(
                 rows.append(row)
                 paired_answers.append(answer)
                 paired_references.append(reference)
-    pairs = tuple(paired_answers), tuple(paired_references)
-    values = metric.compute(*pairs, *services, **options)
-    # NaN where nothing was paired; of several references the best or, of a distance, the least.
-    combined = np.full(len(answers), np.nan)
-    choose = np.fmin if metric.better == "lower" else np.fmax
-    choose.at(combined, np.array(rows, dtype=int), values)
-    return combined
+    return rows, paired_answers, paired_references
 
 
 def metric(

@@ -49,8 +49,7 @@ def of_decisions(source: str = SOURCE) -> Callable[[Callable[..., Array]], Metri
 @of_decisions()
 def accuracy(totals: Array) -> Array:
     """Share of all decisions that agree with the label; a failed call agrees with none."""
-    tp, _, _, tn, _, _ = np.moveaxis(totals, -1, 0)
-    return ratio(tp + tn, totals.sum(axis=-1))
+    return ratio(totals[..., 0] + totals[..., 3], totals.sum(axis=-1))
 
 
 @of_decisions(source="Brodersen et al. 2010, The balanced accuracy and its posterior distribution")
@@ -59,7 +58,7 @@ def balanced_accuracy(totals: Array) -> Array:
 
     Showing all, none, or by a coin reach ½. NaN without answers of both kinds.
     """
-    tp, _, _, tn, _, _ = np.moveaxis(totals, -1, 0)
+    tp, tn = totals[..., 0], totals[..., 3]
     n_good = count_good(totals)
     return (ratio(tp, n_good) + ratio(tn, totals.sum(axis=-1) - n_good)) / 2
 

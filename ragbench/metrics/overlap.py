@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.core.metric import metric
+from ragbench.core.metric import metric, pair_texts
 from ragbench.metrics.texts import part_unspaced, runs, stem_word, without_invisible
 
 Array = NDArray[np.float64]
@@ -236,8 +236,8 @@ def count_corpus_rouge(kind: str) -> Callable[..., Array]:
     """Return the function that counts a corpus for one kind of ROUGE."""
 
     def count(answers: Answers, references: References) -> Array:
-        rows, paired_answers, paired_references = pair_up(answers, references)
-        counts = rouge_counts(tuple(paired_answers), tuple(paired_references), False)[kind]
+        rows, *pairs = pair_texts(answers, references)
+        counts = rouge_counts(*map(tuple, pairs), stem=False)[kind]
         values = np.nan_to_num(rouge_values(counts), nan=-1.0)
         best = np.full((len(answers), 3), np.nan)
         # Rising values: of several references the best is written last.
@@ -248,39 +248,20 @@ def count_corpus_rouge(kind: str) -> Callable[..., Array]:
     return count
 
 
-def pair_up(answers: Answers, references: References) -> tuple[list[int], list[str], list[str]]:
-    """Return rows, answers and references of all pairs that can be measured."""
-    rows, paired_answers, paired_references = [], [], []
-    for row, (answer, texts) in enumerate(zip(answers, references, strict=True)):
-        for reference in as_references(answer, texts):
-            rows.append(row)
-            paired_answers.append(str(answer))
-            paired_references.append(reference)
-    return rows, paired_answers, paired_references
-
-
-def as_references(answer: str | None, texts: Any) -> list[str]:
-    """Return the references that are not blank; none without an answer."""
-    if answer is None or texts is None:
-        return []
-    several = [texts] if isinstance(texts, str) else texts
-    return [reference for reference in several if reference.strip()]
-
-
 # BLEU
 
 
 def count_corpus_bleu(answers: Answers, references: References) -> Array:
     """Count a corpus for BLEU; NaN rows without an answer or a reference."""
-    several = [as_references(*pair) for pair in zip(answers, references, strict=True)]
-    has_reference = np.array([bool(texts) for texts in several], dtype=bool)
-    measured = [texts for texts in several if texts]
-    width = max(map(len, measured), default=1)
+    rows, _, texts = pair_texts(answers, references)
+    several: dict[int, list[str]] = {}
+    for row, reference in zip(rows, texts, strict=True):
+        several.setdefault(row, []).append(reference)
+    width = max(map(len, several.values()), default=1)
     # A row with fewer references than others repeats its last one, which changes no count.
-    streams = [tuple(texts[min(n, len(texts) - 1)] for texts in measured) for n in range(width)]
-    kept = tuple(str(answer) for answer, texts in zip(answers, several, strict=True) if texts)
-    counts = np.full((len(several), 2 + 2 * ORDERS), np.nan)
-    counts[has_reference] = count_bleu(kept, streams)
+    streams = [tuple(own[min(n, len(own) - 1)] for own in several.values()) for n in range(width)]
+    counts = np.full((len(answers), 2 + 2 * ORDERS), np.nan)
+    counts[list(several)] = count_bleu(tuple(str(answers[row]) for row in several), streams)
     return counts
 
 

@@ -107,18 +107,14 @@ def ndcg(
     shares: Array | None = None,
     k: Cutoff = None,
     gain: Literal["linear", "exponential"] = "linear",
-    ideal_gain: Literal["graded", "binary"] = "graded",
 ) -> Array:
     """Gain discounted by log2(rank + 1), divided by that of the best possible order.
 
     The best possible order is that of all judged passages, retrieved or not. gain: exponential
-    takes 2^grade − 1. ideal_gain: binary counts every relevant passage as 1 in the best order;
-    graded gains can then exceed 1. shares: as of recall; its best order is that of whole passages.
+    takes 2^grade − 1. shares: as of recall; the best order is that of whole passages.
     """
     best = above_zero(ideal[:, :k])
     found = above_zero(gains[:, :k])
-    if ideal_gain == "binary":
-        best = (best > 0).astype(float)
     if gain == "exponential":
         best, found = np.exp2(best) - 1, np.exp2(found) - 1
     if shares is not None:

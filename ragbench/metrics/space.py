@@ -180,12 +180,8 @@ class Space:
     def __len__(self) -> int:
         return len(self.points)
 
-    def between(self, rows: Rows, others: Rows) -> Array:
-        """Return the exact distances of pairs of rows."""
-        return self.of_gaps(self.points[rows] - self.points[others])
-
     def of_gaps(self, gaps: Array) -> Array:
-        """Return distances of differences between points."""
+        """Return distances, exact, of differences between points."""
         return self.of_euclidean(np.linalg.norm(gaps, axis=-1))
 
     def of_euclidean(self, distances: Array) -> Array:
@@ -206,10 +202,7 @@ class Space:
     @cached_property
     def neighbor_distances(self) -> Array:
         """(N, neighbors) distances to them; a bootstrap draws rows of it, never vectors."""
-        columns = [
-            self.between(np.arange(len(self)), self.neighbor_rows[:, number])
-            for number in range(self.neighbor_rows.shape[1])
-        ]
+        columns = [self.of_gaps(self.points - self.points[rows]) for rows in self.neighbor_rows.T]
         return np.column_stack(columns) if columns else np.empty((len(self), 0))
 
     @cached_property
