@@ -39,7 +39,7 @@ def fit_hashing(corpus: Sequence[str]) -> tuple[Encode, str]:
         TfidfTransformer(sublinear_tf=True),
         # One iteration finds passages as well as five, in a third of the time.
         TruncatedSVD(
-            min(WIDTH, len(texts)) - 1, n_iter=1, power_iteration_normalizer="LU", random_state=0
+            min(WIDTH - 1, len(texts)), n_iter=1, power_iteration_normalizer="LU", random_state=0
         ),
     )
     with threadpool_limits(1):  # with more threads sums go in another order

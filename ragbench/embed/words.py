@@ -30,25 +30,24 @@ class Navec:
         self._file = folder / FILE
         self._corpus = sorted({text for text in corpus if text.strip()})
         digest = hashlib.sha256("\0".join(self._corpus).encode("utf-8", "surrogatepass"))
-        self._common: NDArray[np.float64] | None = None
         self.model = f"navec {FILE} a={RARE} {digest.hexdigest()[:32]}"
 
     def encode(self, texts: list[str], kind: TextKind) -> NDArray[np.float64]:
         """Return (texts, 301) numbers."""
-        self.load()
+        common = self.load()
         means = self._means(texts)
-        means -= np.outer(means @ self._common, self._common)
+        means -= np.outer(means @ common, common)
         is_unknown = np.linalg.norm(means, axis=1) < 1e-9
         means[is_unknown] = 0
         return np.column_stack([means, is_unknown])
 
-    def load(self) -> None:
-        """Read the vectors of words, and fit to the corpus."""
-        if self._common is None:
-            self._common = self._find_common()
+    def load(self) -> NDArray[np.float64]:
+        """Read the vectors of words, and return what the texts of the corpus share."""
+        return self._common
 
-    def _find_common(self) -> NDArray[np.float64]:
-        """Return (300,) the first principal component of the corpus, not centred (the paper's)."""
+    @cached_property
+    def _common(self) -> NDArray[np.float64]:
+        """(300,) the first principal component of the corpus, not centred, as in the paper."""
         if not self._corpus:
             return np.zeros(self._navec.pq.dim)
         means = self._means(self._corpus)

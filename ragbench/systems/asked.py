@@ -1,0 +1,146 @@
+"""What all systems have in common that are asked question by question, or answer from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ragbench.core.errors import BenchError
+from ragbench.core.types import Reply, Retrieval
+from ragbench.systems.generators import Contexts, Generator
+from ragbench.systems.hits import KnownPassages, Returned, read_hits
+
+Purpose = Literal["retrieve", "answer"]
+
+
+class AskedSystem:
+    """A system whose subclass says what it returned for each question, in `ask_all`.
+
+    takes_contexts: whether it can be given passages to answer from.
+    """
+
+    stand_ins: tuple[str, ...] = ()
+    can_retrieve = True
+    can_answer = True
+    takes_contexts = False
+
+    def __init__(self, name: str, known: KnownPassages) -> None:
+        self.name = name
+        self._known = known
+
+    def describe(self) -> str:
+        """Say in one line what it is: for pages and the index."""
+        raise NotImplementedError
+
+    def ask_all(
+        self, purpose: Purpose, questions: Sequence[str], k: int, contexts: Contexts | None
+    ) -> list[Returned]:
+        """Return what it returned for every question; an error is an entry."""
+        raise NotImplementedError
+
+    def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
+        """See `core.types.System`."""
+        retrievals = []
+        for returned in self.ask_all("retrieve", questions, k, None):
+            reply = self._read(returned, k)
+            error = reply.error
+            if returned.items is None:
+                error = error or "it says nothing of what it retrieved"
+            retrievals.append(Retrieval(reply.hits, reply.latency_ms, error))
+        return retrievals
+
+    def answer(
+        self, questions: Sequence[str], k: int, contexts: Contexts | None = None
+    ) -> list[Reply]:
+        """See `core.types.System`."""
+        if contexts is not None and not self.takes_contexts:
+            error = f"{self.name} cannot be given passages to answer from"
+            return [Reply(error=error) for _ in questions]
+        replies = []
+        for row, returned in enumerate(self.ask_all("answer", questions, k, contexts)):
+            if contexts is None:
+                replies.append(self._read(returned, k))
+            else:
+                reply = self._read(replace(returned, items=None), k)
+                replies.append(replace(reply, hits=tuple(contexts[row])))
+        return replies
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+    def _read(self, returned: Returned, k: int) -> Reply:
+        """Read the passages that were returned."""
+        if returned.error:
+            return Reply(error=returned.error)
+        try:
+            hits = read_hits(returned.items or (), self._known, k)
+        except BenchError as error:
+            return Reply(error=str(error))
+        return Reply(returned.answer, hits, returned.latency_ms)
+
+
+class Answering:
+    """A system with a generator, which answers where the system itself gives no answer at all.
+
+    is_named: somebody chose the generator, so that it answers from given passages, too; for a
+    system that only retrieves it always does.
+    """
+
+    can_answer = True
+
+    def __init__(self, system: AskedSystem, generator: Generator, *, is_named: bool) -> None:
+        self._system = system
+        self._writer = generator
+        self.name = system.name
+        self.can_retrieve = system.can_retrieve
+        is_writing = not system.takes_contexts and (is_named or not system.can_answer)
+        self.generator = generator if is_writing else None
+        self.takes_contexts = system.takes_contexts or is_writing
+        self._has_written = is_writing
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """What of it only stands in for a model; the generator once it is used."""
+        own = self._system.stand_ins
+        return (*own, *self._writer.stand_ins) if self._has_written else own
+
+    def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
+        """See `core.types.System`."""
+        return self._system.retrieve(questions, k)
+
+    def answer(
+        self, questions: Sequence[str], k: int, contexts: Contexts | None = None
+    ) -> list[Reply]:
+        """See `core.types.System`. The latency is that of retrieving and writing together."""
+        if contexts is not None and self.generator is not None:
+            return self.generator.write(questions, contexts)
+        if self._system.can_answer:
+            replies = self._system.answer(questions, k, contexts)
+            has_answer = any(reply.answer is not None for reply in replies)
+            if contexts is not None or has_answer:
+                return replies
+        else:
+            retrievals = self._system.retrieve(questions, k)
+            replies = [Reply(None, each.hits, each.latency_ms, each.error) for each in retrievals]
+        return self._write(questions, replies)
+
+    def describe(self) -> str:
+        """Say what the system is."""
+        return self._system.describe()
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        self._system.close()
+
+    def _write(self, questions: Sequence[str], replies: list[Reply]) -> list[Reply]:
+        """Write the answers to what was retrieved without an error."""
+        rows = [row for row, reply in enumerate(replies) if not reply.error]
+        self._has_written = self._has_written or bool(rows)
+        written = self._writer.write(
+            [questions[row] for row in rows], [replies[row].hits for row in rows]
+        )
+        for row, reply in zip(rows, written, strict=True):
+            latency_ms = replies[row].latency_ms + reply.latency_ms
+            replies[row] = replace(reply, latency_ms=latency_ms)
+        return replies
