@@ -13,13 +13,16 @@ from ragbench.core.errors import BenchError
 MORE = "More options"
 
 Metrics = Annotated[
-    list[str], typer.Option("--metric", "-m", help="Metrics, repeated or comma-separated.")
+    list[str],
+    typer.Option("--metrics", "--metric", "-m", help="Metrics, repeated or comma-separated."),
 ]
 Systems = Annotated[
-    list[str], typer.Option("--systems", "-s", help="Systems, repeated or comma-separated.")
+    list[str],
+    typer.Option("--systems", "--system", "-s", help="Systems, repeated or comma-separated."),
 ]
 Judges = Annotated[
-    list[str], typer.Option("--judge", "-j", help="Judges of ragbench.toml, or lexical.")
+    list[str],
+    typer.Option("--judges", "--judge", "-j", help="Judges of ragbench.toml, or lexical."),
 ]
 DatasetName = Annotated[
     str, typer.Option("--dataset", "-d", help="Data set: a name, NAME:ru, a folder, db:NAME.")
@@ -27,6 +30,7 @@ DatasetName = Annotated[
 LanguageCode = Annotated[str, typer.Option("--language", "-l", help="Of pages and texts: en, ru.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the page and its data.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write all numbers to a file; - prints.")]
+Latex = Annotated[Path | None, typer.Option("--latex", help="Write the table for a paper.")]
 Columns = Annotated[
     list[str], typer.Option("--column", "-c", help="FIELD=COLUMN: answer=bot_answer. Repeat it.")
 ]

@@ -60,3 +60,18 @@ def print_frame(frame: pd.DataFrame) -> None:
     for row in frame.itertuples(index=False):
         table.add_row(*[Text(str(cell)) for cell in row])
     Console().print(table)
+
+
+def deliver(result: Any, *, out: Path | None, json_file: Path | None, latex: Path | None) -> None:
+    """Print a result; write its page, its numbers and its table where they are wanted."""
+    for note in result.about.notes:
+        say(note)
+    print(result)
+    if json_file is not None:
+        content = {"estimates": result.estimates, "comparisons": result.comparisons}
+        write_json(json_file, content)
+    if latex is not None:
+        latex.parent.mkdir(parents=True, exist_ok=True)
+        latex.write_text(result.to_latex(), encoding="utf-8")
+    if out is not None:
+        print(result.save(out))

@@ -1,0 +1,151 @@
+"""`ragbench trec`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import pandas as pd
+import typer
+
+from ragbench.cli.options import (
+    Baseline,
+    Confidence,
+    Draws,
+    Json,
+    LanguageCode,
+    Latex,
+    Metrics,
+    Out,
+    Primary,
+    Seed,
+    split_list,
+)
+from ragbench.cli.output import deliver
+from ragbench.core.errors import BenchError, NotEnoughError
+from ragbench.core.metric import Metric, parse_labels
+
+if TYPE_CHECKING:
+    from ragbench.extras.tables.results import TableResult
+
+USUAL = "ndcg@10, mrr, average_precision, recall@100, precision@10"
+NOT_JUDGED = -1  # by trec_eval's rule; a lower grade is a judgement
+LEVEL = "level"
+
+
+def main(
+    qrels: Annotated[Path, typer.Argument(help="Judgements: TREC, BEIR, JSON.")],
+    runs: Annotated[list[Path], typer.Argument(help="Runs; the first is the baseline.")],
+    metrics: Metrics = [],  # noqa: B006  typer reads it
+    primary: Primary = "",
+    baseline: Baseline = "",
+    level: Annotated[
+        float | None, typer.Option(help="Smallest grade that counts as relevant.")
+    ] = None,
+    compatible: Annotated[
+        bool, typer.Option("--trec-eval", help="Ties and grades as trec_eval takes them.")
+    ] = False,
+    out: Out = None,
+    json_file: Json = None,
+    latex: Latex = None,
+    language: LanguageCode = "en",
+    confidence: Confidence = 0.95,
+    draws: Draws = 10_000,
+    seed: Seed = 0,
+) -> None:
+    """Measure runs against judgements, and say which is better and how sure one can be.
+
+    A mean is over all judged queries that have a relevant document; a query that a run lacks
+    counts 0. nDCG@10 answers, unless --primary names another.
+
+    Example: `ragbench trec qrels.txt bm25.run dense.run -m nDCG@10,P@10 --latex table.tex`
+    """
+    chosen = parse_labels(split_list(metrics) or USUAL)
+    options = {
+        "baseline": baseline,
+        "primary": parse_labels(primary)[0].label if primary else "",
+        "language": language,
+        "level": confidence,
+        "draws": draws,
+        "seed": seed,
+    }
+    result = measure_runs(qrels, runs, chosen, options, level=level, compatible=compatible)
+    deliver(result, out=out, json_file=json_file, latex=latex)
+
+
+def measure_runs(
+    qrels: Path,
+    runs: Sequence[Path],
+    metrics: Sequence[Metric],
+    options: dict[str, object],
+    *,
+    level: float | None = None,
+    compatible: bool = False,
+) -> TableResult:
+    """Read judgements and runs, measure and state. Raises NotEnoughError without relevant ones."""
+    from ragbench.data import read_qrels, read_run
+    from ragbench.extras.tables.results import Trec, make_scores, state_table
+    from ragbench.metrics.ranking_frames import add_gains, arrange
+    from ragbench.metrics.rankings import measure_rankings
+    from ragbench.tiers.common import About
+
+    check_rankings(metrics)
+    judged = read_qrels(qrels)
+    labels = prepare_labels(judged.frame, compatible)
+    least = 0.0 if level is None else np.nextafter(level, -np.inf)
+    relevant = labels.loc[labels["grade"] > least, "question_id"]
+    question_ids = sorted(relevant.unique())
+    if not question_ids:
+        raise NotEnoughError(f"{qrels}: no query has a relevant document")
+    bound = [bind_level(metric, level) for metric in metrics]
+    notes = [*judged.notes]
+    values: dict[tuple[str, str], pd.Series] = {}
+    for path in runs:
+        run = read_run(path, trec_eval=compatible)
+        if any(name == run.name for name, _ in values):
+            raise BenchError(f"two runs are called {run.name}: rename a file")
+        notes += [f"{run.name}: {note}" for note in run.notes]
+        notes += missing_queries(run.name, run.frame, question_ids)
+        ranked = arrange(add_gains(run.frame, labels), labels, question_ids)
+        for label, column in measure_rankings(bound, ranked).items():
+            values[run.name, label] = pd.Series(column, index=question_ids)
+    units = pd.Series(question_ids, index=question_ids)
+    about = About(qrels.name, notes=tuple(notes))
+    return state_table(Trec, make_scores(values, units), options, about=about)
+
+
+def check_rankings(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics that read no ranking."""
+    for metric in metrics:
+        if metric.kind != "ranking":
+            raise BenchError(f"{metric.label} reads no ranking")
+
+
+def prepare_labels(labels: pd.DataFrame, compatible: bool) -> pd.DataFrame:
+    """Return the judgements; as trec_eval takes them, every grade below 0 is none."""
+    grades = labels["grade"]
+    if compatible:
+        labels = labels.assign(grade=grades.where(grades >= 0, float(NOT_JUDGED)))
+    return labels
+
+
+def bind_level(metric: Metric, level: float | None) -> Metric:
+    """Return the metric with the smallest relevant grade, where it knows only yes and no."""
+    from dataclasses import replace
+
+    if level is None or LEVEL not in metric.parameters or LEVEL in metric.options:
+        return metric
+    return replace(metric, options={**metric.options, LEVEL: level})
+
+
+def missing_queries(name: str, run: pd.DataFrame, question_ids: Sequence[str]) -> list[str]:
+    """Say how many judged queries a run lacks. Raises BenchError where it has none of them."""
+    present = set(run["question_id"].unique())
+    n_missing = sum(query not in present for query in question_ids)
+    if n_missing == len(question_ids):
+        raise BenchError(f"{name} has none of the judged queries; {question_ids[0]!r} is one")
+    if not n_missing:
+        return []
+    return [f"{name} lacks {n_missing} of {len(question_ids)} judged queries: each counts 0"]
