@@ -224,6 +224,65 @@ COMPARISONS = Frame(
         Column("n_units", "integer", "units of the questions that both measured"),
     ),
 )
+# What a data set may have beside passages, questions and labels; its labels have one more column.
+GROUP = Column("group", "integer", "of the passages of one group, any will do")
+GROUPED_LABELS = Frame(LABELS.name, LABELS.key, (*LABELS.columns, GROUP))
+ASKED_TEXT = Column("question", "text", "what the user asked; may be empty")
+TEXTS = Column("contexts", "any", "tuple of the texts that were shown to the system")
+IDS = Column("context_ids", "any", "tuple of their ids; empty texts where they have none")
+DIALOGUES = Frame(
+    "dialogues",
+    ("dialogue_id", "turn"),
+    (
+        Column("dialogue_id", "text", "the dialogue"),
+        Column("turn", "integer", "place of the question in it, from 1"),
+        ASKED_TEXT,
+        Column("answer", "text", "the expected answer; empty where nobody wrote one"),
+        Column("relevant", "any", "passage id → grade"),
+    ),
+)
+DECISIONS = Frame(
+    "decisions",
+    ("decision_id",),
+    (
+        Column("decision_id", "text", "the decision"),
+        ASKED_TEXT,
+        Column("answer", "text", "what the system answered"),
+        TEXTS,
+        IDS,
+        Column("show", "truth", "whether people would show the answer"),
+        Column("rationale", "text", "why; may be empty"),
+    ),
+)
+HISTORY = Frame(
+    "history",
+    ("history_id",),
+    (
+        Column("history_id", "text", "the entry of the log"),
+        ASKED_TEXT,
+        Column("answer", "text", "what was answered; may be empty"),
+        Column("url", "text", "the page it was answered from; may be empty"),
+        Column("score", "number", "the user's rating; NaN where there is none"),
+        Column("user", "text", "who asked; may be empty"),
+        Column("asked_at", "text", "when; may be empty"),
+    ),
+)
+RATINGS = Frame(
+    "ratings",
+    ("answer_id", "rater"),
+    (
+        Column("answer_id", "text", "the answer that was rated"),
+        QUESTION,
+        ASKED_TEXT,
+        Column("system", "text", "whose answer it is; may be empty"),
+        Column("answer", "text", "what was rated"),
+        TEXTS,
+        IDS,
+        Column("rater", "text", "who rated"),
+        Column("value", "number", "the rating; NaN where the rater gave none"),
+    ),
+)
+EXTRAS = {frame.name: frame for frame in (DIALOGUES, DECISIONS, HISTORY, RATINGS)}
 
 
 def check(frame: pd.DataFrame, declared: Frame) -> pd.DataFrame:

@@ -1,0 +1,294 @@
+"""Answers of systems: out of tables, dialogues, SQuAD, exports of traces, and objects in Python."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragbench.core.errors import BenchError
+from ragbench.core.types import Sample
+from ragbench.data.columns import Columns, check_answers, choose_columns, text_of
+from ragbench.data.files import LeftOut, Table, iter_batches, naming, read_table, rows_of_columns
+from ragbench.data.messages import (
+    Turn,
+    is_dialogue,
+    read_messages,
+    read_tool_calls,
+    read_turns,
+    text_inside,
+)
+from ragbench.data.passages import (
+    count_empty,
+    read_id_groups,
+    read_labels,
+    read_passages,
+    read_references,
+)
+from ragbench.data.traces import is_trace_export, rows_of_traces
+from ragbench.data.values import Row, as_list, find, read_numbers, unpack
+from ragbench.data.vocabulary import LISTS, field_of, normalize
+
+Source = Any  # a path, rows, a frame, or several of them: see read_answers
+OF_DIALOGUE = ("reference", "reference_contexts", "reference_context_ids", "context_ids", "labels")
+MIXED_WORD = re.compile("[a-zA-Z][а-яёА-ЯЁ]|[а-яёА-ЯЁ][a-zA-Z]")
+
+
+@dataclass
+class Answers:
+    """Samples, the rows that were left out, and what a reader of the numbers should know."""
+
+    samples: list[Sample] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems, in the order in which they were seen."""
+        return list(dict.fromkeys(sample.system for sample in self.samples))
+
+
+def read_answers(
+    source: Source, columns: Mapping[str, str] | None = None, system: str = ""
+) -> Answers:
+    """Read questions and answers.
+
+    Parameters
+    ----------
+    source
+        A file (CSV, TSV, JSON, JSON Lines, Parquet, Excel, an export of traces; plain or packed),
+        several files (a system each, called as the file), {system: any of these}, a list of dicts
+        or samples, {"question": [...], "answer": [...]}, or a frame.
+    columns
+        Field → column or path, for names that are not known: {"answer": "bot.text"}.
+    system
+        The name of the system where no column has it.
+
+    Raises BenchError where the source could only be read by guessing, or no row can be used.
+    """
+    if isinstance(source, str | Path):
+        with naming(Path(source)):
+            return _read_table(read_table(source), columns or {}, system)
+    parts = _systems_of(source)
+    if not parts:
+        return _read_table(Table(rows_of_objects(source)), columns or {}, system)
+    answers = Answers()
+    for name, part_source in parts.items():
+        part = read_answers(part_source, columns, name)
+        answers.samples += part.samples
+        answers.left_out += part.left_out
+        answers.notes += [note for note in part.notes if note not in answers.notes]
+    return answers
+
+
+def iter_answers(
+    path: str | Path, columns: Mapping[str, str] | None = None, system: str = ""
+) -> Iterator[Answers]:
+    """Yield the answers of a file in batches, so that memory is flat; traces come as one batch.
+
+    An id that repeats is refused within a batch alone.
+    """
+    with naming(Path(path)):
+        for table in iter_batches(Path(path)):
+            if table.rows and is_trace_export(table.rows):
+                yield read_answers(path, columns, system)
+                return
+            yield _read_table(table, columns or {}, system)
+
+
+def _systems_of(source: Source) -> dict[str, Source]:
+    """Return the sources by system, where there are several; else nothing."""
+    if isinstance(source, Mapping):
+        return {} if any(field_of(name) for name in source) else dict(source)
+    if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
+        paths = {Path(path).name.split(".")[0]: path for path in source}
+        if len(paths) < len(source):
+            raise BenchError("two files have one name; give {system: file} with a name for each")
+        return paths if len(paths) > 1 else {"": source[0]}
+    return {}
+
+
+def rows_of_objects(source: Source) -> list[Row]:
+    """Return the rows of a list, a table of columns, a frame, or what turns itself into one."""
+    if hasattr(source, "to_pandas"):  # Hugging Face, ragas, polars
+        source = source.to_pandas()
+    if hasattr(source, "iterrows"):
+        frame = source.reset_index() if source.index.name else source
+        source = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    if isinstance(source, Mapping):
+        source = rows_of_columns({name: list(column) for name, column in source.items()})
+    rows = []
+    for item in source:
+        row = vars(item) if isinstance(item, Sample) else item
+        if not isinstance(row, Mapping):
+            raise BenchError(f"{str(item)[:60]!r} is no row; give dicts: {{'question': …}}")
+        cells = {
+            name: cell.tolist() if hasattr(cell, "tolist") else cell for name, cell in row.items()
+        }
+        rows.append(cells)
+    if not rows:
+        raise BenchError("there are no rows; give a list of dicts with question and answer")
+    return rows
+
+
+def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
+    """Return the samples of a table, and what was left out of it."""
+    if table.rows and is_trace_export(table.rows):
+        if named:
+            # A step a row would make thirteen answers of one trace.
+            raise BenchError("is an export of traces, read as it is; leave --column out")
+        table = rows_of_traces(table.rows)
+    table.rows = [question for row in table.rows for question in unfold(row)]
+    columns = choose_columns(table, named)
+    if table.rows:
+        check_answers(columns, table)
+    answers = Answers(left_out=table.left_out)
+    empty_passages = mixed_words = 0
+    for number, row in enumerate(table.rows, table.start):
+        values = columns.values(row)
+        try:
+            samples = samples_of_row(values, str(number), columns, system)
+        except BenchError as error:
+            # One odd row does not refuse a file; it is counted and named.
+            answers.left_out.append(LeftOut(f"row {number}", str(error)))
+            continue
+        answers.samples += samples
+        empty_passages += count_empty(values.get("contexts"))
+        mixed_words += (
+            MIXED_WORD.search(f"{samples[-1].answer} {samples[-1].reference}") is not None
+        )
+    if not answers.samples:
+        reasons = [f"{row.place}: {row.reason}" for row in answers.left_out[:2]]
+        raise BenchError(f"no row can be used; {'; '.join(reasons)}")
+    if empty_passages:
+        answers.notes.append(f"{empty_passages:,} empty passages were left out")
+    if mixed_words:
+        answers.notes.append(f"{mixed_words:,} answers mix Latin and Cyrillic letters in a word")
+    if columns.unread:
+        answers.notes.append(f"columns that nothing reads: {', '.join(columns.unread)}")
+    _check_repeats(answers, columns, table)
+    return answers
+
+
+def _check_repeats(answers: Answers, columns: Columns, table: Table) -> None:
+    """Refuse an id that stands twice for one system: its rows are systems or repeats.
+
+    Only the user knows which: a column that differs between the rows is offered, never taken.
+    Questions that are asked again are refused where a column looks like the name of a system.
+    """
+    ids = Counter((sample.id, sample.system, sample.repeat) for sample in answers.samples)
+    (name, _, _), times = ids.most_common(1)[0]
+    texts = {(sample.question, sample.system, sample.repeat) for sample in answers.samples}
+    again = len(answers.samples) - len(texts) if "question" in columns.paths else 0
+    differing = [
+        column for column in columns.unread if len({str(row.get(column)) for row in table.rows}) > 1
+    ]
+    likely = [column for column in differing if normalize(column) in LISTS["systems_perhaps"]]
+    if times > 1 or (again and likely):
+        what = (
+            f"the id {name!r} stands {times} times"
+            if times > 1
+            else f"{again} questions stand again"
+        )
+        option = shlex.quote(f"system={[*likely, *differing, 'COLUMN'][0]}")
+        raise BenchError(
+            f"{what}; it has the columns {', '.join(table.columns)}; say which names the system: "
+            f"--column {option}, or --column repeat=COLUMN where one system answered often"
+        )
+    if again:
+        answers.notes.append(f"{again:,} rows ask a question again under another id")
+
+
+def unfold(row: Row) -> list[Row]:
+    """Return the questions of an article of SQuAD; any other row as it is.
+
+    Of MS MARCO's passages those that were selected are the relevant ones.
+    """
+    rows = []
+    try:
+        for paragraph in row.get("paragraphs") or ():
+            about = {"context": paragraph["context"], "title": row.get("title")}
+            for question in paragraph["qas"]:
+                answerable = not question.get("is_impossible")
+                rows.append({**question, **about, "answerable": answerable})
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BenchError(f"an article is not as SQuAD writes it ({error!r}); correct it") from None
+    passages = row.get("passages")
+    passages = rows_of_columns(passages) if isinstance(passages, dict) else as_list(passages)
+    selected = [passage for passage in passages if find(passage, "is_selected")]
+    return rows or [{**row, "reference_contexts": selected} if selected else row]
+
+
+def samples_of_row(values: Row, number: str, columns: Columns, system: str = "") -> list[Sample]:
+    """Return the sample of a row, or one for each question of its dialogue.
+
+    Raises BenchError for a row that cannot be used.
+    """
+    is_recorded = columns.format.get("recorded")
+    if is_recorded:
+        values["answer"] = text_inside(values.get("answer"), "answer")
+    # ragas writes a dialogue as the question itself.
+    dialogue = values.get("question") or values.get("messages")
+    if not is_dialogue(dialogue):
+        if is_recorded:
+            values["question"] = text_inside(values.get("question"), "question")
+        return [_sample(values, number, columns, system)]
+    turns = read_turns(dialogue)
+    # What a tool records as its input is one question: the earlier ones led to it. So is a dialogue
+    # in which the user has the last word: its answers are not those of the system under test.
+    if is_recorded or (turns[-1].answer is None and values.get("answer") is not None):
+        turns = [Turn(turns[-1].question)]
+    name = text_of(values, "id") or number
+    samples = []
+    for position, turn in enumerate(turns, 1):
+        is_last = position == len(turns)
+        turn_values = {
+            **values,
+            "id": f"{name}:{position}" if len(turns) > 1 else name,
+            "question": turn.question,
+            "answer": turn.answer or (values.get("answer") if is_last else None),
+            "contexts": turn.contexts or (values.get("contexts") if is_last else None),
+            "messages": dialogue if is_last else None,
+            # Questions of one dialogue are no independent evidence.
+            "cluster": values.get("cluster") or name,
+        }
+        if not is_last:
+            # What stands beside a whole dialogue speaks of its end.
+            turn_values.update(dict.fromkeys(OF_DIALOGUE))
+        samples.append(_sample(turn_values, name, columns, system))
+    return samples
+
+
+def _sample(values: Row, number: str, columns: Columns, system: str) -> Sample:
+    question, answer = text_of(values, "question"), text_of(values, "answer")
+    if "answer" in columns.paths and answer is None:
+        answer = ""  # the column is there, and the system said nothing
+    if question is None and not answer:
+        raise BenchError("has neither a question nor an answer")
+    parted_by = columns.format.get("passages_parted_by", "")
+    dialogue, cost = values.get("messages"), values.get("cost")
+    others: Row = {name: text_of(values, name) or "" for name in ("repeat", "cluster", "language")}
+    for name in ("rubric", "nuggets"):
+        mapping = unpack(values.get(name))
+        others[name] = mapping if isinstance(mapping, dict) else None
+    for name in ("tool_calls", "expected_tool_calls", "topics"):
+        others[name] = tuple(as_list(values.get(name))) or None
+    others["tool_calls"] = others["tool_calls"] or tuple(read_tool_calls(dialogue)) or None
+    return Sample(
+        id=text_of(values, "question_id") or text_of(values, "id") or number,
+        question=question,
+        answer=answer,
+        references=read_references(values.get("reference")),
+        contexts=read_passages(values.get("contexts"), values.get("context_ids"), parted_by),
+        reference_contexts=read_passages(values.get("reference_contexts"), parted_by=parted_by),
+        reference_context_ids=read_id_groups(values.get("reference_context_ids")),
+        system=text_of(values, "system") or system,
+        labels=read_labels(values.get("labels") or {}),
+        messages=tuple(read_messages(dialogue)) or None,
+        cost=None if cost is None else float(read_numbers([cost], "cost")[0]),
+        **others,
+    )

@@ -1,0 +1,206 @@
+"""Rows into the frames of a data set: passages, questions, labels, and what stands beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from ragbench.core.errors import BenchError
+from ragbench.core.frames import EXTRAS, GROUPED_LABELS, PASSAGES, QUESTIONS, frame_of
+from ragbench.core.types import Dataset, Passage
+from ragbench.data.columns import choose_columns, text_of
+from ragbench.data.files import LeftOut, Table
+from ragbench.data.messages import is_dialogue, read_turns
+from ragbench.data.passages import read_grades, read_labels, read_passages, read_references
+from ragbench.data.values import Row, as_list, clean, find, read_numbers, read_truth
+from ragbench.data.vocabulary import FIELDS, NEEDED
+
+FRAMES = {**EXTRAS, **{frame.name: frame for frame in (PASSAGES, QUESTIONS, GROUPED_LABELS)}}
+PAGES = 1000  # groups of pages are numbered from here on
+Rows = list[tuple[Any, ...]]
+
+
+@dataclass
+class Builder:
+    """Gathers the rows of a data set by frame, and what is left out.
+
+    named: field → column, where names are not known. passages: by id. labels: question and passage
+    → grade and group. pages: question and url.
+    """
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    passages: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    questions: Rows = field(default_factory=list)
+    labels: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
+    pages: list[tuple[str, str]] = field(default_factory=list)
+    extras: dict[str, Rows] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, name: str, table: Table) -> None:
+        """Take in the rows of a table for a frame: as `write_dataset` wrote them, or by fields."""
+        names = FRAMES[name].names
+        self.left_out += table.left_out
+        is_written = set(names) <= set(table.columns)
+        columns = None if is_written else choose_columns(table, self.named, FIELDS)
+        for number, row in enumerate(table.rows, table.start):
+            try:
+                if columns is None:
+                    self.keep(name, [tuple(_as_written(row[column]) for column in names)])
+                else:
+                    values = columns.values(row)
+                    self.keep(
+                        name, self.read_row(name, values, text_of(values, "id") or str(number))
+                    )
+            except BenchError as error:
+                self.left_out.append(LeftOut(f"row {number}", str(error)))
+
+    def keep(self, name: str, rows: Rows) -> None:
+        """Take in rows of a frame. Refuses a passage whose id has another text already."""
+        if name == "labels":
+            self.labels.update({row[:2]: row[2:] for row in rows})
+        elif name == "passages":
+            for row in rows:
+                if self.passages.setdefault(row[0], row)[1] != row[1]:
+                    raise BenchError(f"the passage {row[0]!r} has two texts; give each its own id")
+        else:
+            (self.questions if name == "questions" else self.extras.setdefault(name, [])).extend(
+                rows
+            )
+
+    def read_row(self, name: str, values: Row, row_id: str) -> Rows:
+        """Return the rows of a frame that one row of a table makes. Raises BenchError for none."""
+        if name == "questions":
+            return [self.read_question(values, text_of(values, "question_id") or row_id)]
+        if name == "dialogues":
+            return read_dialogue(values, row_id)
+        frame = FRAMES[name]
+        cells: Row = {frame.key[0]: row_id, "question_id": row_id}
+        if name in EXTRAS:
+            cells["contexts"], cells["context_ids"] = self.read_contexts(values)
+        for column in frame.columns:
+            value = values.get(column.name)
+            if column.type == "truth":
+                cells[column.name] = read_truth(value)
+            elif column.type == "number":
+                cells[column.name] = read_numbers([value], column.name)[0]
+            elif column.type == "text":
+                cells[column.name] = text_of(values, column.name) or cells.get(column.name, "")
+        if cells[NEEDED[name]] in ("", None):
+            raise BenchError(f"{NEEDED[name]} is {values.get(NEEDED[name])!r}; write one")
+        ratings: Row = read_labels(values["labels"]) if name == "ratings" else {"": None}
+        rows = []
+        for rater, rating in ratings.items():
+            cells |= {"rater": rater, "value": read_numbers([rating], "a rating")[0]}
+            rows.append(tuple(cells[column] for column in frame.names))
+        return rows
+
+    def read_question(self, values: Row, name: str) -> tuple[Any, ...]:
+        """Return a question; its labels, and the passages that its row carries, are kept."""
+        question = text_of(values, "question") or text_of(values, "text")
+        if question is None:
+            raise BenchError("has no question")
+        references = read_references(values.get("reference"))
+        answerable = read_truth(values.get("answerable"))
+        labels = read_grades(values.get("reference_context_ids"))
+        for passage in read_passages(values.get("contexts")) or ():
+            self.carry(passage, "")
+        for passage in (
+            read_passages(values.get("reference_contexts"), values.get("passage_id")) or ()
+        ):
+            passage_id = self.carry(passage, text_of(values, "url") or "")
+            labels += [(passage_id, 1.0, len(labels))] * (answerable is not False)
+        for passage_id, grade, group in labels:
+            self.labels.setdefault((name, passage_id), (grade, group))
+        self.pages += [(name, str(url)) for url in as_list(values.get("relevant_urls"))]
+        if answerable is None:
+            has_labels = {"reference_contexts", "reference_context_ids"} & values.keys()
+            answerable = bool(labels or references or not has_labels)
+        about = [text_of(values, field) or "" for field in ("kind", "language", "source")]
+        unit = text_of(values, "cluster") or name
+        return (name, question, unit, next(iter(references), ""), references, answerable, *about)
+
+    def carry(self, passage: Passage, url: str) -> str:
+        """Keep a passage of a question's row; return its id, made of its text if it has none."""
+        text = passage.text or ""
+        name = passage.id or f"p-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        if text:
+            self.keep("passages", [(name, text, passage.url or url, passage.title, "")])
+        return name
+
+    def read_contexts(self, values: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return texts and ids of what was shown; an id of the base stands for its text."""
+        texts, ids = [], []
+        for passage in read_passages(values.get("contexts"), values.get("context_ids")) or ():
+            known = self.passages.get(
+                passage.id or passage.text or "", (passage.id, passage.text or "")
+            )
+            ids.append(known[0])
+            texts.append(known[1])
+        return tuple(texts), tuple(ids)
+
+    def label_pages(self) -> None:
+        """Label the passages of relevant pages: of a page, any passage will do."""
+        ids_by_url: dict[str, list[str]] = {}
+        for row in self.passages.values():
+            ids_by_url.setdefault(row[2], []).append(row[0])
+        urls = ids_by_url.keys() - self.passages.keys()
+        for number, (question_id, url) in enumerate([*self.pages, *self.labels], PAGES):
+            keys = [(question_id, passage_id) for passage_id in ids_by_url.get(url, [url])]
+            if url in urls:
+                self.labels.pop((question_id, url), None)
+            if not self.labels.keys() & keys:  # else a passage of it is labelled already
+                self.labels.update(dict.fromkeys(keys, (1.0, number)))
+
+    def build(self, name: str, language: str = "") -> Dataset:
+        """Make the data set. Raises BenchError where it has neither questions nor passages."""
+        self.label_pages()
+        unknown = {passage_id for _, passage_id in self.labels} - self.passages.keys()
+        if unknown and self.passages:
+            self.notes.append(
+                f"{len(unknown):,} labelled ids are not in the base, such as {min(unknown)}"
+            )
+        first = {row.reason: row.place for row in reversed(self.left_out)}
+        for reason, count in Counter(row.reason for row in self.left_out).items():
+            self.notes.append(f"{count:,} rows left out, the first {first[reason]}: {reason}")
+        if not (self.questions or self.passages or self.extras):
+            raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
+        # More letters of Cyrillic than of Latin are Russian.
+        texts = "".join(row[1] for row in self.questions).lower()
+        letters = Counter("а" <= letter <= "ё" for letter in texts if letter.isalpha())
+        return Dataset(
+            name,
+            language or ("ru" if letters[True] > letters[False] else "en"),
+            frame_of(list(self.passages.values()), PASSAGES),
+            frame_of(self.questions, QUESTIONS),
+            frame_of([(*key, *label) for key, label in self.labels.items()], GROUPED_LABELS),
+            {key: frame_of(rows, FRAMES[key]) for key, rows in self.extras.items()},
+            tuple(self.notes),
+        )
+
+
+def read_dialogue(values: Row, name: str) -> Rows:
+    """Return the turns of a dialogue: messages, turns, or questions with expected answers."""
+    turns = as_list(values.get("messages"))
+    if is_dialogue(turns):
+        turns = [vars(turn) for turn in read_turns(turns)]
+    pairs = zip_longest(as_list(values.get("questions")), as_list(values.get("expected_answers")))
+    turns += [{"question": question, "answer": answer} for question, answer in pairs]
+    rows: Rows = []
+    for number, turn in enumerate(turns, 1):
+        relevant = {
+            passage_id: grade for passage_id, grade, _ in read_grades(find(turn, "relevant"))
+        }
+        question, answer = (clean(str(find(turn, part) or "")) for part in ("question", "answer"))
+        if not question:
+            raise BenchError("a turn has no question")
+        rows.append((name, number, question, answer, relevant))
+    return rows
+
+
+def _as_written(cell: Any) -> Any:
+    return tuple(cell) if isinstance(cell, list) else float("nan") if cell is None else cell

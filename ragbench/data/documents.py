@@ -1,0 +1,244 @@
+"""A folder of documents into passages: Markdown, text, web pages, PDF and Word, by their headings.
+
+Documents are read in a process of its own, `python -m ragbench.data.documents`: a damaged or
+hostile one can take all memory, or no end of time. The process has limits on both, and whoever
+started it goes on without that document. For each path it prints a line of JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import threading
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragbench.core.errors import BenchError
+from ragbench.core.frames import PASSAGES, frame_of
+from ragbench.data.files import open_text
+from ragbench.data.values import clean
+from ragbench.data.vocabulary import PAGES
+
+DOCUMENT_ENDINGS = (".md", ".markdown", ".txt", ".html", ".htm", ".pdf", ".docx")
+PLAIN = (".txt", ".pdf")  # whose lines that begin with # are no headings
+MAX_BYTES = 2**25  # of a document
+MAX_UNPACKED = 2**28  # bytes of a Word document
+MAX_MEMORY = 2**32  # bytes of the process
+MAX_SECONDS = 60  # for a document
+AT_ONCE = 500  # documents of one process
+SKIPPED = {"node_modules", "site-packages", "venv", "__pycache__", "_sources", "_static"}
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,10000}?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+NAMED = re.compile(r"^(title|url):[ \t]*(\S.*)$", re.MULTILINE)
+HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
+FENCES = ("```", "~~~")
+MOST = 0.5  # of the page's words: what holds as many is the page, whatever it is called
+MAIN = 1 / 3  # of the page's words that its main element must have to be the page
+PREFIXES = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+Document = dict[str, str]  # text, perhaps title and url; or error
+
+
+def read_documents(folder: str | Path, size: int = 1000) -> tuple[pd.DataFrame, list[str]]:
+    """Return the passages of all documents below a folder, and notes on what was left out.
+
+    A passage is what stands below a heading, cut where the text parts by itself if it has more than
+    `size` characters; `section` names the headings above it. `title` is the front matter's, the
+    page's, the first heading or the file's name; `url` the front matter's, or the path below the
+    folder. Hidden files, links and what programs brought along are passed over.
+    Raises BenchError for a folder without documents, or without one that has text.
+    """
+    folder = Path(folder)
+    paths = list(find_documents(folder))
+    errors: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    done = 0
+    while done < len(paths):
+        for document in _read_all(paths[done : done + AT_ONCE]):
+            name = paths[done].relative_to(folder).as_posix()
+            passages = list(cut_document(document, name, size)) if "text" in document else []
+            if not passages:
+                errors.append(
+                    f"{name}: {document.get('error', 'has no text; pictures are not read')}"
+                )
+            rows += passages
+            done += 1
+    if not rows:
+        raise BenchError(f"{folder}: no document can be read; {errors[0]}")
+    notes = [f"{len(errors):,} documents were left out, the first {errors[0]}"] if errors else []
+    return frame_of(rows, PASSAGES), notes
+
+
+def find_documents(folder: Path) -> Iterator[Path]:
+    """Yield the documents below a folder, in order. Raises BenchError where there is none."""
+    is_empty = True
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        is_hidden = any(part.startswith(".") or part in SKIPPED for part in parts)
+        is_document = path.suffix.lower() in DOCUMENT_ENDINGS and path.is_file()
+        if is_document and not is_hidden and not path.is_symlink():
+            is_empty = False
+            yield path
+    if is_empty:
+        raise BenchError(
+            f"{folder}: holds no document ({', '.join(DOCUMENT_ENDINGS)}); name a folder"
+        )
+
+
+def _read_all(paths: list[Path]) -> Iterator[Document]:
+    """Yield what a process of its own makes of the documents, up to one that it cannot end."""
+    # -P: a module in the folder where this is called must not stand in for one of Python's.
+    command = [sys.executable, "-P", "-m", __name__, *map(str, paths)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # noqa: S603
+        assert process.stdout is not None
+        for _ in paths:
+            timer = threading.Timer(MAX_SECONDS, process.kill)
+            timer.start()
+            line = process.stdout.readline()
+            timer.cancel()
+            if not line:
+                yield {"error": f"takes more than {MAX_SECONDS} seconds or too much memory"}
+                return
+            yield json.loads(line)
+
+
+def cut_document(document: Document, name: str, size: int = 1000) -> Iterator[tuple[str, ...]]:
+    """Yield the passages of a document as rows of PASSAGES."""
+    from semantic_text_splitter import MarkdownSplitter, TextSplitter
+
+    is_plain = name.lower().endswith(PLAIN)
+    splitter = TextSplitter(size) if is_plain else MarkdownSplitter(size)
+    sections = [([], document["text"])] if is_plain else list(split_sections(document["text"]))
+    headings = [path[0] for path, _ in sections if path]
+    title = document.get("title") or next(iter(headings), Path(name).stem)
+    seen: Counter[str] = Counter()
+    for path, body in sections:
+        section = " › ".join(heading for heading in path if heading != title)
+        for passage in splitter.chunks(body):
+            if not re.search(r"\w", passage):
+                continue
+            digest = hashlib.sha256(passage.encode()).hexdigest()[:8]
+            seen[digest] += 1
+            # Made of its own text, so that it stays when something else in the document changes.
+            passage_id = f"{name}#{digest}" + f"-{seen[digest]}" * (seen[digest] > 1)
+            yield passage_id, clean(passage), document.get("url") or name, title, section
+
+
+def split_sections(text: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the headings above each section of Markdown, from the highest, and its text."""
+    path: dict[int, str] = {}
+    lines: list[str] = []
+    is_code = False
+    for line in text.split("\n"):
+        is_code ^= line.lstrip().startswith(FENCES)
+        heading = None if is_code else HEADING.fullmatch(line)
+        if heading is None:
+            lines.append(line)
+            continue
+        yield list(path.values()), "\n".join(lines)
+        lines = []
+        level = len(heading[1])
+        path = {above: name for above, name in path.items() if above < level} | {level: heading[2]}
+    yield list(path.values()), "\n".join(lines)
+
+
+def read_document(path: Path) -> Document:
+    """Return the text of a document, as Markdown where it has headings."""
+    ending = path.suffix.lower()
+    if path.stat().st_size > MAX_BYTES:
+        raise BenchError(f"has more than {MAX_BYTES:,} bytes; split it")
+    if ending == ".pdf":
+        from pdfminer.high_level import extract_text
+
+        return {"text": extract_text(path).replace("\f", "\n\n").replace("\0", "")}
+    if ending == ".docx":
+        return read_page(word_to_html(path))
+    if ending in {".html", ".htm"}:
+        return read_page(path.read_bytes())
+    with open_text(path) as file:
+        text = file.read().replace("\r\n", "\n")
+    front = FRONT_MATTER.match(text)
+    return (
+        {**dict(NAMED.findall(front[1])), "text": text[front.end() :]} if front else {"text": text}
+    )
+
+
+def word_to_html(path: Path) -> bytes:
+    """Return a Word document as HTML, without its pictures."""
+    import mammoth
+
+    with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
+            raise BenchError(f"unpacks to more than {MAX_UNPACKED:,} bytes; split it")
+    no_pictures = mammoth.images.img_element(lambda picture: {})
+    with path.open("rb") as file:
+        return mammoth.convert_to_html(file, convert_image=no_pictures).value.encode()
+
+
+def read_page(data: bytes) -> Document:
+    """Return the title of a web page and its text, without navigation, banners and footers."""
+    from lxml import etree, html
+
+    # Without a name of its encoding, a page would be read as Latin.
+    encoding = None if b"charset" in data[:4096] else "utf-8"
+    parser = html.HTMLParser(encoding=encoding, remove_comments=True, remove_pis=True)
+    root = html.document_fromstring(data, parser=parser)
+    title = " ".join("".join(root.xpath("//title//text()")).split())
+    etree.strip_elements(root, *PAGES["unseen"], with_tail=False)
+    words = count_words(root)
+    for element in root.xpath(PAGES["frames"]):
+        if count_words(element) <= MOST * words and element.getparent() is not None:
+            element.drop_tree()
+    least = MAIN * count_words(root)
+    mains = [main for main in root.xpath(PAGES["mains"]) if count_words(main) >= least]
+    return {"text": markdown_of(mains[0] if mains else root), "title": title}
+
+
+def count_words(element: Any) -> int:
+    """Count the words of an element."""
+    return len(element.text_content().split())
+
+
+def markdown_of(root: Any) -> str:
+    """Return the headings, paragraphs, list items and rows of an element, each a line."""
+    from lxml import etree
+
+    lines: list[str] = []
+    texts: list[str] = []
+    prefix = ""
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        is_start = event == "start"
+        if element.tag in PAGES["blocks"]:
+            lines.append(prefix + " ".join("".join(texts).split()).strip("| "))
+            texts = []
+            prefix = PREFIXES.get(element.tag, "") if is_start else ""
+        elif element.tag in {"td", "th"} and not is_start:
+            texts.append(" | ")
+        if is_start or element is not root:
+            texts.append((element.text if is_start else element.tail) or "")
+    lines.append(" ".join("".join(texts).split()))
+    return "\n\n".join(line for line in lines if line.strip("#- "))
+
+
+def main(paths: list[str]) -> None:
+    """Read each document, and print what came of it."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    for path in paths:
+        try:
+            document = read_document(Path(path))
+        except Exception as error:  # whatever a damaged file makes of its reader
+            document = {"error": " ".join(str(error).split())[:200] or type(error).__name__}
+        print(json.dumps(document), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,155 @@
+"""Judgements and runs of TREC, as whole columns: four million lines in seconds.
+
+Also BEIR's table with a header, and pytrec_eval's JSON: {query: {document: number}}.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ragbench.core.errors import BenchError
+from ragbench.core.frames import RETRIEVED
+from ragbench.data.files import naming, open_bytes
+from ragbench.data.values import DECODER
+
+PAIR = ["question_id", "passage_id"]
+# What the words of a line are; those with other names are read by nobody.
+QRELS = ("question_id", "iteration", "passage_id", "grade")
+RUN = ("question_id", "q0", "passage_id", "rank", "similarity", "tag")
+# BEIR leaves the iteration out, others the tag.
+SHORTER = {3: (*PAIR, "grade"), 5: RUN[:5]}
+NUMBERS = ("grade", "rank", "similarity")
+FORMS = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
+HEADERS = (b"query-id", b"query_id", b"qid", b"question_id")
+MAX_BYTES = 2**32  # of a file, unpacked
+
+
+@dataclass
+class Judged:
+    """Judgements or a run: name of the file, a frame of LABELS or RETRIEVED, and notes."""
+
+    name: str
+    frame: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+
+
+def read_qrels(path: str | Path) -> Judged:
+    """Read judgements: TREC's four words a line, BEIR's three, or {query: {document: grade}}.
+
+    Grades below 0 are kept: what they mean differs from track to track. Raises BenchError for a
+    line of another form, a grade that is no whole number, and two grades of one document.
+    """
+    path = Path(path)
+    with naming(path):
+        frame = _read(path, QRELS)[[*PAIR, "grade"]]
+        is_odd = frame["grade"] % 1 != 0
+        # A line may stand twice, but not with another grade.
+        frame = frame.drop_duplicates(ignore_index=True)
+        is_odd = is_odd | frame.duplicated(PAIR)
+        if is_odd.any():
+            question, document, grade = frame[is_odd].iloc[0]
+            raise BenchError(
+                f"the grade {grade:g} of {document!r} for {question!r} is no whole number, or its "
+                "second one; keep one line with a whole number"
+            )
+    return Judged(path.name.partition(".")[0], frame)
+
+
+def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
+    """Read a run, in ranked order: by score, equal ones by the rank column, then by id.
+
+    trec_eval: scores are 32-bit numbers, and equal ones go by id from the last. A document that
+    stands twice counts once, with its better score. `gain` is NaN. Raises BenchError for a line of
+    another form.
+    """
+    path = Path(path)
+    with naming(path):
+        frame = _read(path, RUN)
+    run = Judged(path.name.partition(".")[0], frame)
+    scores = frame["similarity"].to_numpy(np.float32 if trec_eval else np.float64)
+    ranks = frame["rank"].to_numpy() if "rank" in frame and not trec_eval else np.zeros(len(frame))
+    (queries, _), (documents, names) = (pd.factorize(frame[column]) for column in PAIR)
+    steps = np.diff(scores)[np.diff(queries) == 0]
+    if len(steps) and steps.min() >= 0 < steps.max():
+        run.notes.append(
+            "the lowest score stands first, and the highest counts as best; "
+            "of distances write the negative"
+        )
+    order = np.lexsort((ranks, -scores, queries))
+    keys = np.stack([queries[order], scores[order], ranks[order]])
+    is_tied = (keys[:, 1:] == keys[:, :-1]).all(axis=0)
+    tied = np.append(is_tied, False) | np.append(False, is_tied)
+    if tied.any():
+        by_id = np.zeros(len(order))
+        by_id[order[tied]] = pd.Series(names[documents[order[tied]]]).rank(ascending=not trec_eval)
+        order = np.lexsort((by_id, ranks, -scores, queries))
+    is_copy = pd.Series(queries[order] * len(names) + documents[order]).duplicated().to_numpy()
+    if is_copy.any():
+        run.notes.append(f"{is_copy.sum():,} lines name a document again; its better score counts")
+    order = order[~is_copy]
+    rank = pd.Series(queries[order]).groupby(queries[order]).cumcount().to_numpy() + 1
+    ranked = frame.iloc[order].assign(system=run.name, rank=rank, gain=np.nan)
+    run.frame = ranked[RETRIEVED.names].reset_index(drop=True)
+    return run
+
+
+def _read(path: Path, words: tuple[str, ...]) -> pd.DataFrame:
+    """Return the columns of a file that are read: texts for ids, floats for numbers."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    number = "grade" if "grade" in words else "similarity"
+    with open_bytes(path) as file:
+        data = file.read(MAX_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if data.startswith(b"{"):
+        return _read_json(data, number)
+    head, _, rest = data.partition(b"\n")
+    count = len(head.split())
+    names = words if count == len(words) else SHORTER.get(count, ())
+    if number not in names:
+        raise BenchError(f"line 1: has {count} words; write {FORMS[number]}")
+    if head.split()[0] in HEADERS:
+        data = rest
+    # Words are parted by blanks or tabs, one or many; the parser takes one blank.
+    if b"\t" in data or b"  " in data or re.search(rb" \r?\n", data):
+        data = re.sub(rb"(?m)^ | (?=\r?$)", b"", re.sub(rb"[ \t]+", b" ", data))
+    types = {name: pa.float64() if name in NUMBERS else pa.string() for name in names}
+    columns = [name for name in names if name in (*PAIR, *NUMBERS)]
+    try:
+        table = csv.read_csv(
+            io.BytesIO(data),
+            csv.ReadOptions(column_names=names, block_size=2**22),
+            csv.ParseOptions(delimiter=" ", quote_char=False),
+            csv.ConvertOptions(column_types=types, include_columns=columns, null_values=[]),
+        )
+    except pa.ArrowInvalid as error:
+        raise BenchError(f"{error}; write {FORMS[number]}") from None
+    return check_numbers(table.to_pandas(), number)
+
+
+def check_numbers(frame: pd.DataFrame, number: str) -> pd.DataFrame:
+    """Refuse NaN and infinity."""
+    is_odd = ~np.isfinite(frame[number])
+    if is_odd.any():
+        raise BenchError(f"{frame[is_odd].iloc[0].to_dict()} holds no number; write one")
+    return frame
+
+
+def _read_json(data: bytes, number: str) -> pd.DataFrame:
+    rows = []
+    try:
+        for query, numbers in DECODER.decode(data.decode()).items():
+            rows += [(query, document, value) for document, value in numbers.items()]
+    except (json.JSONDecodeError, AttributeError) as error:
+        raise BenchError(f"is not {{query: {{document: number}}}} ({error}); write that") from None
+    odd = [row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)]
+    if odd or not rows:
+        raise BenchError(f"{odd[:1] or 'nothing'} is no number of a document; write a number")
+    return pd.DataFrame(rows, columns=[*PAIR, number]).astype({number: float})
