@@ -343,7 +343,7 @@ def number_table(result: Any, labels: Sequence[str], *, is_complete: bool = Fals
     styles = system_styles(result.systems, result.request.baseline)
     rows, headings = [], []
     for label in labels:
-        for place, system in enumerate(result.systems):
+        for system in result.systems:
             key = (label, system)
             if key not in means.index:
                 continue
@@ -355,7 +355,7 @@ def number_table(result: Any, labels: Sequence[str], *, is_complete: bool = Fals
                 row |= comparison_cells(found, language, is_complete)
             rows.append(row)
             # The metric heads its rows once.
-            headings.append(label if place == 0 else "")
+            headings.append("" if label in headings else label)
     return pd.DataFrame(rows, index=headings)
 
 
