@@ -187,8 +187,9 @@ def state_answers(request: Any, frames: Any) -> AnswerStatement:
         metrics=labels,
         confidence=request.confidence,
     )
+    is_scored = frames.answers["question_id"].isin(frames.scores["question_id"])
     corpus = estimate_corpus(
-        frames.answers, frames.questions, corpus_labels(metrics), request.confidence
+        frames.answers[is_scored], frames.questions, corpus_labels(metrics), request.confidence
     )
     parts = [part for part in (stated.estimates, corpus) if len(part)]
     estimates = pd.concat(parts, ignore_index=True)
