@@ -23,6 +23,7 @@ from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 
 ROW_HEIGHT = 15  # pixels of one system in a forest plot
+MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
 # What is said of a challenger, by the word of its comparison.
@@ -205,14 +206,14 @@ def stand_ins(result: Any) -> Part | None:
 
 
 def forests(result: Any) -> list[Part]:
-    """Means with intervals, one figure a scale; of each metric the deepest cut-off."""
+    """Means with intervals, a figure a scale, two at most; of each metric the deepest cut-off."""
     by_scale: dict[tuple[float, float], list[str]] = {}
     for label in deepest_cutoffs(result.request.metrics):
         by_scale.setdefault(scale_of(result, label), []).append(label)
-    # That of the primary metric first.
+    # That of the primary metric first, then the one that most others share; the table has all.
     first = scale_of(result, result.request.primary)
-    scales = sorted(by_scale, key=lambda scale: scale != first)
-    return [forest(result, by_scale[scale], scale) for scale in scales]
+    scales = sorted(by_scale, key=lambda scale: (scale != first, -len(by_scale[scale])))
+    return [forest(result, by_scale[scale], scale) for scale in scales[:MOST_FOREST]]
 
 
 def forest(result: Any, labels: Sequence[str], scale: tuple[float, float]) -> Part:
