@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.core.progress import bar
-from ragbench.store.search import Vectors
-from ragbench.store.store import Store
+
+if TYPE_CHECKING:
+    from ragbench.store.search import Vectors
+    from ragbench.store.store import Store
 
 TextKind = Literal["passage", "query"]
 Encode = Callable[[list[str], TextKind], Any]

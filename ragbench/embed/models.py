@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import EmbedderTable
 from ragbench.embed.embedder import TextKind
-from ragbench.store.search import Vectors
+
+if TYPE_CHECKING:
+    from ragbench.store.search import Vectors
 
 
 class SentenceModel:

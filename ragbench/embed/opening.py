@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.metric import run_async
 from ragbench.core.settings import EmbedderTable, Settings
 from ragbench.embed.embedder import Encode, TextEmbedder, TextKind
-from ragbench.store.store import Store
+
+if TYPE_CHECKING:
+    from ragbench.store.store import Store
 
 Table = TypeVar("Table")
 BUILT_IN = ("auto", "hashing", "minilm", "navec")

@@ -14,9 +14,8 @@ from typing import Any
 
 from ragbench.core.errors import BenchError
 from ragbench.core.progress import progress
-from ragbench.llm import StopError
 from ragbench.systems.asked import AskedSystem, Purpose
-from ragbench.systems.calls import call, say_error
+from ragbench.systems.calls import attempt
 from ragbench.systems.generators import Contexts
 from ragbench.systems.hits import KnownPassages, Returned, read_returned
 
@@ -51,13 +50,9 @@ class FunctionSystem(AskedSystem):
         entries = []
         for row, question in enumerate(progress(questions, f"asking {self.name}")):
             texts = None if contexts is None else [hit.text for hit in contexts[row]]
-            try:
-                value, latency_ms = call(ask, question, k, texts)
-                entries.append(replace(read_returned(value), latency_ms=latency_ms))
-            except StopError:
-                raise
-            except Exception as error:  # whatever the user's code raises
-                entries.append(Returned(error=say_error(error)))
+            outcome = attempt(ask, question, k, texts, read=read_returned)
+            returned = outcome.value or Returned(error=outcome.error)
+            entries.append(replace(returned, latency_ms=outcome.latency_ms))
         return entries
 
     def describe(self) -> str:

@@ -16,11 +16,11 @@ from ragbench.core.metric import run_async
 from ragbench.core.progress import bar, progress
 from ragbench.core.settings import GeneratorTable, Settings
 from ragbench.core.types import Hit, Reply
-from ragbench.llm import Client, Plan, Request, StopError
+from ragbench.llm import Client, Plan, Request
 from ragbench.llm.endpoints import resolve
 from ragbench.metrics.sentences import split_sentences
 from ragbench.metrics.texts import FUNCTION_WORDS, stem, words
-from ragbench.systems.calls import call, say_error
+from ragbench.systems.calls import attempt, read_text
 
 Contexts = Sequence[Sequence[Hit]]
 SLOT = re.compile(r"\{(\w+)\}")
@@ -221,17 +221,8 @@ class FunctionGenerator:
 
     def _write(self, question: str, hits: Sequence[Hit]) -> Reply:
         texts = [hit.text for hit in hits]
-        try:
-            answer, latency_ms = call(self._function, question, texts)
-        except StopError:
-            raise
-        except Exception as error:  # whatever the user's function raises
-            return Reply(None, tuple(hits), error=say_error(error))
-        answer = getattr(answer, "content", answer)
-        if not isinstance(answer, str):
-            kind = type(answer).__name__
-            return Reply(None, tuple(hits), latency_ms, f"it returned {kind}; a text is expected")
-        return Reply(answer, tuple(hits), latency_ms)
+        outcome = attempt(self._function, question, texts, read=read_text)
+        return Reply(outcome.value, tuple(hits), outcome.latency_ms, outcome.error)
 
 
 def fill_prompt(template: str, question: str, texts: Sequence[str], language: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,42 +17,20 @@ from ragbench.core.metric import run_async
 from ragbench.core.settings import RerankerTable, Settings
 from ragbench.embed import TextEmbedder
 from ragbench.embed.opening import look_up
-from ragbench.systems.calls import call
+
+Score = Callable[[str, list[str]], Sequence[float]]
 
 
-class Reranker(Protocol):
-    """Scores passages. depth: how many of a ranking it looks at."""
+@dataclass(frozen=True)
+class Reranker:
+    """Scores passages. score: a function of (question, texts) that returns a number each.
 
+    depth: how many passages of a ranking it looks at. description: who scores, in a line.
+    """
+
+    score: Score
     depth: int
-
-    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return one number a text, higher for what fits better."""
-
-    def describe(self) -> str:
-        """Say in a line who scores."""
-
-
-class ScoredBy:
-    """A reranker made of a function of (question, texts)."""
-
-    def __init__(
-        self,
-        function: Callable[[str, Sequence[str]], Sequence[float]],
-        depth: int,
-        description: str,
-    ) -> None:
-        self.depth = depth
-        self._function = function
-        self._description = description
-
-    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """See `Reranker`."""
-        scores, _ = call(self._function, question, list(texts))
-        return [float(score) for score in scores]
-
-    def describe(self) -> str:
-        """Say who scores, and how deep."""
-        return f"{self._description}, first {self.depth}"
+    description: str
 
 
 def open_reranker(
@@ -64,32 +43,32 @@ def open_reranker(
     table = look_up("reranker", name, settings.rerankers)
     if table.kind == "callable":
         function = load_object(table.callable, settings.root)
-        return ScoredBy(function, table.depth, f"function {table.callable}")
+        return Reranker(function, table.depth, f"function {table.callable}")
     if table.kind == "embedder":
         embedder = open_embedder(table.embedder)
-        return ScoredBy(by_cosine(embedder), table.depth, f"cosine of {embedder.describe()}")
+        return Reranker(by_cosine(embedder), table.depth, f"cosine of {embedder.describe()}")
     if table.kind == "judge":
         judge = open_judge(table.judge)
-        return ScoredBy(by_grades(judge), table.depth, f"relevance graded by {judge.name}")
+        return Reranker(by_grades(judge), table.depth, f"relevance graded by {judge.name}")
     if table.kind == "endpoint":
-        return ScoredBy(by_endpoint(name, table, settings), table.depth, f"{table.model}, /rerank")
+        return Reranker(by_endpoint(name, table, settings), table.depth, f"{table.model}, /rerank")
     folder = settings.path(Path(table.model).expanduser())
     if not folder.is_dir():
         raise BenchError(f"rerankers.{name}.model = {table.model!r}: there is no folder {folder}")
-    return ScoredBy(by_cross_encoder(folder), table.depth, f"cross-encoder {folder.name}")
+    return Reranker(by_cross_encoder(folder), table.depth, f"cross-encoder {folder.name}")
 
 
-def by_cosine(embedder: TextEmbedder) -> Callable[[str, Sequence[str]], Sequence[float]]:
+def by_cosine(embedder: TextEmbedder) -> Score:
     """Score by the cosine similarity of vectors."""
 
-    def score(question: str, texts: Sequence[str]) -> Sequence[float]:
+    def score(question: str, texts: list[str]) -> Sequence[float]:
         query = embedder.embed([question], "query")[0]
         return list(embedder.embed(texts) @ query)
 
     return score
 
 
-def by_grades(judge: Any) -> Callable[[str, Sequence[str]], Sequence[float]]:
+def by_grades(judge: Any) -> Score:
     """Score by the grade of relevance, 0 to 3, that a judge gives (UMBRELA's prompt)."""
     from ragbench.metrics.judging import PROMPTS
 
@@ -100,7 +79,7 @@ def by_grades(judge: Any) -> Callable[[str, Sequence[str]], Sequence[float]]:
             asked = [judge.ask(prompt, question=question, passage=text) for text in texts]
             return [float(reply.rating) for reply in await asyncio.gather(*asked)]
 
-    def score(question: str, texts: Sequence[str]) -> Sequence[float]:
+    def score(question: str, texts: list[str]) -> Sequence[float]:
         try:
             return run_async(grade_all(question, texts))
         except Unmeasured as error:
@@ -109,10 +88,10 @@ def by_grades(judge: Any) -> Callable[[str, Sequence[str]], Sequence[float]]:
     return score
 
 
-def by_cross_encoder(folder: Path) -> Callable[[str, Sequence[str]], Sequence[float]]:
+def by_cross_encoder(folder: Path) -> Score:
     """Score by a CrossEncoder of sentence-transformers (Nogueira and Cho 2019)."""
 
-    def score(question: str, texts: Sequence[str]) -> Sequence[float]:
+    def score(question: str, texts: list[str]) -> Sequence[float]:
         pairs = [(question, text) for text in texts]
         predicted = load_cross_encoder(folder).predict(pairs, show_progress_bar=False)
         return [float(value) for value in np.asarray(predicted).reshape(len(texts), -1)[:, 0]]
@@ -131,9 +110,7 @@ def load_cross_encoder(folder: Path) -> Any:
     return CrossEncoder(str(folder), num_labels=1, trust_remote_code=False, local_files_only=True)
 
 
-def by_endpoint(
-    name: str, table: RerankerTable, settings: Settings
-) -> Callable[[str, Sequence[str]], Sequence[float]]:
+def by_endpoint(name: str, table: RerankerTable, settings: Settings) -> Score:
     """Score by `model` at `base_url`/rerank, in the form of Cohere, Jina and vLLM."""
     from ragbench.llm.endpoints import read_key, resolve
     from ragbench.systems.service import Request, send
@@ -142,7 +119,7 @@ def by_endpoint(
     key = read_key(f"rerankers.{name}", model)
     headers = {**({"Authorization": f"Bearer {key}"} if key else {}), **model.filled_headers()}
 
-    def score(question: str, texts: Sequence[str]) -> Sequence[float]:
+    def score(question: str, texts: list[str]) -> Sequence[float]:
         body = {"model": model.model, "query": question, "documents": list(texts)}
         request = Request("POST", f"{model.base_url}/rerank", headers, body)
         reply = send([request], model.timeout_seconds, 1)[0]

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragbench.core.errors import BenchError
 from ragbench.core.types import Retrieval
-from ragbench.llm import StopError
 from ragbench.systems.asked import AskedSystem
-from ragbench.systems.calls import call, say_error
+from ragbench.systems.calls import attempt, read_text
 from ragbench.systems.hits import KnownPassages
 from ragbench.systems.rerankers import Reranker
 from ragbench.systems.retrievers import Retriever
@@ -43,14 +41,13 @@ class Searching(AskedSystem):
         Questions that were asked before are a repeat: everything is computed anew.
         """
         retrievals = [Retrieval() for _ in questions]
-        searched = {}
-        for row, question in enumerate(questions):
-            try:
-                searched[row] = self._text_of(question)
-            except StopError:
-                raise
-            except Exception as error:  # whatever the user's function raises
-                retrievals[row] = Retrieval(error=f"rewriter: {say_error(error)}")
+        searched = dict(enumerate(questions))
+        if self._rewrite is not None:
+            for row, question in enumerate(questions):
+                outcome = attempt(self._rewrite, question, read=read_text)
+                searched[row] = outcome.value or ""
+                if outcome.error:
+                    retrievals[row] = Retrieval(error=f"rewriter: {outcome.error}")
         rows = [row for row, text in searched.items() if text.strip()]
         depth = k if self._reranker is None else max(k, self._reranker.depth)
         fresh = not self._asked.isdisjoint(questions)
@@ -68,16 +65,9 @@ class Searching(AskedSystem):
         if self._rewrite is not None:
             parts.insert(0, "questions rewritten")
         if self._reranker is not None:
-            parts.append(f"reranked: {self._reranker.describe()}")
+            depth = self._reranker.depth
+            parts.append(f"first {depth} reranked: {self._reranker.description}")
         return "; ".join(parts)
-
-    def _text_of(self, question: str) -> str:
-        if self._rewrite is None:
-            return question
-        text, _ = call(self._rewrite, question)
-        if not isinstance(text, str) or not text.strip():
-            raise BenchError(f"it returned {type(text).__name__}; a text is expected")
-        return text
 
 
 def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval:
@@ -87,15 +77,14 @@ def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval
     """
     first, rest = retrieval.hits[: reranker.depth], retrieval.hits[reranker.depth :]
     texts = [hit.text for hit in first]
-    try:
-        scores, latency_ms = call(reranker.score, question, texts)
-        if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
-            raise BenchError(f"{scores[:5]}… for {len(texts)} texts; a number each is expected")
-    except StopError:
-        raise
-    except Exception as error:  # whatever a model or the user's function raises
-        return Retrieval(error=f"reranker: {say_error(error)}")
+    outcome = attempt(reranker.score, question, texts)
+    if outcome.error:
+        return Retrieval(error=f"reranker: {outcome.error}")
+    scores = [float(score) for score in outcome.value]
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        error = f"reranker: {scores[:5]} for {len(texts)} texts; a number each is expected"
+        return Retrieval(error=error)
     order = sorted(range(len(first)), key=lambda place: (-scores[place], place))
-    ranked = [replace(first[place], similarity=float(scores[place])) for place in order]
+    ranked = [replace(first[place], similarity=scores[place]) for place in order]
     unscored = [replace(hit, similarity=math.nan) for hit in rest]
-    return Retrieval((*ranked, *unscored), retrieval.latency_ms + latency_ms)
+    return Retrieval((*ranked, *unscored), retrieval.latency_ms + outcome.latency_ms)

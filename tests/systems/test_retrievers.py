@@ -189,7 +189,7 @@ def test_scores_that_are_none_are_an_error_of_the_question(library: Dataset) -> 
     }
     system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
     [retrieval] = system.retrieve(["library"], 2)
-    assert "reranker: [nan]" in retrieval.error
+    assert "reranker: [nan] for 1 texts" in retrieval.error
     assert retrieval.hits == ()
 
 
