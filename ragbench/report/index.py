@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,7 @@ def verdict_parts(
             _("verdict"): [f"{SIGNS.get(word, '')} {_(word)}".strip() for word in primary["word"]],
             "n": [language.count(n) for n in primary["n"]],
         },
-        index=[page_link(page, titles) for page in primary["page"]],
+        index=page_links(primary["page"], titles),
     )
     return [
         Part(Markup("").join(sentences), style="finding"),
@@ -117,9 +117,12 @@ def verdict_parts(
     ]
 
 
-def page_link(page: str, titles: Mapping[str, str]) -> Markup:
-    """A link to a page by its short title."""
-    return Markup('<a href="{}.html">{}</a>').format(page, short_title(titles[page]))
+def page_links(pages: Iterable[str], titles: Mapping[str, str]) -> pd.Index:
+    """Links to pages by their short titles, to head rows."""
+    link = Markup('<a href="{}.html">{}</a>')
+    links = [link.format(page, short_title(titles[page])) for page in pages]
+    # pandas would make plain texts of them, which are escaped.
+    return pd.Index(links, dtype=object)
 
 
 def short_title(title: str) -> str:
@@ -195,7 +198,7 @@ def unmeasured_part(
             _("values"): [language.count(count) for count in counts],
             _("most frequent reasons"): reasons,
         },
-        index=[page_link(page, titles) for page in counts.index],
+        index=page_links(counts.index, titles),
     )
     note = _("Values that are missing are in no mean, and are counted wherever they are missing.")
     return Part(table, title=title, note=note)

@@ -53,8 +53,9 @@ class Part:
     """One thing on a page.
 
     content: a text (plain, or Markup that is HTML already), a data frame whose cells are ready to
-    read, or a plotly figure. title: its heading; of a figure what it shows, as a sentence.
-    note: a remark below it. style: a class of the stylesheet: finding, facts, more.
+    read, or a plotly figure. Cells of Markup need dtype=object, else pandas takes them for texts.
+    title: its heading; of a figure what it shows, as a sentence. note: a remark below it.
+    style: a class of the stylesheet: finding, facts, more, warning.
     is_folded: whether a reader has to click on the title to see the rest.
     """
 
@@ -187,7 +188,7 @@ def frame_html(frame: pd.DataFrame) -> Markup:
         for cells, kind in zip(columns, classes, strict=True):
             row += cell_html(cells[place], kind)
         # A row without a heading goes on with what the last heading names.
-        more = Markup(' class="more"') if has_headings and heading == "" else ""
+        more = Markup(' class="on"') if has_headings and heading == "" else ""
         body.append(Markup("<tr{}>{}</tr>").format(more, row))
     # A wide table scrolls by itself, not the whole page.
     table = Markup(

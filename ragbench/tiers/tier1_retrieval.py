@@ -27,7 +27,7 @@ from ragbench.metrics.rankings import Rankings, measure_rankings, retrieval_cons
 from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
 from ragbench.stats import state as state_scores
 from ragbench.store import compare_indexes
-from ragbench.systems.retrievers import dense_part
+from ragbench.systems.retrievers import dense_part, own_retriever
 from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import (
     Options,
@@ -317,7 +317,7 @@ def keep_latencies(request: Request, bench: Workbench, asked: pd.DataFrame) -> p
     parts = []
     for system in request.systems:
         rows = asked[asked["system"] == system]
-        if dense_part(bench.systems[system]) is not None:
+        if own_retriever(bench.systems[system]) is not None:
             inputs = {
                 "what": "latency of retrieval",
                 "system": bench.systems[system].describe(),

@@ -188,14 +188,15 @@ def facts(result: Any, **more: Any) -> Part:
     named |= more
     if len(result.systems) > 1:
         named[_("baseline")] = result.request.baseline
-    return facts_line(result, named)
+    return about_facts(result, named)
 
 
-def facts_line(result: Any, named: Mapping[str, Any]) -> Part:
-    """One line of the data set, of names and values (translated already), seed and commit."""
+def about_facts(result: Any, named: Mapping[str, Any]) -> Part:
+    """One line: the data set, what is named, and the seed and commit that it was measured with."""
     _ = result.language.translate
-    last = {_("seed"): result.request.seed, _("commit"): git_commit()[:8] or NOTHING}
-    return facts_part({_("data set"): result.about.dataset, **named, **last})
+    data = {_("data set"): result.about.dataset}
+    made = {_("seed"): result.request.seed, _("commit"): git_commit()[:8] or NOTHING}
+    return facts_part({**data, **named, **made})
 
 
 def stand_ins(result: Any) -> Part | None:
@@ -269,16 +270,20 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
     for challenger, rows in compared.groupby("challenger", sort=False):
         better = int(rows["word"].str.startswith("better").sum())
         worse = int(rows["word"].str.startswith("worse").sum())
-        message = (
-            _("{challenger} on {better} better and on {worse} worse")
-            if worse
-            else _("{challenger} on {better}")
+        message = _("{challenger} shows no difference on {total} metrics")
+        if better and worse:
+            message = _(
+                "{challenger} is better on {better} and worse on {worse} of {total} metrics"
+            )
+        elif better:
+            message = _("{challenger} is better on {better} of {total} metrics")
+        elif worse:
+            message = _("{challenger} is worse on {worse} of {total} metrics")
+        counts.append(
+            message.format(challenger=challenger, better=better, worse=worse, total=len(labels))
         )
-        counts.append(message.format(challenger=challenger, better=better, worse=worse))
-    text = _("Better than {baseline}, of {total} metrics: {counts}")
-    return text.format(
-        baseline=result.request.baseline, total=len(labels), counts=", ".join(counts)
-    )
+    text = _("Against {baseline}: {counts}")
+    return text.format(baseline=result.request.baseline, counts="; ".join(counts))
 
 
 def deepest_cutoffs(labels: Sequence[str]) -> list[str]:

@@ -191,12 +191,16 @@ def value_cube(
 
 
 def metric_digits(label: str) -> int:
-    """Return how many digits a value has: ratings none, shares three."""
+    """Return how many digits a value has: ratings and decisions none, shares three."""
+    if label == "show_decision":
+        return 0
     try:
         least, greatest = parse_label(label).bounds
     except BenchError:
         return 3
-    return 0 if np.isfinite(greatest - least) and greatest - least > 1 else 3
+    # Ratings begin at 0 or 1; what begins below is a cosine.
+    is_rating = least >= 0 and 1 < greatest - least < np.inf
+    return 0 if is_rating else 3
 
 
 def explained_values(

@@ -120,6 +120,7 @@ def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path)
     index = (report / "index.html").read_text(encoding="utf-8")
     assert "<b>new&lt;b&gt;</b> against old: better (whole)." in index
     assert "▲ better" in index
+    assert '<a href="whole.html">whole</a></th>' in index
     assert "<dt>old</dt><dd>BM25</dd>" in index
     assert "Measured with offline stand-ins: judge lexical." in index
     assert "no connection (2)" in index

@@ -5,17 +5,21 @@ addEventListener("DOMContentLoaded", () => {
   const screen = matchMedia("(prefers-color-scheme: dark)");
   const figures = [...document.querySelectorAll("figure:has(> .plot)")];
 
-  const draw = (figure, isDark, width) => {
+  const draw = (figure, isDark, paper) => {
     const source = figure.querySelector("script").textContent;
     const swap = (colour) => darkColours[colour] ?? colour;
     const { data, layout } = JSON.parse(isDark ? source.replace(/#[0-9a-f]{6}\b/g, swap) : source);
-    Plotly.react(figure.querySelector(".plot"), data, { ...layout, width }, { displayModeBar: false, responsive: !width });
+    const plot = figure.querySelector(".plot");
+    const height = Math.round(layout.height * (paper ? 0.7 : 1));
+    plot.style.height = `${height}px`;
+    const size = paper ? { height, width: paper } : { height };
+    Plotly.react(plot, data, { ...layout, ...size }, { displayModeBar: false, responsive: !paper });
   };
-  const drawAll = (isDark, width) => figures.forEach((figure) => draw(figure, isDark, width));
+  const drawAll = (isDark, paper) => figures.forEach((figure) => draw(figure, isDark, paper));
 
   drawAll(screen.matches);
   screen.addEventListener("change", () => drawAll(screen.matches));
-  // Paper is narrower than most windows, and white.
+  // Paper is white, narrower than most windows, and has a foot.
   addEventListener("beforeprint", () => drawAll(false, 660));
   addEventListener("afterprint", () => drawAll(screen.matches));
   // A figure that was folded had no width when it was drawn.

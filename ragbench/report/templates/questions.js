@@ -109,13 +109,13 @@ function draw({ systems, outcomes, passages, entries, words }, place) {
   const parts = [];
   if (reference) parts.push(make("p", "reference", make("b", "", words.reference), " ", reference));
   if (cards.length) parts.push(make("div", "cards-of-systems", ...cards.map(drawCard)));
-  if (table.length) parts.push(drawTable("values", ["", ...systems], table.map((cells) => [cells, ""])));
   const passageRows = rows.map(([number, ranks, isLabelled]) => {
     const [id, text] = passages[number];
     const source = make("span", "verdict", ` ${id}`, isLabelled ? ` · ${words.labelled}` : "");
     return [[...ranks.map((rank) => rank || "–"), make("span", "", text, source)], isLabelled ? "labelled" : ""];
   });
   if (rows.length) parts.push(drawTable("passages", [...systems, words.passage], passageRows));
+  if (table.length) parts.push(drawTable("values", ["", ...systems], table.map((cells) => [cells, ""])));
   return parts;
 
   function drawCard({ name, outcome, answer, metrics, verdicts }) {
