@@ -1,0 +1,1 @@
+"""Test sets: drafted questions with checked quotes, and pools of what systems retrieved."""
