@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+import pandas as pd
+
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import EXTRAS, GROUPED_LABELS, PASSAGES, QUESTIONS, frame_of
 from ragbench.core.types import Dataset, Passage
@@ -87,7 +89,7 @@ class Builder:
             if column.type == "truth":
                 cells[column.name] = read_truth(value)
             elif column.type == "number":
-                cells[column.name] = read_numbers([value], column.name)[0]
+                cells[column.name] = value
             elif column.type == "text":
                 cells[column.name] = text_of(values, column.name) or cells.get(column.name, "")
         if cells[NEEDED[name]] in ("", None):
@@ -95,7 +97,7 @@ class Builder:
         ratings: Row = read_labels(values["labels"]) if name == "ratings" else {"": None}
         rows = []
         for rater, rating in ratings.items():
-            cells |= {"rater": rater, "value": read_numbers([rating], "a rating")[0]}
+            cells |= {"rater": rater, "value": rating}
             rows.append(tuple(cells[column] for column in frame.names))
         return rows
 
@@ -178,7 +180,7 @@ class Builder:
             frame_of(list(self.passages.values()), PASSAGES),
             frame_of(self.questions, QUESTIONS),
             frame_of([(*key, *label) for key, label in self.labels.items()], GROUPED_LABELS),
-            {key: frame_of(rows, FRAMES[key]) for key, rows in self.extras.items()},
+            {key: _extra(key, rows) for key, rows in self.extras.items()},
             tuple(self.notes),
         )
 
@@ -200,6 +202,15 @@ def read_dialogue(values: Row, name: str) -> Rows:
             raise BenchError("a turn has no question")
         rows.append((name, number, question, answer, relevant))
     return rows
+
+
+def _extra(name: str, rows: Rows) -> pd.DataFrame:
+    """Return a frame whose numbers are read by their columns: a column tells what a comma is."""
+    frame = pd.DataFrame(rows, columns=FRAMES[name].names)
+    for column in FRAMES[name].columns:
+        if column.type == "number":
+            frame[column.name] = read_numbers(frame[column.name], f"{name}: {column.name}")
+    return frame_of(list(frame.itertuples(index=False, name=None)), FRAMES[name])
 
 
 def _as_written(cell: Any) -> Any:

@@ -19,6 +19,9 @@ from ragbench.data.trec import read_qrels
 from ragbench.data.vocabulary import FILES
 
 LANGUAGES = ("en", "ru")
+# Where the sample data lie: in an installed package, and in a checkout.
+PACKAGE = Path(__file__).parents[1]
+SHIPPED = (PACKAGE / "shipped" / "data", PACKAGE.parent / "data")
 
 
 def read_dataset(
@@ -59,9 +62,9 @@ def find_dataset(source: str, data_folder: Path) -> tuple[Path, str]:
     name, _, language = source.rpartition(":")
     if language not in LANGUAGES:
         name, language = source, ""
-    for path in (Path(name), data_folder / name):
-        if path.exists():
-            return path, language
+    for folder in (Path(), data_folder, *SHIPPED):
+        if (folder / name).exists():
+            return folder / name, language
     names = [path.name for path in sorted(data_folder.glob("*/"))]
     there = f"in {data_folder}/ there is {', '.join(names) or 'none'}{suggest(name, names)}"
     raise BenchError(f"there is no data set {name!r}: no such path, and {there}")
@@ -169,7 +172,8 @@ def _as_rows(objects: Any, column: str) -> Any:
     rows: list[Any] = [{column: item} if isinstance(item, str) else item for item in objects]
     for position, item in enumerate(rows):
         if isinstance(item, Question | Passage):
-            rows[position] = {name: value for name, value in vars(item).items() if value}
+            cells = vars(item).items()
+            rows[position] = {name: value for name, value in cells if value not in ("", ())}
     return rows
 
 
@@ -190,16 +194,27 @@ def limit_dataset(dataset: Dataset, limit: int) -> Dataset:
 
 
 def write_dataset(dataset: Dataset, folder: str | Path) -> None:
-    """Write a data set as a folder, a file a frame: beside what is there, and swapped whole."""
+    """Write a data set as a folder, a file a frame, beside its place, and put it there whole.
+
+    What else lies in the folder stays, such as other languages of the set.
+    """
     folder = Path(folder)
     new, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
     for path in (new, old):
         shutil.rmtree(path, ignore_errors=True)
-    new.mkdir(parents=True)
+    if folder.exists():
+        shutil.copytree(folder, new, symlinks=True)
+    new.mkdir(parents=True, exist_ok=True)
+    for path in new.glob(f"*.{dataset.language}.jsonl"):
+        if role_of_file(path)[0]:
+            path.unlink()
     frames = {"chunks": dataset.passages, "questions": dataset.questions, "labels": dataset.labels}
     for stem, frame in {**frames, **dataset.extras}.items():
         path = new / f"{stem}.{dataset.language}.jsonl"
-        frame.to_json(path, orient="records", lines=True, force_ascii=False, double_precision=15)
+        if len(frame):
+            frame.to_json(
+                path, orient="records", lines=True, force_ascii=False, double_precision=15
+            )
     if folder.exists():
         folder.rename(old)
     new.rename(folder)

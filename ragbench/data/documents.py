@@ -98,6 +98,7 @@ def _read_all(paths: list[Path]) -> Iterator[Document]:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # noqa: S603
         assert process.stdout is not None
+        process.stdout.readline()  # it has started
         for _ in paths:
             timer = threading.Timer(MAX_SECONDS, process.kill)
             timer.start()
@@ -232,6 +233,7 @@ def main(paths: list[str]) -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    print("started", flush=True)
     for path in paths:
         try:
             document = read_document(Path(path))

@@ -285,7 +285,9 @@ def iter_json(file: TextIO) -> Iterator[Any]:
             return
         if is_cut and not is_end:
             if len(text) - start > MAX_VALUE:
-                raise BenchError(f"line {line}: a value has more than {MAX_VALUE:,} characters")
+                raise BenchError(
+                    f"line {line}: a value has more than {MAX_VALUE:,} characters; split it"
+                )
             # Twice as much each time: a long value is looked at few times.
             more = file.read(max(CHUNK, len(text) - start))
             text, start, is_end = text[start:] + more, 0, not more

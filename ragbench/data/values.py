@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ def read_truth(cell: Any) -> bool | None:
     return False if word in LISTS["false"] else None
 
 
-def read_numbers(cells: Sequence[Any], name: str) -> np.ndarray:
+def read_numbers(cells: Iterable[Any], name: str) -> np.ndarray:
     """Read a column of numbers as people write them; NaN where a cell says that there is none.
 
     «50%» is 0.5 and "1 200,5" is 1200.5. A comma is a decimal one where a cell of the column leaves

@@ -1,0 +1,103 @@
+"""Numbers as people write them, tables of raters and scores, and what a file is taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragbench.core.errors import BenchError
+from ragbench.data import describe_file, read_numbers, read_ratings, read_scores
+
+NUMBERS: dict[str, tuple[list[Any], list[float]]] = {
+    "shares": (["50%", "12,5 %"], [0.5, 0.125]),
+    "decimal commas": (["0,5", "1 200,25", "1,200"], [0.5, 1200.25, 1.2]),
+    "points": (["1\u00a0200.5", "−3", "1e3", 2], [1200.5, -3.0, 1000.0, 2.0]),
+    "missing": (["NA", None, "null", "-", "", float("nan"), "None", "1"], [np.nan] * 7 + [1.0]),
+}
+
+
+@pytest.mark.parametrize(("cells", "numbers"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers(cells: list[Any], numbers: list[float]) -> None:
+    np.testing.assert_array_equal(read_numbers(cells, "acc"), numbers)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["1,200"], ["1,234.5"], ["0,5", "0.5"], ["50%", "0.5"], ["a"], ["inf"], [True], ["1_0"]],
+)
+def test_doubtful_numbers_are_refused_by_the_value(cells: list[Any]) -> None:
+    with pytest.raises(BenchError, match="^acc holds .*; write"):
+        read_numbers(cells, "acc")
+
+
+def test_ratings_in_rows_and_in_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("item,rater,value\n1,a,Yes\n1,b,-\n2,a,No\n2,b,No\n")
+    rows = read_ratings(path)
+    assert rows.to_dict("list")["a"] == ["Yes", "No"]
+    assert rows["b"].isna().tolist() == [True, False]
+    path.write_text("id,human,judge\n1,Yes,NA\n2,No,No\n")
+    assert read_ratings(path, raters=["human", "judge"])["human"].tolist() == ["Yes", "No"]
+    with pytest.raises(BenchError, match="--raters human,judge"):
+        read_ratings(path)
+    path.write_text("item,rater,value\n1,a,Yes\n1,a,No\n")
+    with pytest.raises(BenchError, match="stands twice"):
+        read_ratings(path)
+
+
+def test_scores(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id;acc;note\n1;50%;fine\n2;;odd\n")
+    scores = read_scores(path)
+    assert scores.index.tolist() == ["1", "2"]
+    np.testing.assert_array_equal(scores["acc"], [0.5, np.nan])
+    assert scores.attrs["left_out"] == {
+        "note": "note holds 'fine', no number; write a number or leave it empty"
+    }
+    path.write_text("id,note\n1,50% and\n")
+    with pytest.raises(BenchError, match="has no column of numbers; note holds '50%and'"):
+        read_scores(path)
+
+
+FILES = {
+    "a.csv": ("question,answer\nWhen?,8\n", "answers"),
+    "b.csv": ("question,reference\nWhen?,8\n", "questions"),
+    "c.jsonl": ('{"messages": [{"role": "user", "content": "When?"}]}', "dialogues"),
+    "d.csv": ("question,answer,ground_truth_show\nWhen?,8,yes\n", "decisions"),
+    "e.csv": ("question,answer,user_score\nWhen?,8,5\n", "history"),
+    "f.csv": ("item,rater,value\n1,a,5\n", "ratings"),
+    "g.csv": ("id,acc\n1,0.5\n", "numbers"),
+    "chunks.en.jsonl": ('{"id": 1, "text": "At 8."}', "passages"),
+    "h.jsonl": ('{"id": 1, "trace_id": "t", "run_type": "llm", "inputs": {}}', "traces"),
+    "i.txt": ("q 0 A 1\n", "qrels"),
+    "j.txt": ("q Q0 A 1 2.5 r\n", "run"),
+    "k.txt": ("It opens at 8, as the board says.\n", "document"),
+    "l.json": ('{"q": {"A": 2.5}}', "run"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "kind"), [(name, *rest) for name, rest in FILES.items()])
+def test_what_a_file_is(tmp_path: Path, name: str, text: str, kind: str) -> None:
+    (tmp_path / name).write_text(text)
+    described = describe_file(tmp_path / name)
+    assert (described.kind, described.reason) == (kind, "")
+
+
+def test_what_is_not_read_is_described_by_its_refusal(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"question_id": 1, "text": "How do I renew?"}')
+    assert describe_file(path).reason.endswith("say which: --column question=text")
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"\0\1")
+    assert describe_file(path).kind == ""
+    assert describe_file(tmp_path / "none.csv").reason.startswith("there is no file")
+
+
+def test_folders(tmp_path: Path) -> None:
+    (tmp_path / "questions.csv").write_text("text\nWhen?\n")
+    assert describe_file(tmp_path).kind == "campus"
+    (tmp_path / "qrels.tsv").write_text("")
+    assert describe_file(tmp_path).kind == "beir"
