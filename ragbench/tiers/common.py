@@ -29,29 +29,19 @@ COMMA = re.compile(r",(?![^(]*\))")  # one within brackets belongs to a metric's
 Runs = dict[str, list[list[Retrieval]]]  # system → repeat → question
 
 
-class Options(BaseModel):
-    """What every tier can be told. Empty means: as in ragbench.toml."""
+class Basics(BaseModel):
+    """What every page can be told. Empty means: as in ragbench.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dataset: str = Field("", description="folder below data/, NAME:ru, db:NAME or a path")
     language: Literal["", "en", "ru"] = Field("", description="of the page")
-    systems: tuple[str, ...] = Field((), description="names of systems; empty: all of them")
-    baseline: str = Field("", description="the system that the others are compared with")
-    metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
-    primary: str = Field("", description="the metric that answers; a family of its own")
     limit: int | None = Field(None, ge=1, description="a sample of so many questions")
-    slice_by: tuple[str, ...] = Field(
-        ("kind", "language", "source"), description="parts of the questions looked at apart"
-    )
-    cluster_by: Literal["auto", "none"] = Field(
-        "auto", description="auto: paraphrases of one question are drawn together"
-    )
     level: float = Field(0.95, gt=0.5, lt=1, description="confidence level of every interval")
     draws: int = Field(10_000, ge=200, description="of every resampling")
     seed: int = Field(0, ge=0, description="of every random draw")
 
-    # Judges and embedders are options of some tiers only.
+    # Systems, judges and embedders are options of some tiers only.
     @field_validator(
         "systems", "metrics", "slice_by", "judges", "embedders", mode="before", check_fields=False
     )
@@ -67,13 +57,28 @@ class Options(BaseModel):
         """Level, draws and seed, as the statistics take them."""
         return Confidence(self.level, self.draws, self.seed)
 
+
+class Options(Basics):
+    """What every tier that compares systems can be told."""
+
+    systems: tuple[str, ...] = Field((), description="names of systems; empty: all of them")
+    baseline: str = Field("", description="the system that the others are compared with")
+    metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
+    primary: str = Field("", description="the metric that answers; a family of its own")
+    slice_by: tuple[str, ...] = Field(
+        ("kind", "language", "source"), description="parts of the questions looked at apart"
+    )
+    cluster_by: Literal["auto", "none"] = Field(
+        "auto", description="auto: paraphrases of one question are drawn together"
+    )
+
     @property
     def challengers(self) -> list[str]:
         """The systems that are compared with the baseline."""
         return [name for name in self.systems if name != self.baseline]
 
 
-Request = TypeVar("Request", bound=Options)
+Request = TypeVar("Request", bound=Basics)
 
 
 def read_options(model: type[Request], options: Mapping[str, Any]) -> Request:
@@ -135,7 +140,7 @@ class Workbench:
 
 @contextmanager
 def open_workbench(
-    request: Options,
+    request: Basics,
     *,
     systems: Any = None,
     questions: Any = None,
@@ -160,16 +165,13 @@ def open_workbench(
     opened: dict[str, Any] = {}
     with Store(settings.database) as store:
         try:
-            if needs_systems:
+            complete: dict[str, Any] = {"dataset": dataset.name, "language": language}
+            if needs_systems and isinstance(request, Options):
                 chosen = systems or request.systems or None
                 opened = open_systems(chosen, settings, dataset, store)
-            names = tuple(opened)
-            complete = {
-                "dataset": dataset.name,
-                "language": language,
-                "systems": names,
-                "baseline": choose_baseline(request.baseline, settings.baseline, names),
-            }
+                names = tuple(opened)
+                baseline = choose_baseline(request.baseline, settings.baseline, names)
+                complete |= {"systems": names, "baseline": baseline}
             yield Workbench(
                 request.model_copy(update=complete),
                 settings,
@@ -184,7 +186,7 @@ def open_workbench(
 
 
 def open_dataset(
-    request: Options, settings: Settings, language: str, questions: Any, documents: Any
+    request: Basics, settings: Settings, language: str, questions: Any, documents: Any
 ) -> Dataset:
     """Return the data set of the request or of what was handed over, cut and clustered as asked."""
     from dataclasses import replace
@@ -205,7 +207,7 @@ def open_dataset(
         dataset = read_dataset(request.dataset or settings.dataset, language, folder)
     if request.limit is not None:
         dataset = limit_dataset(dataset, request.limit)
-    if request.cluster_by == "none":
+    if isinstance(request, Options) and request.cluster_by == "none":
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)
     return dataset
@@ -227,6 +229,41 @@ def choose_baseline(requested: str, usual: str, names: Sequence[str]) -> str:
         hint = suggest(requested, names)
         raise BenchError(f"baseline {requested!r} is none of {', '.join(names)}{hint}")
     return requested or (usual if usual in names else names[0])
+
+
+def name_given(chosen: Any, usual: Sequence[str]) -> dict[str, Any]:
+    """Return what was chosen by its name.
+
+    chosen: names, {name: name, function or object}, one function or object, or a list of these;
+    nothing: the usual ones. Raises BenchError for two of one name.
+    """
+    from ragbench.systems.opening import name_of
+
+    named = usual if chosen is None or chosen in ("", (), [], {}) else chosen
+    if isinstance(named, Mapping):
+        return dict(named)
+    listed = named if isinstance(named, list | tuple) else [named]
+    by_name = {given if isinstance(given, str) else name_of(given): given for given in listed}
+    if len(by_name) < len(listed):
+        raise BenchError(f"two are called alike, of {', '.join(by_name)}; give {{name: …}}")
+    return by_name
+
+
+def open_embedders(chosen: Any, bench: Workbench, usual: Sequence[str]) -> dict[str, Any]:
+    """Open embedders, by their names.
+
+    chosen: names, {name: name, function or object}, one function or object, or a list of these;
+    nothing: the usual ones.
+    """
+    from ragbench.embed import open_embedder
+
+    named = name_given(chosen, usual)
+    language = bench.dataset.language or bench.language.code
+    corpus = bench.dataset.passages["text"].tolist() or bench.dataset.questions["text"].tolist()
+    return {
+        name: open_embedder(given, bench.settings, language, corpus=corpus, store=bench.store)
+        for name, given in named.items()
+    }
 
 
 def ask_systems(
