@@ -23,7 +23,7 @@ from ragbench.metrics.ranking_frames import (
     drop_copies,
     grade_pieces,
 )
-from ragbench.metrics.rankings import Rankings, measure_rankings, retrieval_consistency
+from ragbench.metrics.rankings import Array, Rankings, measure_rankings, retrieval_consistency
 from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
 from ragbench.stats import state as state_scores
 from ragbench.store import compare_indexes
@@ -255,20 +255,30 @@ def score(
     metrics = [parse_label(label) for label in request.metrics]
     question_ids = questions["question_id"].tolist()
     first = asked[asked["repeat"] == 0]
-    parts = []
+    values_by_pair: dict[tuple[str, str], Array] = {}
+    gaps: dict[str, list[str]] = {"status": [], "reason": []}
     for system in request.systems:
         ranked = retrieved[retrieved["system"] == system]
         rankings = arrange(ranked, labels, question_ids)
         values = measure_rankings([m for m in metrics if m.kind == "ranking"], rankings)
         if CONSISTENCY in request.metrics:
             values[CONSISTENCY] = np.array(consistency(runs[system], request.k))
-        reasons = find_gaps(first[first["system"] == system], ranked, question_ids)
+        statuses, reasons = find_gaps(first[first["system"] == system], ranked, question_ids)
         for metric in metrics:
-            rows = questions[["question_id", "unit"]].assign(
-                system=system, metric=metric.label, value=values[metric.label], **reasons
-            )
-            parts.append(rows)
-    scores = pd.concat(parts, ignore_index=True)
+            values_by_pair[system, metric.label] = values[metric.label]
+            gaps["status"] += statuses
+            gaps["reason"] += reasons
+    pairs = list(values_by_pair)
+    scores = pd.DataFrame(
+        {
+            "system": np.repeat([system for system, _ in pairs], len(questions)),
+            "metric": np.repeat([label for _, label in pairs], len(questions)),
+            "question_id": question_ids * len(pairs),
+            "unit": questions["unit"].tolist() * len(pairs),
+            "value": np.concatenate(list(values_by_pair.values())),
+            **gaps,
+        }
+    )
     is_gap = scores["status"] != "ok"
     scores.loc[is_gap, "value"] = np.nan
     is_unrepeated = scores["value"].isna() & ~is_gap
@@ -288,8 +298,8 @@ def consistency(repeats: Sequence[Sequence[Any]], k: int) -> list[float]:
 
 def find_gaps(
     asked: pd.DataFrame, retrieved: pd.DataFrame, question_ids: Sequence[str]
-) -> dict[str, list[str]]:
-    """Return status and reason of every question of one system: ok, or why it has no value."""
+) -> tuple[list[str], list[str]]:
+    """Return statuses and reasons of one system's questions: ok, or why there is no value."""
     errors = dict(zip(asked["question_id"], asked["error"], strict=True))
     unknown: set[str] = set()
     if len(retrieved) and (~retrieved["is_known"]).mean() > MOST_UNKNOWN:
@@ -306,7 +316,7 @@ def find_gaps(
             )
         statuses.append(status)
         reasons.append(reason)
-    return {"status": statuses, "reason": reasons}
+    return statuses, reasons
 
 
 def keep_latencies(request: Request, bench: Workbench, asked: pd.DataFrame) -> pd.DataFrame:
@@ -457,7 +467,7 @@ def state_bounds(request: Request, frames: Frames) -> pd.DataFrame:
         judged = measure_rankings([f"judged@{depth}"], rankings)[f"judged@{depth}"]
         lowest = measure_rankings([metric], rankings)[metric.label]
         highest = measure_rankings([metric], all_relevant(rankings, depth))[metric.label]
-        means = [float(np.nanmean(values)) for values in (judged, lowest, highest)]
+        means = pd.DataFrame([judged, lowest, highest]).mean(axis=1)  # of what is measured
         rows.append((system, metric.label, *means))
     return pd.DataFrame(rows, columns=["system", "metric", "judged", "lowest", "highest"])
 

@@ -1,0 +1,213 @@
+"""Tier 1 by its front: functions and plain lists in, frames out."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError
+
+PASSAGES = [{"id": f"p{n}", "text": f"Passage {n} is about subject{n}."} for n in range(30)]
+QUESTIONS = [{"id": f"q{n}", "text": f"subject{n}?", "relevant": [f"p{n}"]} for n in range(4)]
+FEW = {"draws": 200}
+
+
+def at_rank(rank: int):
+    """A system that puts the relevant passage of every question at a rank; 0: nowhere."""
+
+    def retrieve(question: str, k: int) -> list[str]:
+        number = int(question.removeprefix("subject").removesuffix("?"))
+        others = [f"p{place}" for place in range(20, 30)][: rank - 1 if rank else 10]
+        return others + ([f"p{number}"] if rank else [])
+
+    return retrieve
+
+
+def means(result: object) -> pd.Series:
+    """The means by system and metric."""
+    return result.estimates.set_index(["system", "metric"])["value"]  # type: ignore[attr-defined]
+
+
+def test_means_are_those_computed_by_hand() -> None:
+    systems = {"second": at_rank(2), "first": at_rank(1), "never": at_rank(0)}
+    result = rb.tier1(systems, QUESTIONS, documents=PASSAGES, **FEW)
+    value = means(result)
+    assert value["second", "mrr@10"] == 0.5
+    assert value["first", "mrr@10"] == 1.0
+    assert value["never", "mrr@10"] == 0.0
+    assert value["second", "hit_rate@1"] == 0.0
+    assert value["second", "hit_rate@5"] == 1.0
+    assert value["second", "precision@5"] == 0.2  # one of five, though only two came back
+    assert value["second", "ndcg@10"] == pytest.approx(0.6309297535714575)  # 1 / log2(3)
+    assert value["second", "retrieval_consistency"] == 1.0
+    assert len(result.scores) == 3 * 17 * 4
+
+
+def test_a_function_typed_at_a_prompt_has_no_file_and_works() -> None:
+    typed = eval('lambda question, k: ["p0", "p1"]')
+    result = rb.tier1(systems={"v1": "bm25", "v2": typed}, questions=QUESTIONS, documents=PASSAGES)
+    assert result.systems == ["v1", "v2"]
+    assert means(result)["v2", "hit_rate@10"] == 0.5
+    assert "On mrr@10" in repr(result)
+
+
+def test_a_question_at_which_a_system_fails_is_unmeasured_and_never_a_miss() -> None:
+    def shaky(question: str, k: int) -> list[str]:
+        if question in ("subject1?", "subject2?"):
+            raise ConnectionError("connection refused")
+        return at_rank(1)(question, k)
+
+    result = rb.tier1({"good": at_rank(1), "shaky": shaky}, QUESTIONS, PASSAGES, **FEW)
+    scores = result.scores[(result.scores["metric"] == "mrr@10")].set_index(
+        ["system", "question_id"]
+    )
+    assert scores.loc[("shaky", "q1"), "status"] == "system_error"
+    assert "connection refused" in scores.loc[("shaky", "q1"), "reason"]
+    assert means(result)["shaky", "mrr@10"] == 1.0
+    estimate = result.estimates.set_index(["system", "metric"]).loc[("shaky", "mrr@10")]
+    assert (estimate["n"], estimate["n_unmeasured"]) == (2, 2)
+    assert "failed at 2 of 4 questions" in str(result)
+
+
+def test_a_system_that_returns_nothing_has_0_and_is_said_to_return_nothing() -> None:
+    systems = {"good": at_rank(1), "empty": lambda question, k: []}
+    result = rb.tier1(systems, QUESTIONS, PASSAGES, **FEW)
+    assert means(result)["empty", "mrr@10"] == 0.0
+    assert "empty returned nothing at 4 of 4 questions." in str(result)
+
+
+def test_questions_without_a_relevant_passage_are_counted_not_averaged() -> None:
+    questions = [*QUESTIONS, {"id": "open", "text": "who knows?"}]
+    result = rb.tier1({"a": at_rank(1)}, QUESTIONS + questions[4:], PASSAGES, **FEW)
+    assert set(result.scores["question_id"]) == {"q0", "q1", "q2", "q3"}
+    assert list(result.frames.questions["is_labelled"]) == [True] * 4 + [False]
+    assert "1 questions without a relevant passage are left out." in str(result.page)
+
+
+def test_passages_that_the_data_set_does_not_have_are_unmeasured_not_irrelevant() -> None:
+    systems = {"known": at_rank(1), "foreign": lambda question, k: ["x1", "x2"]}
+    result = rb.tier1(systems, QUESTIONS, PASSAGES, **FEW)
+    foreign = result.scores[result.scores["system"] == "foreign"]
+    assert foreign["value"].isna().all()
+    assert set(foreign["reason"]) == {"it retrieved passages that the data set does not have"}
+    without_passages = rb.tier1(systems, QUESTIONS, **FEW)  # every id counts as known
+    assert means(without_passages)["foreign", "mrr@10"] == 0.0
+
+
+def test_pages_are_ranked_by_their_first_passage() -> None:
+    documents = [{**passage, "url": f"/page{n // 2}"} for n, passage in enumerate(PASSAGES)]
+    # Two passages of another page come first: they are one page.
+    result = rb.tier1(
+        {"a": lambda question, k: ["p20", "p21", "p1"]},
+        [{"id": "q", "text": "subject0?", "relevant": ["p0"]}],
+        documents,
+        unit="url",
+        **FEW,
+    )
+    assert means(result)["a", "mrr@10"] == 0.5
+
+
+def test_a_piece_counts_by_the_share_of_the_labelled_text_that_it_holds() -> None:
+    documents = [{"id": "p", "text": "aaaaa bbbbb"}, {"id": "o", "text": "other"}]
+    questions = [{"id": "q", "text": "?", "relevant": ["p"]}]
+
+    def halves(question: str, k: int) -> list[dict[str, str]]:
+        return [{"text": "aaaaa"}, {"text": "other"}, {"text": "bbbbb"}]
+
+    result = rb.tier1({"a": halves}, questions, documents, **FEW)
+    value = means(result)
+    assert value["a", "recall@1"] == 0.5
+    assert value["a", "recall@3"] == 1.0
+    assert value["a", "hit_rate@1"] == 1.0  # half of the text is enough
+    strict = rb.tier1({"a": halves}, questions, documents, found_from=0.6, **FEW)
+    assert means(strict)["a", "hit_rate@1"] == 0.0
+    assert means(strict)["a", "mrr@10"] == pytest.approx(1 / 3)
+
+
+def test_repeats_that_rank_differently_lower_the_consistency() -> None:
+    turns = itertools.cycle([["p0", "p1"], ["p1", "p0"]])
+    result = rb.tier1(
+        {"a": lambda question, k: next(turns)}, QUESTIONS[:1], PASSAGES, repeats=3, **FEW
+    )
+    assert means(result)["a", "retrieval_consistency"] == 0.5
+    once = rb.tier1({"a": at_rank(1)}, QUESTIONS, PASSAGES, repeats=1, **FEW)
+    rows = once.scores[once.scores["metric"] == "retrieval_consistency"]
+    assert rows["value"].isna().all()
+
+
+def test_slices_need_twenty_questions_and_are_a_family_of_their_own() -> None:
+    questions = [
+        {"id": f"q{n}", "text": f"subject{n}?", "relevant": [f"p{n}"],
+         "kind": "colloquial" if n < 22 else "misspelt"}
+        for n in range(30)
+    ]  # fmt: skip
+    result = rb.tier1({"a": at_rank(2), "b": at_rank(1)}, questions, PASSAGES, **FEW)
+    slices = result.statement.slice_estimates
+    assert list(slices["slice"].unique()) == ["kind: colloquial"]
+    assert list(slices["n"]) == [22, 22]
+    assert set(result.statement.slice_comparisons["family"]) == {"slices"}
+
+
+def test_what_is_not_judged_has_both_bounds() -> None:
+    result = rb.tier1({"a": at_rank(2)}, QUESTIONS, PASSAGES, **FEW)
+    bounds = result.statement.bounds.iloc[0]
+    assert (bounds["judged"], bounds["lowest"], bounds["highest"]) == (0.5, 0.5, 1.0)
+
+
+def test_curves_reach_the_means_at_the_last_depth() -> None:
+    result = rb.tier1({"a": at_rank(3)}, QUESTIONS, PASSAGES, k=5, **FEW)
+    curve = result.statement.curves
+    recall = curve[curve["metric"] == "recall"].set_index("k")["value"]
+    assert list(recall) == [0.0, 0.0, 1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "ndcg@20"}, r"ndcg@20 looks beyond the k = 10 passages"),
+        ({"metrics": "mrr@10, bleu"}, "bleu reads no ranking"),
+        ({"metrics": "mmr"}, "no metric 'mmr'.*did you mean 'mrr'"),
+        ({"primary": "map"}, "primary"),
+        ({"baseline": "v3"}, "baseline 'v3' is none of a"),
+        ({"question": []}, "no such key; did you mean 'questions'|there is no such key"),
+        ({"unit": "page"}, "unit"),
+        ({"k": 0}, "k: .*greater than or equal to 1"),
+        ({"slice_by": "colour"}, "questions have no column 'colour'"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_a_sentence(options: dict, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.tier1({"a": at_rank(1)}, QUESTIONS, PASSAGES, **options)
+
+
+def test_without_labels_there_is_nothing_to_measure() -> None:
+    with pytest.raises(BenchError, match=r"no question of .* has a relevant passage"):
+        rb.tier1({"a": at_rank(1)}, [{"id": "q", "text": "?"}], PASSAGES)
+
+
+def test_everything_is_recomputed_from_the_parquet(empty_folder: Path) -> None:
+    from ragbench.tiers import tier1_retrieval as tier
+
+    result = rb.tier1({"a": at_rank(2), "b": at_rank(1)}, QUESTIONS, PASSAGES, **FEW)
+    result.save(empty_folder / "out")
+    folder = empty_folder / "out" / "frames" / "tier1_retrieval"
+    names = ["questions", "passages", "labels", "retrieved", "asked", "scores"]
+    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in names}
+    stated = tier.state(result.request, tier.Frames(**frames, indexes=pd.DataFrame()))
+    pd.testing.assert_frame_equal(stated.estimates, result.estimates)
+    pd.testing.assert_frame_equal(stated.comparisons, result.comparisons)
+    pd.testing.assert_frame_equal(stated.curves, result.statement.curves)
+
+
+def test_the_same_seed_gives_the_same_page(empty_folder: Path) -> None:
+    pages = []
+    for name in ("one", "two"):
+        systems = {"a": at_rank(2), "b": at_rank(1)}
+        result = rb.tier1(systems, QUESTIONS, PASSAGES, repeats=1, **FEW)
+        page = result.save(empty_folder / name).read_text(encoding="utf-8")
+        pages.append("".join(line for line in page.splitlines() if "How fast" not in line))
+    assert pages[0] == pages[1]
