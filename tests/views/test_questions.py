@@ -1,0 +1,207 @@
+"""The list of every question: what unfolds, what is packed, and what the script does."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ragbench.core.language import load_language
+from ragbench.report.page import Page
+from ragbench.report.parts import PAGE_HTML
+from ragbench.views.questions import QuestionList, questions
+
+HOSTILE = (
+    "<script>window.hit=1</script>",
+    '"><img src=x onerror="window.hit=1">',
+    "<svg onload=window.hit=1>",
+    "</textarea><details open ontoggle=window.hit=1>",
+    "javascript:window.hit=1",
+    "{{ 7 * 7 }} ${window.hit=1} `x`",
+    "</script><script>window.hit=1</script>",
+    "<!--<script>",
+    "&lt;b&gt;",
+    "\u202etxet",
+)
+
+
+def made(number: int = 3, text: str = "question") -> QuestionList:
+    """The list of a judged tier: two systems, answers, verdicts, passages, first failures."""
+    ids = [f"q{n}" for n in range(number)]
+    pairs = [(system, name) for system in ("old", "new") for name in ids]
+    keys = pd.DataFrame(pairs, columns=["system", "question_id"])
+    values = [(4.0 if system == "old" else 5.0) - (name == "q1") for system, name in pairs]
+    ratings = keys.assign(
+        metric="answer_correctness_rating", value=values, explanation=f"why {text}", reason="",
+        status="ok",
+    )  # fmt: skip
+    ranks = keys.assign(
+        metric="mrr@10", value=[float("nan")] + [0.5] * (len(keys) - 1), explanation="",
+        reason=[f"no {text}"] + [""] * (len(keys) - 1), status="ok",
+    )  # fmt: skip
+    frames = SimpleNamespace(
+        questions=pd.DataFrame({"question_id": ids, "text": text, "reference": f"right {text}"}),
+        scores=pd.concat([ratings, ranks], ignore_index=True),
+        answers=keys.assign(repeat=0, answer=f"answer {text}", error="", contexts=[()] * len(keys),
+                            context_ids=[()] * len(keys)),
+        verdicts=keys.assign(metric="faithfulness", judge="j", item=f"claim {text}",
+                             verdict="supported", reason=f"since {text}"),
+        failures=keys.assign(failure=["good answer"] * number + ["not retrieved"] * number),
+        retrieved=keys.assign(rank=1, passage_id="p1", text=f"passage {text}"),
+        passages=None,
+        labels=pd.DataFrame({"question_id": ids, "passage_id": "p2", "grade": 1.0}),
+    )  # fmt: skip
+    result = SimpleNamespace(
+        frames=frames,
+        systems=["old", "new"],
+        language=load_language("en"),
+        request=SimpleNamespace(primary="answer_correctness_rating", baseline="old"),
+    )
+    return questions(result)
+
+
+def packed(html: str) -> dict[str, Any]:
+    """What a page with many questions holds."""
+    text = re.search(r'class="packed">([^<]+)<', html)
+    assert text is not None
+    return json.loads(gzip.decompress(base64.b64decode(text[1])))
+
+
+def test_a_question_unfolds_to_all_that_is_known_of_it() -> None:
+    html = made().html
+    assert html.count("<details id=") == 3
+    first = html[html.index('id="question-q0"') : html.index('id="question-q1"')]
+    for text in (
+        '<span dir="auto">right question</span>',
+        "<b>old</b> good answer",
+        "<b>new</b> not retrieved",
+        '<blockquote dir="auto">answer question</blockquote>',
+        '<div class="metric"><b>4</b>answer_correctness_rating<br>',
+        "why question",
+        "no question",  # why a value is missing
+        "claim question",
+        "since question",
+        "passage question",
+        "labelled relevant",
+    ):
+        assert text in first
+
+
+def test_the_frame_behind_it_has_a_row_a_question() -> None:
+    frame = made().content
+    assert list(frame.columns) == ["text", "old", "new"]
+    assert frame.loc["q1", "new"] == 4.0
+
+
+def test_systems_with_the_same_answer_and_values_share_a_card() -> None:
+    html = made().html
+    assert "<b>old, new</b>" not in html  # their values differ
+    assert html.count("<blockquote") == 6
+
+
+def test_jupyter_shows_the_first_twenty_with_their_style() -> None:
+    bundle = made(30)._repr_mimebundle_()
+    assert bundle["text/html"].count("<details id=") == 20
+    assert "The first 20 of 30 questions; the page has all." in bundle["text/html"]
+    assert "<style>" in bundle["text/html"]
+    assert "<form" not in bundle["text/html"]
+    assert bundle[PAGE_HTML].count("<details id=") == 30
+
+
+def test_many_questions_are_packed_the_same_way_every_time() -> None:
+    first, second = made(800).html, made(800).html
+    assert first == second
+    assert first.count('<div id="question-q') == 800
+    assert first.count("answer question") == 0
+    content = packed(first)
+    assert content["systems"] == ["old", "new"]
+    assert content["entries"][3]["cards"][0]["answer"] == "answer question"
+    assert content["passages"] == [["p1", "passage question"], ["p2", ""]]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_people_are_texts(text: str) -> None:
+    html = made(2, text).html
+    body = html.replace("<script type=", "")
+    for mark in ("<script", "<img", "<svg", "<textarea", "ontoggle=window"):
+        assert mark not in body or mark == "ontoggle=window"
+    assert "7 * 7" not in text or "{{ 7 * 7 }}" in html
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Headless Chromium of the system."""
+    import shutil
+
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=program, args=options)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("number", [4, 800])
+def test_the_script_searches_filters_sorts_and_unfolds(
+    chromium: Any, tmp_path: Path, number: int
+) -> None:
+    path = Page("Questions", [made(number)]).save(tmp_path / "page.html")
+    page = chromium.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto(f"file://{path}")
+
+    def choose(name: str, value: str) -> str:
+        page.evaluate(
+            "([name, value]) => { const form = document.querySelector('form');"
+            " form[name].value = value; form.dispatchEvent(new Event('input')); }",
+            [name, value],
+        )
+        page.wait_for_timeout(100)
+        return page.evaluate("document.querySelector('output').value")
+
+    page.click("#question-q2 > :first-child")
+    page.wait_for_selector("#question-q2[open] blockquote")
+    assert "claim question" in page.inner_text("#question-q2")
+    assert choose("words", "since question") == f"{number} / {number}"
+    assert choose("words", "nowhere") == f"0 / {number}"
+    choose("words", "")
+    assert choose("filter", "0 0") == f"{number} / {number}"
+    assert choose("filter", "0 1") == f"0 / {number}"
+    choose("filter", "")
+    choose("order", "0")  # the worst of the first system
+    first = page.evaluate("document.querySelector('.questions > [id]').id")
+    assert first == "question-q1"
+    assert problems == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("number", [2, 800])
+def test_hostile_texts_run_nothing_and_ask_for_nothing(
+    chromium: Any, tmp_path: Path, number: int
+) -> None:
+    parts = [made(number, text) for text in (HOSTILE if number < 100 else [" ".join(HOSTILE)])]
+    path = Page(HOSTILE[0], parts).save(tmp_path / "page.html")
+    page = chromium.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.goto(f"file://{path}")
+    page.evaluate(
+        "document.querySelectorAll('.questions > [id]:first-of-type')"
+        ".forEach((row) => row.firstElementChild.click())"
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.hit") is None
+    assert asked == [f"file://{path}"]
