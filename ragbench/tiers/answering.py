@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,15 +13,15 @@ from pydantic import Field
 
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import ANSWERS, ESTIMATES, SCORES, check, frame_of
-from ragbench.core.language import Language
-from ragbench.core.metric import Metric, parse_label
+from ragbench.core.language import Language, load_language
+from ragbench.core.metric import Metric, parse_label, run_async
 from ragbench.core.progress import bar
 from ragbench.core.settings import Settings
 from ragbench.core.types import Hit, Passage, Sample, System
 from ragbench.stats import Confidence, mean_intervals, statistic_intervals
 from ragbench.stats.repeats import repeat_rates
 from ragbench.tiers.common import Options
-from ragbench.tiers.scoring import Scored, score_samples
+from ragbench.tiers.scoring import Part, Scored, Spread, score_batches, score_samples
 
 REPEATABILITY = ("response_exact_match_rate", "response_semantic_consistency")
 CORPUS = ("corpus_bleu", "corpus_rouge1_f", "corpus_rouge2_f", "corpus_rougeL_f")
@@ -44,11 +45,15 @@ class AnswerOptions(Options):
 
 @dataclass(frozen=True)
 class Services:
-    """Whom metrics ask: a judge (or a panel) and an embedder; None where no metric needs one."""
+    """Whom metrics ask: a judge (or a panel) and an embedder; None where no metric needs one.
+
+    spread: scores partitions on a cluster, where the settings name one.
+    """
 
     judge: Any
     embedder: Any
     stand_ins: tuple[str, ...]
+    spread: Spread | None = None
 
 
 def open_services(
@@ -91,7 +96,43 @@ def open_services(
         opened_embedder = open_embedder(named, settings, language.code, corpus=corpus, store=store)
         if opened_embedder.is_stand_in:
             stand_ins.append(f"embedder {opened_embedder.name}")
-    return Services(opened_judge, opened_embedder, tuple(stand_ins))
+    spread = None
+    if settings.cluster and judge is None and embedder is None and not planning:
+        labels = [metric.label for metric in metrics if metric.kind in ("row", "texts", "judged")]
+        again = (request, labels, settings, language.code, tuple(corpus))
+        spread = partial(score_on_cluster, settings.cluster, again)
+    return Services(opened_judge, opened_embedder, tuple(stand_ins), spread)
+
+
+def score_on_cluster(
+    address: str, again: tuple[Any, ...], partitions: Iterable[list[Sample]]
+) -> list[Part]:
+    """Score partitions on a cluster. again: what `score_partition` opens its services by.
+
+    Raises BenchError where the annex of clusters is not there.
+    """
+    try:
+        from ragbench.extras.cluster import open_pool
+    except ModuleNotFoundError:
+        raise BenchError(f"cluster {address!r}: ragbench/extras/cluster is not there") from None
+    with open_pool(address) as map_partitions:
+        return list(map_partitions(partial(score_partition, again), partitions))
+
+
+def score_partition(again: tuple[Any, ...], samples: list[Sample]) -> Part:
+    """Score some samples in the process of a worker: services are opened by the same settings."""
+    request, labels, settings, language_code, corpus = again
+    metrics = [parse_label(label) for label in labels]
+    language = load_language(language_code)
+    alone = settings.model_copy(update={"cluster": ""})
+    alone._root = settings.root
+    services = open_services(request, metrics, alone, language, corpus=corpus)
+    parts: list[Part] = []
+    work = score_batches(
+        samples, metrics, services.judge, services.embedder, language, len(samples), parts
+    )
+    run_async(work)
+    return parts[0]
 
 
 def usual_embedder(settings: Settings) -> str:
@@ -183,6 +224,7 @@ def score_answers(
         judge=services.judge,
         embedder=services.embedder,
         total=len(answers),
+        spread=services.spread,
     )
     labels = [metric.label for metric in single]
     repeated = [metric for metric in metrics if metric.name in REPEATABILITY]

@@ -95,11 +95,7 @@ def measure(
     """
     language = load_language(request.language or settings.language)
     samples = choose_samples(request, samples)
-    chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
-    check_fields(samples, chosen)
-    chosen = chosen or usable_metrics(samples, [parse_label(name) for name in USUAL])
-    if not chosen:
-        raise BenchError("no usual metric can be measured on these columns; name one with -m")
+    chosen = choose_metrics(request, samples, metrics)
     corpus = [passage.text for sample in samples for passage in sample.contexts or ()]
     services = open_services(
         request,
@@ -118,6 +114,7 @@ def measure(
         judge=services.judge,
         embedder=services.embedder,
         total=len(samples),
+        spread=services.spread,
     )
     for metric in chosen:
         # Own metrics are looked up by their labels when they are stated and shown.
@@ -158,6 +155,21 @@ def smallest_hashes(ids: Sequence[str], limit: int) -> set[str]:
     """Return so many of the ids: those with the smallest hashes, the same for every system."""
     hashes = {name: hashlib.sha256(name.encode()).hexdigest() for name in dict.fromkeys(ids)}
     return set(sorted(hashes, key=hashes.__getitem__)[:limit])
+
+
+def choose_metrics(
+    request: Request, samples: Sequence[Sample], metrics: Sequence[Metric] = ()
+) -> list[Metric]:
+    """Return the metrics, objects first; without any the usual ones that the fields allow.
+
+    Raises BenchError for a metric whose fields no sample has, and where none can be measured.
+    """
+    chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
+    check_fields(samples, chosen)
+    chosen = chosen or usable_metrics(samples, [parse_label(name) for name in USUAL])
+    if not chosen:
+        raise BenchError("no usual metric can be measured on these columns; name one with -m")
+    return chosen
 
 
 def check_fields(samples: Sequence[Sample], metrics: Sequence[Metric]) -> None:
@@ -228,7 +240,7 @@ def answer_frame(samples: Sequence[Sample]) -> pd.DataFrame:
 
 
 def samples_of_dataset(dataset: Dataset) -> list[Sample]:
-    """Return the answers that a data set brings: those that people rated.
+    """Return the answers that a data set brings: those that people rated, with their labels.
 
     Raises NotEnoughError where it has none.
     """
@@ -238,6 +250,8 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
             f"{dataset.name} has no answers of its own; name a table: -p answers=answers.csv"
         )
     questions = dataset.questions.set_index("question_id").to_dict("index")
+    rated = ratings.dropna(subset="value").set_index("rater").groupby("answer_id")["value"]
+    labels = {answer_id: values.to_dict() for answer_id, values in rated}
     samples = []
     for row in ratings.drop_duplicates("answer_id").to_dict("records"):
         known = questions.get(row["question_id"], {})
@@ -253,6 +267,7 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
                 system=row["system"],
                 cluster=known.get("unit", ""),
                 language=known.get("language") or dataset.language,
+                labels=labels.get(row["answer_id"], {}),
             )
         )
     return samples

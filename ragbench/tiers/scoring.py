@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -21,11 +21,14 @@ from ragbench.core.types import Embedder, Sample, Score, Verdict, unmeasured
 from ragbench.metrics.judging import AskOnce, EmbedTogether, suspected_injections
 
 BATCH = 1_000  # samples whose scores are held as objects before they become rows of a frame
+PARTITION = 200  # samples that a worker elsewhere scores at a time
 AT_ONCE = 128  # samples that are judged at the same time; the judge limits its calls itself
 EMPTY_ANSWER = "empty answer"
 SUSPECTED = mark("suspected injection")
 Fields = dict[str, Any]
 Entry = tuple[Sample, str, Score]  # a sample, the label of a metric, its score
+Part = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]  # scores, verdicts, judgements
+Spread = Callable[[Iterable[list[Sample]]], Iterable[Part]]
 
 
 @dataclass(frozen=True)
@@ -81,24 +84,36 @@ def score_samples(
     judge: Any = None,
     embedder: Embedder | None = None,
     total: int | None = None,
+    spread: Spread | None = None,
 ) -> Scored:
     """Score every sample by every metric (kinds row, texts and judged).
 
     judge: of `ragbench.judge.open_judge`; embedder: of `ragbench.embed.open_embedder`; None where
     no metric uses one. Explanations are in `language`. Several rows of one question and system
-    are its repeats, and the question's score is their mean. Raises BenchError for other metrics.
+    are its repeats, and the question's score is their mean. spread: scores partitions elsewhere, in
+    order, instead of here. Raises BenchError for other metrics.
     """
     check_metrics(metrics)
-    parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]] = []
-    work = score_batches(samples, metrics, judge, embedder, language, total, parts)
-    run_async(work)
+    parts: list[Part] = []
+    if spread is not None:
+        parts += spread(batches(samples, PARTITION))
+    else:
+        run_async(score_batches(samples, metrics, judge, embedder, language, total, parts))
     if not parts:
         raise BenchError("there is nothing to score")
     rows, verdicts, judgements = (
         pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)
     )
-    scores, repeats = join_repeats(rows)
-    return Scored(scores, verdicts, judgements, repeats)
+    # By metric, whatever the batches were: so a cluster's frames are the same, bit by bit.
+    places = {metric.label: place for place, metric in enumerate(metrics)}
+    scores, repeats = join_repeats(in_order(rows, places))
+    return Scored(scores, in_order(verdicts, places), in_order(judgements, places), repeats)
+
+
+def in_order(rows: pd.DataFrame, places: Mapping[str, int]) -> pd.DataFrame:
+    """Return rows by the place of their metric, in the order of the samples within."""
+    by_metric = np.argsort(rows["metric"].map(places).to_numpy(), kind="stable")
+    return rows.iloc[by_metric].reset_index(drop=True)
 
 
 def check_metrics(metrics: Sequence[Metric]) -> None:
@@ -117,7 +132,7 @@ async def score_batches(
     embedder: Embedder | None,
     language: Language,
     total: int | None,
-    parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]],
+    parts: list[Part],
 ) -> None:
     """Score the samples a batch at a time; the frames of each go to the end of parts."""
     services = Services(judge, embedder)
