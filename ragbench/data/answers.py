@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,11 @@ from ragbench.data.values import Row, as_list, find, read_numbers, unpack
 from ragbench.data.vocabulary import LISTS, field_of, normalize
 
 Source = Any  # a path, rows, a frame, or several of them: see read_answers
-OF_DIALOGUE = ("reference", "reference_contexts", "reference_context_ids", "context_ids", "labels")
+# What stands beside a whole dialogue speaks of its end.
+OF_ITS_END = (
+    *("answer", "contexts", "context_ids", "messages", "labels"),
+    *("reference", "reference_contexts", "reference_context_ids"),
+)
 MIXED_WORD = re.compile("[a-zA-Z][а-яёА-ЯЁ]|[а-яёА-ЯЁ][a-zA-Z]")
 
 
@@ -73,11 +77,15 @@ def read_answers(
     if isinstance(source, str | Path):
         with naming(Path(source)):
             return _read_table(read_table(source), columns or {}, system)
-    parts = _systems_of(source)
-    if not parts:
+    if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
+        paths = {Path(path).name.split(".")[0]: path for path in source}
+        if len(paths) < len(source):
+            raise BenchError("two files have one name; give {system: file} with a name for each")
+        source = paths
+    if not isinstance(source, Mapping) or any(map(field_of, source)):
         return _read_table(Table(rows_of_objects(source)), columns or {}, system)
     answers = Answers()
-    for name, part_source in parts.items():
+    for name, part_source in source.items():
         part = read_answers(part_source, columns, name)
         answers.samples += part.samples
         answers.left_out += part.left_out
@@ -100,20 +108,11 @@ def iter_answers(
             yield _read_table(table, columns or {}, system)
 
 
-def _systems_of(source: Source) -> dict[str, Source]:
-    """Return the sources by system, where there are several; else nothing."""
-    if isinstance(source, Mapping):
-        return {} if any(field_of(name) for name in source) else dict(source)
-    if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
-        paths = {Path(path).name.split(".")[0]: path for path in source}
-        if len(paths) < len(source):
-            raise BenchError("two files have one name; give {system: file} with a name for each")
-        return paths if len(paths) > 1 else {"": source[0]}
-    return {}
+def rows_of_objects(source: Source, text_field: str = "question") -> list[Row]:
+    """Return the rows of a list, a table of columns, a frame, or what turns itself into one.
 
-
-def rows_of_objects(source: Source) -> list[Row]:
-    """Return the rows of a list, a table of columns, a frame, or what turns itself into one."""
+    text_field: what a text in a list is. Raises BenchError for a list of anything else.
+    """
     if hasattr(source, "to_pandas"):  # Hugging Face, ragas, polars
         source = source.to_pandas()
     if hasattr(source, "iterrows"):
@@ -121,17 +120,15 @@ def rows_of_objects(source: Source) -> list[Row]:
         source = frame.astype(object).where(frame.notna(), None).to_dict("records")
     if isinstance(source, Mapping):
         source = rows_of_columns({name: list(column) for name, column in source.items()})
-    rows = []
+    rows: list[Row] = []
     for item in source:
-        row = vars(item) if isinstance(item, Sample) else item
-        if not isinstance(row, Mapping):
-            raise BenchError(f"{str(item)[:60]!r} is no row; give dicts: {{'question': …}}")
-        cells = {
-            name: cell.tolist() if hasattr(cell, "tolist") else cell for name, cell in row.items()
-        }
-        rows.append(cells)
+        row = {text_field: item} if isinstance(item, str) else item
+        row = vars(row) if is_dataclass(row) else row
+        if not isinstance(row, dict):
+            raise BenchError(f"{str(item)[:60]!r} is no row; give dicts: {{{text_field!r}: …}}")
+        rows.append(row)
     if not rows:
-        raise BenchError("there are no rows; give a list of dicts with question and answer")
+        raise BenchError("there are no rows; give a list of dicts")
     return rows
 
 
@@ -157,7 +154,7 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
             answers.left_out.append(LeftOut(f"row {number}", str(error)))
             continue
         answers.samples += samples
-        empty_passages += count_empty(values.get("contexts"))
+        empty_passages += count_empty(values["contexts"])
         mixed_words += (
             MIXED_WORD.search(f"{samples[-1].answer} {samples[-1].reference}") is not None
         )
@@ -228,67 +225,58 @@ def samples_of_row(values: Row, number: str, columns: Columns, system: str = "")
 
     Raises BenchError for a row that cannot be used.
     """
-    is_recorded = columns.format.get("recorded")
-    if is_recorded:
-        values["answer"] = text_inside(values.get("answer"), "answer")
+    name = text_of(values, "question_id") or text_of(values, "id") or number
     # ragas writes a dialogue as the question itself.
-    dialogue = values.get("question") or values.get("messages")
-    if not is_dialogue(dialogue):
-        if is_recorded:
-            values["question"] = text_inside(values.get("question"), "question")
-        return [_sample(values, number, columns, system)]
-    turns = read_turns(dialogue)
-    # What a tool records as its input is one question: the earlier ones led to it. So is a dialogue
-    # in which the user has the last word: its answers are not those of the system under test.
-    if is_recorded or (turns[-1].answer is None and values.get("answer") is not None):
-        turns = [Turn(turns[-1].question)]
-    name = text_of(values, "id") or number
+    dialogue = values["question"] or values["messages"]
+    turns = [Turn(values["question"])]
+    is_recorded = columns.format.get("recorded", False)
+    if is_recorded:
+        values["answer"] = text_inside(values["answer"], "answer")
+        turns = [Turn(text_inside(dialogue, "question"))]
+    elif is_dialogue(dialogue):
+        # Questions of one dialogue are no independent evidence.
+        values |= {"messages": dialogue, "cluster": values["cluster"] or name}
+        turns = read_turns(dialogue)
+        # Where the user has the last word, the answers before are not the system's.
+        if turns[-1].answer is None and values["answer"] is not None:
+            turns = turns[-1:]
     samples = []
     for position, turn in enumerate(turns, 1):
         is_last = position == len(turns)
-        turn_values = {
-            **values,
-            "id": f"{name}:{position}" if len(turns) > 1 else name,
-            "question": turn.question,
-            "answer": turn.answer or (values.get("answer") if is_last else None),
-            "contexts": turn.contexts or (values.get("contexts") if is_last else None),
-            "messages": dialogue if is_last else None,
-            # Questions of one dialogue are no independent evidence.
-            "cluster": values.get("cluster") or name,
-        }
-        if not is_last:
-            # What stands beside a whole dialogue speaks of its end.
-            turn_values.update(dict.fromkeys(OF_DIALOGUE))
-        samples.append(_sample(turn_values, name, columns, system))
+        own = values if is_last else {**values, **dict.fromkeys(OF_ITS_END)}
+        parts = {part: getattr(turn, part) or own[part] for part in ("answer", "contexts")}
+        own_name = f"{name}:{position}" if len(turns) > 1 else name
+        own = {**own, **parts, "question": turn.question, "id": own_name}
+        samples.append(_sample(own, columns, system))
     return samples
 
 
-def _sample(values: Row, number: str, columns: Columns, system: str) -> Sample:
+def _sample(values: Row, columns: Columns, system: str) -> Sample:
     question, answer = text_of(values, "question"), text_of(values, "answer")
     if "answer" in columns.paths and answer is None:
         answer = ""  # the column is there, and the system said nothing
     if question is None and not answer:
         raise BenchError("has neither a question nor an answer")
     parted_by = columns.format.get("passages_parted_by", "")
-    dialogue, cost = values.get("messages"), values.get("cost")
+    cost = values["cost"]
+    values["tool_calls"] = values["tool_calls"] or read_tool_calls(values["messages"])
     others: Row = {name: text_of(values, name) or "" for name in ("repeat", "cluster", "language")}
     for name in ("rubric", "nuggets"):
-        mapping = unpack(values.get(name))
+        mapping = unpack(values[name])
         others[name] = mapping if isinstance(mapping, dict) else None
     for name in ("tool_calls", "expected_tool_calls", "topics"):
-        others[name] = tuple(as_list(values.get(name))) or None
-    others["tool_calls"] = others["tool_calls"] or tuple(read_tool_calls(dialogue)) or None
+        others[name] = tuple(as_list(values[name])) or None
     return Sample(
-        id=text_of(values, "question_id") or text_of(values, "id") or number,
+        id=values["id"],
         question=question,
         answer=answer,
-        references=read_references(values.get("reference")),
-        contexts=read_passages(values.get("contexts"), values.get("context_ids"), parted_by),
-        reference_contexts=read_passages(values.get("reference_contexts"), parted_by=parted_by),
-        reference_context_ids=read_id_groups(values.get("reference_context_ids")),
+        references=read_references(values["reference"]),
+        contexts=read_passages(values["contexts"], values["context_ids"], parted_by),
+        reference_contexts=read_passages(values["reference_contexts"], parted_by=parted_by),
+        reference_context_ids=read_id_groups(values["reference_context_ids"]),
         system=text_of(values, "system") or system,
-        labels=read_labels(values.get("labels") or {}),
-        messages=tuple(read_messages(dialogue)) or None,
+        labels=read_labels(values["labels"] or {}),
+        messages=tuple(read_messages(values["messages"])) or None,
         cost=None if cost is None else float(read_numbers([cost], "cost")[0]),
         **others,
     )

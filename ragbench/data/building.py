@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -93,7 +93,7 @@ class Builder:
             elif column.type == "text":
                 cells[column.name] = text_of(values, column.name) or cells.get(column.name, "")
         if cells[NEEDED[name]] in ("", None):
-            raise BenchError(f"{NEEDED[name]} is {values.get(NEEDED[name])!r}; write one")
+            raise BenchError(f"{NEEDED[name]} is {values[NEEDED[name]]!r}; write one")
         ratings: Row = read_labels(values["labels"]) if name == "ratings" else {"": None}
         rows = []
         for rater, rating in ratings.items():
@@ -106,22 +106,20 @@ class Builder:
         question = text_of(values, "question") or text_of(values, "text")
         if question is None:
             raise BenchError("has no question")
-        references = read_references(values.get("reference"))
-        answerable = read_truth(values.get("answerable"))
-        labels = read_grades(values.get("reference_context_ids"))
-        for passage in read_passages(values.get("contexts")) or ():
+        references = read_references(values["reference"])
+        answerable = read_truth(values["answerable"])
+        labels = read_grades(values["reference_context_ids"])
+        for passage in read_passages(values["contexts"]) or ():
             self.carry(passage, "")
-        for passage in (
-            read_passages(values.get("reference_contexts"), values.get("passage_id")) or ()
-        ):
+        for passage in read_passages(values["reference_contexts"], values["passage_id"]) or ():
             passage_id = self.carry(passage, text_of(values, "url") or "")
             labels += [(passage_id, 1.0, len(labels))] * (answerable is not False)
         for passage_id, grade, group in labels:
             self.labels.setdefault((name, passage_id), (grade, group))
-        self.pages += [(name, str(url)) for url in as_list(values.get("relevant_urls"))]
+        self.pages += [(name, str(url)) for url in as_list(values["relevant_urls"])]
         if answerable is None:
-            has_labels = {"reference_contexts", "reference_context_ids"} & values.keys()
-            answerable = bool(labels or references or not has_labels)
+            # An empty list of relevant passages says that there is none.
+            answerable = bool(labels or references or values["reference_context_ids"] is None)
         about = [text_of(values, field) or "" for field in ("kind", "language", "source")]
         unit = text_of(values, "cluster") or name
         return (name, question, unit, next(iter(references), ""), references, answerable, *about)
@@ -137,7 +135,7 @@ class Builder:
     def read_contexts(self, values: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return texts and ids of what was shown; an id of the base stands for its text."""
         texts, ids = [], []
-        for passage in read_passages(values.get("contexts"), values.get("context_ids")) or ():
+        for passage in read_passages(values["contexts"], values["context_ids"]) or ():
             known = self.passages.get(
                 passage.id or passage.text or "", (passage.id, passage.text or "")
             )
@@ -166,17 +164,16 @@ class Builder:
             self.notes.append(
                 f"{len(unknown):,} labelled ids are not in the base, such as {min(unknown)}"
             )
-        first = {row.reason: row.place for row in reversed(self.left_out)}
-        for reason, count in Counter(row.reason for row in self.left_out).items():
-            self.notes.append(f"{count:,} rows left out, the first {first[reason]}: {reason}")
+        for row in self.left_out[:1]:
+            count = f"{len(self.left_out):,} rows left out"
+            self.notes.append(f"{count}, the first {row.place}: {row.reason}")
         if not (self.questions or self.passages or self.extras):
             raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
-        # More letters of Cyrillic than of Latin are Russian.
         texts = "".join(row[1] for row in self.questions).lower()
-        letters = Counter("а" <= letter <= "ё" for letter in texts if letter.isalpha())
+        is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         return Dataset(
             name,
-            language or ("ru" if letters[True] > letters[False] else "en"),
+            language or ("ru" if is_russian else "en"),
             frame_of(list(self.passages.values()), PASSAGES),
             frame_of(self.questions, QUESTIONS),
             frame_of([(*key, *label) for key, label in self.labels.items()], GROUPED_LABELS),
@@ -187,10 +184,10 @@ class Builder:
 
 def read_dialogue(values: Row, name: str) -> Rows:
     """Return the turns of a dialogue: messages, turns, or questions with expected answers."""
-    turns = as_list(values.get("messages"))
+    turns = as_list(values["messages"])
     if is_dialogue(turns):
         turns = [vars(turn) for turn in read_turns(turns)]
-    pairs = zip_longest(as_list(values.get("questions")), as_list(values.get("expected_answers")))
+    pairs = zip_longest(as_list(values["questions"]), as_list(values["expected_answers"]))
     turns += [{"question": question, "answer": answer} for question, answer in pairs]
     rows: Rows = []
     for number, turn in enumerate(turns, 1):

@@ -25,8 +25,10 @@ class Columns:
     unread: list[str]
 
     def values(self, row: Row) -> Row:
-        """Return what a row holds, by field; of people's labels, by column."""
-        values = {name: first_found(row, paths) for name, paths in self.paths.items()}
+        """Return what a row holds, by field, None where nothing; of people's labels, by column."""
+        values: Row = dict.fromkeys(FIELDS)
+        for name, paths in self.paths.items():
+            values[name] = first_found(row, paths)
         values["labels"] = {path: find(row, path) for path in self.paths.get("labels", [])}
         return values
 

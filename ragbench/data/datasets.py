@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ragbench.core.errors import BenchError, suggest
-from ragbench.core.types import Dataset, Passage, Question
+from ragbench.core.types import Dataset, Passage
 from ragbench.data.answers import rows_of_objects, unfold
 from ragbench.data.building import Builder
 from ragbench.data.documents import read_documents
@@ -62,7 +63,7 @@ def find_dataset(source: str, data_folder: Path) -> tuple[Path, str]:
     name, _, language = source.rpartition(":")
     if language not in LANGUAGES:
         name, language = source, ""
-    for folder in (Path(), data_folder, *SHIPPED):
+    for folder in (data_folder, Path(), *SHIPPED):
         if (folder / name).exists():
             return folder / name, language
     names = [path.name for path in sorted(data_folder.glob("*/"))]
@@ -157,24 +158,9 @@ def from_objects(
     if isinstance(documents, Mapping) and all(isinstance(text, str) for text in documents.values()):
         documents = [Passage(text, str(key)) for key, text in documents.items()]
     if documents is not None:
-        rows = rows_of_objects(_as_rows(documents, "text"))
-        builder.add(
-            "passages", Table([{"id": position, **row} for position, row in enumerate(rows)])
-        )
-    builder.add("questions", Table(rows_of_objects(_as_rows(questions, "question"))))
+        builder.add("passages", Table(rows_of_objects(documents, "text"), start=0))
+    builder.add("questions", Table(rows_of_objects(questions)))
     return builder.build(name, language)
-
-
-def _as_rows(objects: Any, column: str) -> Any:
-    """Return a list of objects as rows; anything else as it is."""
-    if not isinstance(objects, list | tuple):
-        return objects
-    rows: list[Any] = [{column: item} if isinstance(item, str) else item for item in objects]
-    for position, item in enumerate(rows):
-        if isinstance(item, Question | Passage):
-            cells = vars(item).items()
-            rows[position] = {name: value for name, value in cells if value not in ("", ())}
-    return rows
 
 
 def limit_dataset(dataset: Dataset, limit: int) -> Dataset:
@@ -199,23 +185,22 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
     What else lies in the folder stays, such as other languages of the set.
     """
     folder = Path(folder)
-    new, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
-    for path in (new, old):
-        shutil.rmtree(path, ignore_errors=True)
-    if folder.exists():
-        shutil.copytree(folder, new, symlinks=True)
-    new.mkdir(parents=True, exist_ok=True)
-    for path in new.glob(f"*.{dataset.language}.jsonl"):
-        if role_of_file(path)[0]:
-            path.unlink()
     frames = {"chunks": dataset.passages, "questions": dataset.questions, "labels": dataset.labels}
-    for stem, frame in {**frames, **dataset.extras}.items():
-        path = new / f"{stem}.{dataset.language}.jsonl"
-        if len(frame):
-            frame.to_json(
-                path, orient="records", lines=True, force_ascii=False, double_precision=15
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=".") as scratch:
+        new = Path(scratch, "new")
+        new.mkdir()
+        if folder.exists():
+            shutil.copytree(folder, new, symlinks=True, dirs_exist_ok=True)
+        for path in new.glob(f"*.{dataset.language}.jsonl"):
+            if role_of_file(path)[0]:
+                path.unlink()
+        for stem, frame in {**frames, **dataset.extras}.items():
+            lines = frame.to_json(
+                orient="records", lines=True, force_ascii=False, double_precision=15
             )
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+            if len(frame):
+                (new / f"{stem}.{dataset.language}.jsonl").write_text(lines, encoding="utf-8")
+        if folder.exists():
+            folder.rename(Path(scratch, "old"))
+        new.rename(folder)

@@ -8,29 +8,27 @@ started it goes on without that document. For each path it prints a line of JSON
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 import subprocess
 import sys
 import threading
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import PASSAGES, frame_of
-from ragbench.data.files import open_text
+from ragbench.data.files import check_unpacked, open_text
 from ragbench.data.values import clean
 from ragbench.data.vocabulary import PAGES
 
 DOCUMENT_ENDINGS = (".md", ".markdown", ".txt", ".html", ".htm", ".pdf", ".docx")
 PLAIN = (".txt", ".pdf")  # whose lines that begin with # are no headings
 MAX_BYTES = 2**25  # of a document
-MAX_UNPACKED = 2**28  # bytes of a Word document
 MAX_MEMORY = 2**32  # bytes of the process
 MAX_SECONDS = 60  # for a document
 AT_ONCE = 500  # documents of one process
@@ -39,9 +37,8 @@ FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,10000}?)\n---[ \t]*(?:\n|\Z)", re.
 NAMED = re.compile(r"^(title|url):[ \t]*(\S.*)$", re.MULTILINE)
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 FENCES = ("```", "~~~")
-MOST = 0.5  # of the page's words: what holds as many is the page, whatever it is called
-MAIN = 1 / 3  # of the page's words that its main element must have to be the page
-PREFIXES = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+TITLE = re.compile(r"<title[^>]{0,100}>([^<]{0,1000})", re.IGNORECASE)
+MAIN = re.compile(r"<main\b.*</main>", re.IGNORECASE | re.DOTALL)
 Document = dict[str, str]  # text, perhaps title and url; or error
 
 
@@ -55,7 +52,7 @@ def read_documents(folder: str | Path, size: int = 1000) -> tuple[pd.DataFrame, 
     Raises BenchError for a folder without documents, or without one that has text.
     """
     folder = Path(folder)
-    paths = list(find_documents(folder))
+    paths = find_documents(folder)
     errors: list[str] = []
     rows: list[tuple[str, ...]] = []
     done = 0
@@ -75,20 +72,20 @@ def read_documents(folder: str | Path, size: int = 1000) -> tuple[pd.DataFrame, 
     return frame_of(rows, PASSAGES), notes
 
 
-def find_documents(folder: Path) -> Iterator[Path]:
-    """Yield the documents below a folder, in order. Raises BenchError where there is none."""
-    is_empty = True
+def find_documents(folder: Path) -> list[Path]:
+    """Return the documents below a folder, in order. Raises BenchError where there is none."""
+    paths = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         is_hidden = any(part.startswith(".") or part in SKIPPED for part in parts)
         is_document = path.suffix.lower() in DOCUMENT_ENDINGS and path.is_file()
         if is_document and not is_hidden and not path.is_symlink():
-            is_empty = False
-            yield path
-    if is_empty:
+            paths.append(path)
+    if not paths:
         raise BenchError(
             f"{folder}: holds no document ({', '.join(DOCUMENT_ENDINGS)}); name a folder"
         )
+    return paths
 
 
 def _read_all(paths: list[Path]) -> Iterator[Document]:
@@ -160,72 +157,37 @@ def read_document(path: Path) -> Document:
 
         return {"text": extract_text(path).replace("\f", "\n\n").replace("\0", "")}
     if ending == ".docx":
-        return read_page(word_to_html(path))
-    if ending in {".html", ".htm"}:
-        return read_page(path.read_bytes())
+        import mammoth
+
+        check_unpacked(path)
+        no_pictures = mammoth.images.img_element(lambda picture: {})
+        with path.open("rb") as document:
+            return read_page(mammoth.convert_to_html(document, convert_image=no_pictures).value)
     with open_text(path) as file:
         text = file.read().replace("\r\n", "\n")
+    if ending in {".html", ".htm"}:
+        return read_page(text)
     front = FRONT_MATTER.match(text)
     return (
         {**dict(NAMED.findall(front[1])), "text": text[front.end() :]} if front else {"text": text}
     )
 
 
-def word_to_html(path: Path) -> bytes:
-    """Return a Word document as HTML, without its pictures."""
-    import mammoth
-
-    with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
-            raise BenchError(f"unpacks to more than {MAX_UNPACKED:,} bytes; split it")
-    no_pictures = mammoth.images.img_element(lambda picture: {})
-    with path.open("rb") as file:
-        return mammoth.convert_to_html(file, convert_image=no_pictures).value.encode()
-
-
-def read_page(data: bytes) -> Document:
+def read_page(page: str) -> Document:
     """Return the title of a web page and its text, without navigation, banners and footers."""
-    from lxml import etree, html
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
-    # Without a name of its encoding, a page would be read as Latin.
-    encoding = None if b"charset" in data[:4096] else "utf-8"
-    parser = html.HTMLParser(encoding=encoding, remove_comments=True, remove_pis=True)
-    root = html.document_fromstring(data, parser=parser)
-    title = " ".join("".join(root.xpath("//title//text()")).split())
-    etree.strip_elements(root, *PAGES["unseen"], with_tail=False)
-    words = count_words(root)
-    for element in root.xpath(PAGES["frames"]):
-        if count_words(element) <= MOST * words and element.getparent() is not None:
-            element.drop_tree()
-    least = MAIN * count_words(root)
-    mains = [main for main in root.xpath(PAGES["mains"]) if count_words(main) >= least]
-    return {"text": markdown_of(mains[0] if mains else root), "title": title}
-
-
-def count_words(element: Any) -> int:
-    """Count the words of an element."""
-    return len(element.text_content().split())
-
-
-def markdown_of(root: Any) -> str:
-    """Return the headings, paragraphs, list items and rows of an element, each a line."""
-    from lxml import etree
-
-    lines: list[str] = []
-    texts: list[str] = []
-    prefix = ""
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        is_start = event == "start"
-        if element.tag in PAGES["blocks"]:
-            lines.append(prefix + " ".join("".join(texts).split()).strip("| "))
-            texts = []
-            prefix = PREFIXES.get(element.tag, "") if is_start else ""
-        elif element.tag in {"td", "th"} and not is_start:
-            texts.append(" | ")
-        if is_start or element is not root:
-            texts.append((element.text if is_start else element.tail) or "")
-    lines.append(" ".join("".join(texts).split()))
-    return "\n\n".join(line for line in lines if line.strip("#- "))
+    options = ConversionOptions(
+        # What it leaves out by itself, such as forms, may be the page.
+        preprocessing=PreprocessingOptions(enabled=False),
+        exclude_selectors=PAGES["unseen"],
+        strip_tags=PAGES["inline"],
+        skip_images=True,
+        extract_metadata=False,
+    )
+    title, main = TITLE.search(page), MAIN.search(page)
+    text = convert(main[0] if main else page, options).content
+    return {"text": text or "", "title": " ".join(html.unescape(title[1]).split()) if title else ""}
 
 
 def main(paths: list[str]) -> None:

@@ -351,10 +351,7 @@ def _workbook_rows(path: Path) -> Iterator[Row]:
     import pandas as pd
     import python_calamine  # few files need it
 
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
-                raise BenchError(f"unpacks to more than {MAX_BYTES:,} bytes; split it")
+    check_unpacked(path)
     try:
         # As texts: pandas would read the answer "NA" as missing.
         texts = {"dtype": str, "keep_default_na": False, "engine": "calamine"}
@@ -366,3 +363,12 @@ def _workbook_rows(path: Path) -> Iterator[Row]:
         raise BenchError(f"has rows on the sheets {', '.join(filled)}; save one of them as CSV")
     for name in filled:
         yield from sheets[name].to_dict("records")
+
+
+def check_unpacked(path: Path) -> None:
+    """Refuse a zip archive, as workbooks and documents are, that unpacks to too many bytes."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > MAX_BYTES:
+            raise BenchError(f"unpacks to more than {MAX_BYTES:,} bytes; split it")

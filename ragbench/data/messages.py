@@ -14,7 +14,7 @@ from ragbench.data.vocabulary import LISTS
 class Turn:
     """A question in a dialogue, the answer to it, and the passages that the answer names."""
 
-    question: str
+    question: Any
     answer: str | None = None
     contexts: Any = None
 

@@ -131,7 +131,7 @@ def _kind_of_folder(folder: Path) -> str:
     roles = {role_of_file(path)[0] for path in folder.iterdir()} - {""}
     if roles:
         return "beir" if any(folder.glob("qrels*")) else "campus"
-    next(find_documents(folder))
+    find_documents(folder)
     return "document"
 
 

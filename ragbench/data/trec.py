@@ -26,6 +26,7 @@ RUN = ("question_id", "q0", "passage_id", "rank", "similarity", "tag")
 # BEIR leaves the iteration out, others the tag.
 SHORTER = {3: (*PAIR, "grade"), 5: RUN[:5]}
 NUMBERS = ("grade", "rank", "similarity")
+READ = (*PAIR, *NUMBERS)
 FORMS = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
 HEADERS = (b"query-id", b"query_id", b"qid", b"question_id")
 MAX_BYTES = 2**32  # of a file, unpacked
@@ -120,14 +121,15 @@ def _read(path: Path, words: tuple[str, ...]) -> pd.DataFrame:
     # Words are parted by blanks or tabs, one or many; the parser takes one blank.
     if b"\t" in data or b"  " in data or re.search(rb" \r?\n", data):
         data = re.sub(rb"(?m)^ | (?=\r?$)", b"", re.sub(rb"[ \t]+", b" ", data))
-    types = {name: pa.float64() if name in NUMBERS else pa.string() for name in names}
-    columns = [name for name in names if name in (*PAIR, *NUMBERS)]
+    types = {
+        name: pa.float64() if name in NUMBERS else pa.string() for name in names if name in READ
+    }
     try:
         table = csv.read_csv(
             io.BytesIO(data),
             csv.ReadOptions(column_names=names, block_size=2**22),
             csv.ParseOptions(delimiter=" ", quote_char=False),
-            csv.ConvertOptions(column_types=types, include_columns=columns, null_values=[]),
+            csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
     except pa.ArrowInvalid as error:
         raise BenchError(f"{error}; write {FORMS[number]}") from None

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ragbench.core.errors import BenchError
 from ragbench.data.vocabulary import LISTS, normalize
 
 Row = dict[str, Any]
-THOUSANDS = r"[+-]?[1-9]\d{0,2},\d{3}"  # 1,200 may be 1200 or 1.2
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")  # 1,200 may be 1200 or 1.2
 
 
 def is_missing(value: Any) -> bool:
@@ -50,6 +50,8 @@ def unpack(cell: Any) -> Any:
 
     Other cells come back as they are. Some exports quote twice, so a text is looked at once more.
     """
+    if hasattr(cell, "tolist"):
+        return cell.tolist()
     for _ in range(2):
         text = cell.strip() if isinstance(cell, str) else ""
         if text[:1] not in {"[", "{", '"'} or not text:
@@ -120,28 +122,24 @@ def read_numbers(cells: Iterable[Any], name: str) -> np.ndarray:
     no doubt. Raises BenchError for a cell that is no number, a column of shares and other numbers,
     and a comma that may part thousands.
     """
-    words = pd.Series([_bare_number(cell) for cell in cells], dtype="str")
-    filled = words[words != ""]
-    is_share = filled.str.endswith("%")
-    if is_share.nunique() > 1:
-        share, other = filled[is_share].iloc[0], filled[~is_share].iloc[0]
-        raise BenchError(f"{name} holds {share!r} and {other!r}; write all as shares, or none")
-    digits = filled.str.rstrip("%")
-    has_comma, has_point = (digits.str.contains(mark, regex=False) for mark in ",.")
-    is_decimal = digits.str.fullmatch(r"[+-]?\d+,\d+") & ~digits.str.fullmatch(THOUSANDS)
-    if has_comma.any() and (has_point.any() or not is_decimal.any()):
-        word = filled[has_comma].iloc[0]
+    words = [_bare_number(cell) for cell in cells]
+    filled = [word for word in words if word]
+    odd = [word for word in filled if not NUMBER.fullmatch(word)]
+    if odd:
+        raise BenchError(f"{name} holds {odd[0]!r}, no number; write a number or leave it empty")
+    shares = [word for word in filled if word.endswith("%")]
+    if 0 < len(shares) < len(filled):
         raise BenchError(
-            f"{name} holds {word!r}; write its decimals with a point, thousands without"
+            f"{name} holds {shares[0]!r} and other numbers; write all as shares, or none"
         )
-    numbers = pd.to_numeric(digits.str.replace(",", "."), errors="coerce").astype(float)
-    is_odd = ~np.isfinite(numbers)
-    if is_odd.any():
-        word = filled[is_odd].iloc[0]
-        raise BenchError(f"{name} holds {word!r}, no number; write a number or leave it empty")
-    if is_share.any():
-        numbers = numbers / 100
-    return numbers.reindex(words.index).to_numpy()
+    with_comma = [word for word in filled if "," in word]
+    has_point = any("." in word for word in filled)
+    if with_comma and (has_point or all(map(THOUSANDS.fullmatch, with_comma))):
+        raise BenchError(
+            f"{name} holds {with_comma[0]!r}; write decimals with a point, thousands bare"
+        )
+    numbers = [float(word.rstrip("%").replace(",", ".") or "nan") for word in words]
+    return np.array(numbers) / (100 if shares else 1)
 
 
 def _bare_number(cell: Any) -> str:

@@ -60,8 +60,8 @@ def test_every_kind_of_document(folder: Path) -> None:
         ["old.txt", "old", "", "Старый текст о правилах."],
         ["quiet.docx", "quiet", "", "Keep quiet after ten."],
         ["rules.html", "Rules | Help", "Rules", "Short page."],
-        ["rules.html", "Rules | Help", "Rules › Guests", "- Until 22:00.\n\n- With a passport."],
-        ["rules.html", "Rules | Help", "Rules › Fees", "House | Fee\n\n3 | 1150"],
+        ["rules.html", "Rules | Help", "Rules › Guests", "- Until 22:00.\n- With a passport."],
+        ["rules.html", "Rules | Help", "Rules › Fees", "| House | Fee  |\n| ----- | ---- |\n| 3     | 1150 |"],
     ]
     assert notes == []
 
