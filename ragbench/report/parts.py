@@ -30,7 +30,15 @@ INTERVAL = re.compile(r"(?P<value>.+) (?P<ends>\[[^\[\]]*\])")
 PLOTLY_MARKS = re.compile(r"&lt;(/?(?:b|br|i|sup|sub|extra)/?)&gt;")
 LONGEST_UNBROKEN = 26  # letters of a row's heading
 # Signs that LaTeX does not have in its usual fonts.
-LATEX_SIGNS = {"−": "$-$", "–": "--", "≥": r"$\geq$", "≤": r"$\leq$", "▲ ": "", "▼ ": "", "○ ": ""}
+LATEX_SIGNS = {
+    "−": "$-$",
+    "–": "--",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "≈": r"$\approx$",
+}
+# At the beginning of a cell: of systems, of verdicts, of p values; fonts of papers lack most.
+LATEX_MARKS = re.compile("(?<=& )[●◆■▲✕★▼○·=] ")
 # Draws a figure where our own script is missing: in what plain nbconvert writes.
 DRAW_ALONE = Markup(
     """<script>(() => {
@@ -114,7 +122,7 @@ class Part:
         )
         for sign, written in LATEX_SIGNS.items():
             latex = latex.replace(sign, written)
-        return latex
+        return LATEX_MARKS.sub("", latex)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": str(self), "text/html": str(self.html)}
