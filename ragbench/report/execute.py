@@ -6,6 +6,7 @@ Each notebook has a kernel of its own. Another way to start kernels is one class
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import shutil
 import signal
@@ -104,6 +105,8 @@ def execute_notebook(
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
+    # What is wrong is said of the page, in one sentence.
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
     environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
     failure = ""
     try:

@@ -118,13 +118,16 @@ def write_plotly(folder: Path) -> None:
     (folder / PLOTLY).write_text(get_plotlyjs(), encoding="utf-8")
 
 
-def colour_css() -> str:
-    """Return the colours as variables of the stylesheet; dark ones on dark screens only."""
+def colour_css(place: str = ":root") -> str:
+    """Return the colours as variables of a stylesheet; dark ones on dark screens only.
+
+    place: what they hold for; in Jupyter only what we show.
+    """
     light = "".join(f"--{name}:{colours[0]};" for name, colours in COLOURS.items())
     dark = "".join(f"--{name}:{colours[1]};" for name, colours in COLOURS.items())
     return (
-        f":root{{color-scheme:light;{light}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}\n"
+        f"{place}{{color-scheme:light;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{{place}{{color-scheme:dark;{dark}}}}}\n"
     )
 
 

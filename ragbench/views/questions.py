@@ -31,6 +31,7 @@ SHOWN_IN_JUPYTER = 20
 # packed, and a script unpacks it when it is asked for.
 MOST_WRITTEN = 1_500
 READ = 5  # passages of every ranking that are shown, beside the labelled ones
+WHOLE = ("show_decision", "n_doubts", "n_alone")  # labels of whole numbers
 Key = tuple[str, str]  # system and question
 
 
@@ -191,8 +192,8 @@ def value_cube(
 
 
 def metric_digits(label: str) -> int:
-    """Return how many digits a value has: ratings and decisions none, shares three."""
-    if label == "show_decision":
+    """Return how many digits a value has: ratings, decisions and counts none, shares three."""
+    if label in WHOLE:
         return 0
     try:
         least, greatest = parse_label(label).bounds
@@ -375,7 +376,7 @@ def list_html(result: Any, details: Details, *, is_page: bool) -> Markup:
         total=len(details.ids),
         is_page=is_page,
         packed=pack(details, language) if is_packed else "",
-        style=trusted("" if is_page else colour_css() + read_template("questions.css")),
+        style=trusted("" if is_page else colour_css(".questions") + read_template("questions.css")),
         nothing=NOTHING,
         _=_,
     )
