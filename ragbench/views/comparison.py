@@ -381,6 +381,11 @@ def mean_cells(
     return cells
 
 
+def short_number(value: float, language: Language) -> str:
+    """A number as somebody set it: `5`, `0.85`; in Russian with a decimal comma."""
+    return language.number(value, 0 if float(value).is_integer() else 2)
+
+
 def mean_text(row: pd.Series, language: Language) -> str:
     """A value with its interval, or that it could not have come out otherwise."""
     text = language.interval(row["value"], row["low"], row["high"])

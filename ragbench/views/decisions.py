@@ -77,17 +77,14 @@ def forest(result: Any) -> Part:
 def numbers(result: Any) -> Part:
     """The table of all numbers."""
     _ = result.language.translate
-    cases = result.frames.questions
+    n_questions = result.language.count(result.frames.questions["unit"].nunique())
     note = _(
         "One of n is a decision; intervals and p are over {questions} questions, since answers to "
-        "one question are drawn together. {family}"
-    ).format(
-        questions=result.language.count(cases["unit"].nunique()),
-        family=comparison.family_note(result),
-    )
+        "one question are drawn together."
+    ).format(questions=n_questions)
     table = comparison.number_table(result, result.request.metrics)
     table = table.rename(columns={_("system"): _("judge")})
-    return Part(table, title=_("The numbers"), note=note)
+    return Part(table, title=_("The numbers"), note=f"{note} {comparison.family_note(result)}")
 
 
 def counts(result: Any) -> Part:
@@ -151,10 +148,12 @@ def method(result: Any) -> Part:
     text = _(
         "Every labelled answer is put to every judge with its question and its passages. A reply "
         "is yes or no by its field or its first word, never by a word somewhere in it. What shows "
-        "a poor answer costs {shown:g}, what holds back a good one {hidden:g}. Measures that are "
-        "no means, such as f1_score, are compared by how far each decision moves them."
-    ).format(shown=result.request.cost_shown, hidden=result.request.cost_hidden)
-    return comparison.method(result, text)
+        "a poor answer costs {shown}, what holds back a good one {hidden}. Measures that are no "
+        "means, such as f1_score, are compared by how far each decision moves them."
+    )
+    costs = {"shown": result.request.cost_shown, "hidden": result.request.cost_hidden}
+    named = {name: comparison.short_number(cost, result.language) for name, cost in costs.items()}
+    return comparison.method(result, text.format(**named))
 
 
 def limits(result: Any) -> Part:

@@ -140,12 +140,16 @@ def numbers(result: Any) -> Part:
     _ = result.language.translate
     low, high = parse_label(result.request.metric).bounds
     note = _(
-        "consistency_score: two scores of an answer differ by at most δ = {delta:g}, on a scale "
-        "from {low:g} to {high:g}. error_rate: calls without a usable score. One of n is an answer."
-    ).format(delta=result.request.delta, low=low, high=high)
+        "consistency_score: two scores of an answer differ by at most δ = {delta}, on a scale from "
+        "{low} to {high}. error_rate: calls without a usable score. One of n is an answer."
+    )
+    values = {"delta": result.request.delta, "low": low, "high": high}
+    shown = {
+        name: comparison.short_number(value, result.language) for name, value in values.items()
+    }
     table = comparison.number_table(result, result.request.metrics)
     table = table.rename(columns={_("system"): _("judge")})
-    return Part(table, title=_("The numbers"), note=note)
+    return Part(table, title=_("The numbers"), note=note.format(**shown))
 
 
 def forest(result: Any) -> Part | None:

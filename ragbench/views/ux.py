@@ -248,12 +248,16 @@ def method(result: Any) -> Part:
     _ = result.language.translate
     text = _(
         "Questions and answers are embedded. The cache holds the past questions whose user gave a "
-        "score of {score:g}; it answers a question if the closest of them has a cosine above "
-        "{threshold:g}. context_preservation is the mean cosine of neighbouring questions of a "
+        "score of {score}; it answers a question if the closest of them has a cosine above "
+        "{threshold}. context_preservation is the mean cosine of neighbouring questions of a "
         "dialogue, answer_consistency that of its answers; multi_turn_consistency is computed as "
         "context_preservation. First the mean of each dialogue, then that of all."
-    ).format(score=result.request.cached_score, threshold=result.request.threshold)
-    return comparison.method(result, text)
+    )
+    values = {"score": result.request.cached_score, "threshold": result.request.threshold}
+    named = {
+        name: comparison.short_number(value, result.language) for name, value in values.items()
+    }
+    return comparison.method(result, text.format(**named))
 
 
 def limits(result: Any) -> Part:
