@@ -113,6 +113,12 @@ class Result:
         self.save_frames(folder)
         return self.page.save(Path(folder) / f"{self.NAME}.html")
 
+    def to_latex(self) -> str:
+        """Return the table of all numbers for a paper, with booktabs."""
+        from ragbench.views import comparison
+
+        return comparison.all_numbers(self).to_latex(self.NAME)
+
     def keep(self) -> None:
         """Write the frames into the folder of the run that executes this notebook, if one does."""
         from ragbench.report.manifest import write_frames
@@ -143,11 +149,11 @@ class Tier1(Result):
         """What Jupyter shows: answer, figure and table."""
         from ragbench.views import comparison
 
-        return [
+        return only_parts(
             comparison.answer(self),
-            *comparison.forests(self),
-            comparison.numbers(self),
-        ]
+            comparison.forests(self),
+            comparison.numbers(self) or comparison.all_numbers(self),
+        )
 
     @property
     def parts(self) -> list[Part]:
@@ -180,11 +186,11 @@ class Answers(Result):
         """What Jupyter shows: answer, figure and table."""
         from ragbench.views import comparison
 
-        return [
+        return only_parts(
             comparison.answer(self),
-            *comparison.forests(self),
-            comparison.numbers(self),
-        ]
+            comparison.forests(self),
+            comparison.numbers(self) or comparison.all_numbers(self),
+        )
 
 
 class Tier2(Answers):
@@ -274,5 +280,214 @@ class RagMetrics(Answers):
             answers.unmeasured(self),
             answers.method(self),
             answers.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class Tier0(Result):
+    """What shape do the embeddings have?"""
+
+    NAME = "tier0_embeddings"
+    TITLE = mark("Tier 0 · What shape do the embeddings have?")
+
+    @property
+    def systems(self) -> list[str]:
+        """The embedders, in the order in which they were named."""
+        return list(self.request.embedders)
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import embeddings
+
+        return [embeddings.answer(self), embeddings.distances(self), embeddings.numbers(self)]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, embeddings
+
+        return only_parts(
+            embeddings.answer(self),
+            embeddings.facts(self),
+            comparison.stand_ins(self),
+            embeddings.distances(self),
+            embeddings.spectrum(self),
+            embeddings.numbers(self),
+            embeddings.pictures(self),
+            embeddings.closest(self),
+            embeddings.outliers(self),
+            embeddings.method(self),
+            embeddings.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class TierJudge(Result):
+    """Is the judge any good?"""
+
+    NAME = "tier_judge"
+    TITLE = mark("Judge · Is the judge any good?")
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import judges
+
+        return only_parts(judges.answer(self), judges.forest(self), judges.numbers(self))
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, judges
+
+        return only_parts(
+            judges.answer(self),
+            judges.facts(self),
+            comparison.stand_ins(self),
+            judges.forest(self),
+            judges.numbers(self),
+            judges.probes(self),
+            judges.agreement(self),
+            judges.answers(self),
+            judges.method(self),
+            judges.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class TierJudgePipeline(Result):
+    """Does the production judge decide rightly what is shown?"""
+
+    NAME = "tier_judge_pipeline"
+    TITLE = mark("Judge pipeline · Does the production judge decide rightly what is shown?")
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import decisions
+
+        return [decisions.answer(self), decisions.forest(self), decisions.numbers(self)]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, decisions
+
+        return only_parts(
+            decisions.answer(self),
+            decisions.facts(self),
+            comparison.stand_ins(self),
+            decisions.forest(self),
+            decisions.numbers(self),
+            decisions.counts(self),
+            decisions.decisions(self),
+            decisions.method(self),
+            decisions.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class TierUx(Result):
+    """Would a cache serve people well, and do dialogues hold together?"""
+
+    NAME = "tier_ux"
+    TITLE = mark("UX · Would a cache serve people well, and do dialogues hold together?")
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import ux
+
+        return only_parts(ux.answer(self), ux.curve(self), ux.numbers(self))
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, ux
+
+        return only_parts(
+            ux.answer(self),
+            ux.facts(self),
+            comparison.stand_ins(self),
+            ux.curve(self),
+            ux.numbers(self),
+            ux.caches(self),
+            ux.dialogues(self),
+            ux.nearest(self),
+            ux.method(self),
+            ux.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class DataSet(Result):
+    """What in the data makes the numbers look better or worse?"""
+
+    NAME = "dataset"
+    TITLE = mark("Data set · What in the data makes the numbers look better or worse?")
+
+    @property
+    def systems(self) -> list[str]:
+        """The data set itself, which its questions are listed with."""
+        return [self.about.dataset]
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import dataset
+
+        return [dataset.answer(self), dataset.sizes(self), dataset.findings(self)]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, dataset, questions
+
+        return only_parts(
+            dataset.answer(self),
+            dataset.facts(self),
+            dataset.findings(self),
+            dataset.examples(self),
+            dataset.sizes(self),
+            dataset.numbers(self),
+            questions.questions(self) if len(self.scores) else None,
+            dataset.left_out(self),
+            dataset.method(self),
+            dataset.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class Sources(Result):
+    """Which parts of the knowledge base are used?"""
+
+    NAME = "sources"
+    TITLE = mark("Sources · Which parts of the knowledge base are used?")
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import sources
+
+        return [sources.answer(self), sources.topics(self), sources.numbers(self)]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, questions, sources
+
+        return only_parts(
+            sources.answer(self),
+            sources.facts(self),
+            comparison.stand_ins(self),
+            sources.numbers(self),
+            sources.topics(self),
+            sources.coverage(self),
+            sources.unused(self),
+            sources.pages(self),
+            questions.questions(self),
+            sources.method(self),
+            sources.limits(self),
             comparison.provenance(self),
         )

@@ -23,6 +23,7 @@ from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 
 ROW_HEIGHT = 15  # pixels of one system in a forest plot
+MOST_NAMED = 4  # metrics in the title of a figure
 MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -263,9 +264,10 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
     _ = result.language.translate
     compared = result.comparisons[result.comparisons["metric"].isin(labels)]
     if compared.empty:
-        return _("{metrics} of {systems}").format(
-            metrics=", ".join(labels), systems=", ".join(result.systems)
-        )
+        names = ", ".join(labels)
+        if len(labels) > MOST_NAMED:
+            names = _("{count} metrics").format(count=len(labels))
+        return _("{metrics} of {systems}").format(metrics=names, systems=", ".join(result.systems))
     counts = []
     for challenger, rows in compared.groupby("challenger", sort=False):
         better = int(rows["word"].str.startswith("better").sum())
@@ -306,9 +308,14 @@ def scale_of(result: Any, label: str) -> tuple[float, float]:
         return -math.inf, math.inf
 
 
-def numbers(result: Any) -> Part:
-    """The table of the figure's metrics: means, differences, p and words."""
+def numbers(result: Any) -> Part | None:
+    """The table of the figure's metrics: means, differences, p and words.
+
+    None where these are all metrics: the table of all numbers has them.
+    """
     labels = deepest_cutoffs(result.request.metrics)
+    if len(labels) == len(result.request.metrics):
+        return None
     title = result.language.translate("The numbers")
     return Part(number_table(result, labels), title=title, note=family_note(result))
 
@@ -321,11 +328,13 @@ def all_numbers(result: Any) -> Part:
         "Alone: the interval and p of one comparison, for readers who want to know that one only. "
         "Detectable: the difference that four of five such studies would show."
     )
+    is_alone = numbers(result) is None
+    notes = [family_note(result) if is_alone else "", note if len(result.comparisons) else ""]
     return Part(
         table,
         title=_("All numbers"),
-        note=note if len(result.comparisons) else "",
-        is_folded=len(table) > MOST_SHOWN,
+        note=" ".join(text for text in notes if text),
+        is_folded=len(table) > MOST_SHOWN and not is_alone,
     )
 
 
