@@ -392,7 +392,8 @@ def mean_cells(
 
 def short_number(value: float, language: Language) -> str:
     """A number as somebody set it: `5`, `0.85`; in Russian with a decimal comma."""
-    return language.number(value, 0 if float(value).is_integer() else 2)
+    digits = next((count for count in range(4) if round(value, count) == value), 4)
+    return language.number(value, digits)
 
 
 def mean_text(row: pd.Series, language: Language) -> str:
