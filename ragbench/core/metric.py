@@ -469,6 +469,28 @@ def parse_labels(labels: Any) -> list[Metric]:
 
 
 def run_async(work: Coroutine[Any, Any, Value]) -> Value:
-    """Return the result of a coroutine, also where a loop runs already, as in Jupyter."""
+    """Return the result of a coroutine, also where a loop runs already, as in Jupyter.
+
+    Ctrl+C reaches the main thread, which waits here: the coroutine is cancelled, and ends in order.
+    """
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def run() -> Value:
+        task = asyncio.current_task()
+        assert task is not None, "a coroutine that runs is part of a task"
+        running.append((task.get_loop(), task))
+        try:
+            return await work
+        except ExceptionGroup as group:
+            # Of tasks that ran together, one failed and the others were cancelled.
+            raise group.exceptions[0] from None
+
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        result = thread.submit(asyncio.run, run())
+        try:
+            return result.result()
+        except BaseException:
+            for loop, task in running:
+                if not result.done():
+                    loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -1,0 +1,124 @@
+"""Bytes to an endpoint and back, for the clients of `openai`: limits, proxies, no redirects.
+
+openai's own transports accept a packed response without its end, a response of any length, and
+addresses inside the machine's own cloud.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+import zlib
+from collections.abc import Set
+from typing import Any
+
+import aiohttp
+import httpx2
+
+from ragbench.llm.errors import Fault, StopError, shorten
+
+MOST_BYTES = 64 * 2**20  # of a response, unpacked
+
+
+class Transport(httpx2.AsyncBaseTransport):
+    """Sends the requests of an `openai` client by aiohttp, at half of the CPU of its default.
+
+    Make it, use it and close it on one event loop. in_flight: connections at most. unsent: names
+    of headers in small letters. ca_file: certificates (PEM) of the authorities that are trusted,
+    "" for the usual ones.
+    """
+
+    def __init__(self, in_flight: int, unsent: Set[str], ca_file: str) -> None:
+        connector = aiohttp.TCPConnector(
+            limit=in_flight,
+            ssl=ssl.create_default_context(cafile=ca_file) if ca_file else True,
+            socket_factory=_open_socket,
+            ttl_dns_cache=300,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=True,  # proxies, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY name them
+        )
+        self._unsent = unsent
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the response, whole. Raises Fault where there is none, StopError for distrust."""
+        limits = request.extensions.get("timeout", {})
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")
+        )
+        url = str(request.url)
+        sent = {name: value for name, value in request.headers.items() if name not in self._unsent}
+        try:
+            async with self._session.request(
+                request.method,
+                url,
+                headers=sent,
+                data=request.content or None,
+                allow_redirects=False,
+                timeout=timeout,
+            ) as response:
+                packed = await _read_all(response)
+        except aiohttp.ServerTimeoutError:
+            reason = "nothing came within connect_seconds or read_seconds"
+            raise Fault(reason, "timeout", "silent") from None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise StopError(
+                f"the certificate of {error.host} is not trusted "
+                f"({error.certificate_error}); name the file of its authority as ca_file"
+            ) from None
+        except aiohttp.ClientSSLError as error:
+            raise StopError(
+                f"no secure connection to {error.host}; does base_url begin with http instead of "
+                f"https? ({shorten(error, 120)})"
+            ) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise Fault(f"no connection: {shorten(error)}", kind="silent") from None
+        kept = {"content-encoding", "content-length", "transfer-encoding", "set-cookie"}
+        headers = [pair for pair in response.headers.items() if pair[0].lower() not in kept]
+        content = _unpack(packed, response.headers.get("Content-Encoding", ""))
+        return httpx2.Response(response.status, headers=headers, content=content)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.close()
+
+
+async def _read_all(response: aiohttp.ClientResponse) -> bytes:
+    parts = []
+    size = 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Fault(f"the response has more than {MOST_BYTES} bytes")
+    return b"".join(parts)
+
+
+def _unpack(content: bytes, encoding: str) -> bytes:
+    """Return a response without its packing, which was not asked for."""
+    if encoding.lower() in ("", "identity") or not content:
+        return content
+    unpacker = zlib.decompressobj(wbits=32 + zlib.MAX_WBITS)  # 32: gzip or zlib, by its header
+    try:
+        unpacked = unpacker.decompress(content, MOST_BYTES)
+    except zlib.error as error:
+        reason = f"the response is packed as {encoding!r} and cannot be unpacked: {error}"
+        raise Fault(reason, kind="passes") from None
+    if unpacker.unconsumed_tail:
+        raise Fault(f"the response has more than {MOST_BYTES} bytes")
+    if not unpacker.eof:
+        raise Fault("the packed response ends in its middle", kind="passes")
+    return unpacked
+
+
+def _open_socket(address: Any) -> socket.socket:
+    """Open a socket, but never to where machines of a cloud keep their credentials."""
+    family, kind, protocol, _, place = address
+    host = ipaddress.ip_address(place[0].partition("%")[0])
+    if (getattr(host, "ipv4_mapped", None) or host).is_link_local:
+        raise StopError(f"{host} is a link-local address, where no model is; correct base_url")
+    return socket.socket(family, kind, protocol)

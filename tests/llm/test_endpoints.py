@@ -1,0 +1,405 @@
+"""What endpoints refuse is learned, what no call can mend stops the run, and the rest passes."""
+
+# ruff: noqa: E501  tables of inputs, a line each
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from ragbench.core.errors import BenchError
+from ragbench.core.settings import Endpoint, Model
+from ragbench.llm import StopError, resolve
+from ragbench.llm.providers import PRESETS
+from tests.llm.asking import ask, make_client, question
+from tests.llm.chat_server import GOOD, Break, Raw, fails, says, serving
+
+KEY = "sk-canary-0123456789abcdef"
+
+
+def form(body: dict[str, Any]) -> str | None:
+    return (body.get("response_format") or {}).get("type")
+
+
+def has_system(body: dict[str, Any]) -> bool:
+    return body["messages"][0]["role"] == "system"
+
+
+DEFAULT_ONLY = "Unsupported value: '{}' does not support 0.0 with this model."
+RENAMED = (
+    "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+)
+# Name → status and words of a refusal, what is refused, what the notes then say.
+REFUSALS = {
+    "schemas": (400, "This response_format type is unavailable now", lambda b: form(b) == "json_schema", "json_schema"),
+    "any form": (400, "response_format is not supported", form, "json_schema"),
+    "grammars (llama.cpp)": (500, "failed to parse grammar", lambda b: form(b) == "json_schema", "json_schema"),
+    "forms (OpenRouter)": (404, "No endpoints found that can handle the requested parameters.", form, "json_schema"),
+    "forms (FastAPI)": (422, '[{"type": "extra_forbidden", "loc": ["body", "response_format"]}]', form, "json_schema"),
+    "temperature": (400, DEFAULT_ONLY.format("temperature"), lambda b: "temperature" in b, "temperature"),
+    "temperature (Anthropic)": (400, "`temperature` is deprecated for this model.", lambda b: "temperature" in b, "temperature"),
+    "seed (Gemini)": (400, 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', lambda b: "seed" in b, "seed"),
+    "length by its old name": (400, RENAMED, lambda b: "max_tokens" in b, ""),
+    "system role": (400, "System role not supported", has_system, "system"),
+    "system role (vLLM)": (500, "Jinja Exception: System role not supported", has_system, "system"),
+    "system role (o1)": (400, "'messages[0].role' does not support 'system' with this model", has_system, "system"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_an_endpoint_refuses_is_left_out_and_said(name: str, tmp_path: Path) -> None:
+    status, words, refuses, left_out = REFUSALS[name]
+    requests = [question(number, system=True) for number in range(8)]
+    with serving(lambda body, _: fails(status, words) if refuses(body) else GOOD) as server:
+        for _ in range(2):  # the second time by the journal
+            replies = ask(server, requests=requests, journal=tmp_path / "journal", seed=1)
+            assert [reply.status for reply in replies] == ["ok"] * 8
+    assert len(server.requests) <= 8 + 2, "at most two refusals: of json_schema and of json_object"
+    assert "Judge." in server.requests[-1].body["messages"][0]["content"]
+    if left_out == "json_schema":
+        assert '"rating"' in server.requests[-1].body["messages"][0]["content"], "said in words"
+
+
+def test_what_was_left_out_is_in_the_notes(tmp_path: Path) -> None:
+    import asyncio
+
+    async def run(server: Any) -> list[str]:
+        async with make_client(server, tmp_path / "journal") as client:
+            await client.ask(question(1))
+            return client.notes
+
+    with serving(lambda b, n: fails(400, "temperature?") if "temperature" in b else GOOD) as server:
+        assert [asyncio.run(run(server)) for _ in range(2)] == [
+            ["m was asked without temperature"]
+        ] * 2
+
+
+def test_an_ignored_form_is_said_in_words() -> None:
+    def answer(body: dict[str, Any], number: int) -> str:
+        return GOOD if '"properties"' in str(body["messages"]) else "Yes. The passage says so."
+
+    with serving(answer) as server:
+        replies = ask(server, 10)
+    assert [reply.status for reply in replies] == ["ok"] * 10
+    assert len(server.requests) <= 10 + 6, "two repairs or so, then the schema is in every prompt"
+
+
+def test_a_single_reply_in_prose_keeps_the_schemas() -> None:
+    with serving(lambda body, number: "Yes." if number == 3 else GOOD) as server:
+        ask(server, 10, concurrency=1)
+    assert form(server.requests[-1].body) == "json_schema"
+
+
+def test_one_question_that_is_too_long_teaches_nothing() -> None:
+    words = "maximum context length is 4096 tokens, you sent max_tokens 2048 and a response_format"
+    with serving(lambda b, n: fails(400, words) if "Question 1?" in str(b) else GOOD) as server:
+        replies = ask(server, 3, concurrency=1)
+    assert [reply.status for reply in replies] == ["ok", "judge_error", "ok"]
+    assert "max_tokens" in server.requests[-1].body
+
+
+# Name → status, words, what the error says to do.
+STOPS = {
+    "credit": (400, "Your credit balance is too low to access the API", "no money left"),
+    "quota": (429, "insufficient_quota", "no money left"),
+    "payment": (402, "pay first", "no money left"),
+    "key": (401, "who are you", "the key is not accepted"),
+    "expired key": (400, "API key expired. Please renew the API key.", "the key is not accepted"),
+    "right": (403, "not allowed", "no right to this model"),
+    "model": (404, "model 'm' not found", "does not know the model"),
+    "unknown model": (400, "The model `m` does not exist", "does not know the model"),
+    "address": (404, "404 page not found", "usually ends with /v1"),
+    "method": (405, "not allowed", "look at base_url"),
+    "redirect": (307, "elsewhere", "redirect is not followed"),
+}
+
+
+@pytest.mark.parametrize("first", [0, 5])
+@pytest.mark.parametrize("name", STOPS)
+def test_stops_at_once_and_keeps_what_was_paid(name: str, first: int, tmp_path: Path) -> None:
+    status, words, advice = STOPS[name]
+    journal = tmp_path / "journal"
+    with serving(lambda b, n: GOOD if n <= first else fails(status, words)) as server:
+        with pytest.raises(StopError, match=advice):
+            ask(server, 50, journal, concurrency=1)
+        assert len(server.requests) <= first + 2
+        paid = len(server.requests)
+        assert [reply.status for reply in ask(server, first, journal)] == ["ok"] * first
+        assert len(server.requests) == paid
+
+
+def test_words_of_the_material_stop_nothing() -> None:
+    """A question about money, quoted by the error of a single request, says nothing of the account."""
+    error = {"error": {"message": "failed", "failed_generation": "The credit balance is too low."}}
+    with serving(lambda b, n: Raw(error, 400) if n == 1 else GOOD) as server:
+        replies = ask(server, 3, concurrency=1)
+    assert [reply.status for reply in replies] == ["judge_error", "ok", "ok"]
+
+
+def test_twenty_unusable_replies_in_a_row_stop() -> None:
+    with serving(lambda body, number: "Certainly!") as server:
+        with pytest.raises(
+            StopError, match=r"20 calls in a row gave no usable reply; .*no JSON object"
+        ):
+            ask(server, 100)
+        assert len(server.requests) <= 20 + 5, "those in flight end"
+
+
+PASSING = {
+    "429": fails(429, "slow down"),
+    "Retry-After": fails(429, "slow down", Retry_After="0.3"),
+    "retry-after-ms": fails(503, "slow down", retry_after_ms="300"),
+    "a date that is over": fails(429, "x", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "a header of nonsense": fails(529, "overloaded", Retry_After="soon"),
+    "Gemini's list": Raw([{"error": {"code": 429, "message": "You exceeded your current quota"}}], 429),
+    "500": fails(500, "oops"),
+    "502": Raw(b"<html>bad gateway</html>", 502),
+    "529": fails(529, "overloaded"),
+    "reset": Break("reset"),
+    "half": Break("half"),
+    "cut JSON": Raw(json.dumps(says(GOOD)).encode()[:40]),
+    "an error inside": Raw({"error": {"code": 502, "message": "upstream failed"}}),
+    "a reply that broke off": Raw(says('{"reas', "error")),
+    "gzip without its end": Raw(gzip.compress(json.dumps(says(GOOD)).encode())[:-8], headers={"Content-Encoding": "gzip"}),
+    "no gzip": Raw(b"nothing", headers={"Content-Encoding": "gzip"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_passes_is_waited_out(name: str) -> None:
+    with serving(lambda body, number: PASSING[name] if number == 1 else GOOD) as server:
+        began = time.monotonic()
+        replies = ask(server, 3)
+        took = time.monotonic() - began
+    assert [reply.status for reply in replies] == ["ok"] * 3, replies
+    assert len(server.requests) == 4
+    assert took >= (0.3 if "fter" in name else 0)
+
+
+def test_a_good_gzip_is_read() -> None:
+    packed = Raw(
+        gzip.compress(json.dumps(says(GOOD)).encode()), headers={"Content-Encoding": "gzip"}
+    )
+    with serving(lambda body, number: packed) as server:
+        assert ask(server)[0].status == "ok"
+
+
+def test_thirty_percent_of_faults_change_nothing() -> None:
+    faults = [fails(429, "x"), fails(500, "x"), Break("reset")]
+
+    def answer(body: dict[str, Any], number: int) -> Any:
+        return faults[number % 3] if number % 10 in (0, 3, 7) else GOOD
+
+    with serving(answer) as server:
+        replies = ask(server, 200, concurrency=32)
+    assert {reply.status for reply in replies} == {"ok"}
+    assert len(server.requests) <= 1.6 * 200
+
+
+LIMITS = {
+    "hang": (
+        Break("hang"),
+        {"read_seconds": 0.3},
+        "nothing came within connect_seconds or read_seconds",
+    ),
+    "drip": (Break("drip"), {"timeout_seconds": 0.3}, "no whole response within 0.3 s"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_each_limit_ends_the_waiting(name: str) -> None:
+    answer, limits, reason = LIMITS[name]
+    with serving(lambda body, number: answer if number > 1 else GOOD) as server:
+        began = time.monotonic()
+        replies = ask(server, 2, concurrency=1, attempts=1, **limits)
+    assert time.monotonic() - began < 5
+    assert (replies[1].status, reason in replies[1].reason) == ("timeout", True)
+
+
+def test_a_silent_endpoint_costs_one_patience() -> None:
+    with serving(lambda body, number: Break("hang")) as server:
+        began = time.monotonic()
+        with pytest.raises(StopError, match="has not answered any call for 1 s"):
+            ask(server, 100, read_seconds=0.2, patience_seconds=1.0, attempts=100)
+    assert time.monotonic() - began < 5
+
+
+def test_one_question_that_hangs_stops_nobody() -> None:
+    with serving(lambda b, n: Break("hang") if "Question 0?" in str(b) else GOOD) as server:
+        replies = ask(server, 20, concurrency=2, read_seconds=0.2, patience_seconds=1.0)
+    assert [reply.status for reply in replies] == ["timeout"] + ["ok"] * 19
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as port:
+        port.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{port.getsockname()[1]}/v1"
+    with pytest.raises(StopError, match="Cannot connect to host"):
+        ask(url, 50, patience_seconds=0.5)
+
+
+def test_an_endpoint_without_tls_stops_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def refuse() -> None:
+            connection, _ = listening.accept()
+            connection.recv(100)
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.close()
+
+        threading.Thread(target=refuse, daemon=True).start()
+        with pytest.raises(StopError, match="no secure connection"):
+            ask(f"https://127.0.0.1:{listening.getsockname()[1]}/v1", 5)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://169.254.169.254/v1", "http://[::ffff:169.254.169.254]/v1"]
+)
+def test_addresses_of_clouds_credentials_are_not_asked(address: str) -> None:
+    with pytest.raises(StopError, match="link-local"):
+        ask(address)
+
+
+def test_no_redirect_is_followed_and_no_cookie_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with serving() as other:
+        away = Raw({}, 307, {"Location": f"{other.url}/chat/completions", "Set-Cookie": "a=b"})
+        with serving(lambda body, number: away) as server, pytest.raises(StopError):
+            ask(server, key_variable="TEST_KEY")
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert other.requests == []
+
+
+def test_a_response_without_end_is_left() -> None:
+    endless = Raw(b" " * (65 * 2**20))
+    with serving(lambda body, number: endless) as server:
+        (reply,) = ask(server)
+    assert "more than" in reply.reason
+    assert len(server.requests) == 1
+
+
+def test_a_key_that_is_sent_back_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    echo = fails(401, f"wrong key {KEY} " + "x" * 400)
+    with serving(lambda body, number: echo) as server, pytest.raises(StopError) as caught:
+        ask(server, key_variable="TEST_KEY")
+    assert KEY[:12] not in str(caught.value)
+
+
+def test_a_proxy_is_used_as_its_variables_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serving() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        assert ask("http://far.invalid/v1")[0].status == "ok"
+        assert proxy.requests[0].path == "http://far.invalid/v1/chat/completions"
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        with serving() as near:
+            ask(near)
+        assert (len(proxy.requests), len(near.requests)) == (1, 1)
+
+
+DEPLOYMENT = "/openai/deployments/m/chat/completions?api-version=2024-10-21"
+AZURE = [
+    {"base_url": "{}", "provider": "azure"},
+    {"base_url": "{}/openai", "api_version": "2024-10-21", "key_variable": "TEST_KEY"},
+    {"base_url": "{}/openai/deployments/m/chat/completions?api-version=2024-10-21", "headers": {"api-key": "{TEST_KEY}"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("table", AZURE)
+def test_deployments_of_azure(table: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    with serving() as server:
+        url = table["base_url"].replace("{}", server.url.removesuffix("/v1"))
+        assert ask(server, **{**table, "base_url": url})[0].status == "ok"
+    (request,) = server.requests
+    assert request.path == DEPLOYMENT
+    assert request.headers["api-key"] == KEY
+    assert "authorization" not in request.headers
+
+
+def test_headers_and_query_are_sent_and_no_key_where_none_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody-else")
+    with serving() as server:
+        ask(server, headers={"X-Proxy-Token": "Bearer {TEST_KEY}"}, query={"tier": "low"})
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions?tier=low"
+    assert request.headers["x-proxy-token"] == f"Bearer {KEY}"
+    assert not {"authorization", "openai-organization"} & set(request.headers)
+
+
+def test_a_client_of_ones_own_is_asked_as_it_is() -> None:
+    with serving() as server:
+        own = openai.AsyncOpenAI(
+            base_url=server.url, api_key=KEY, default_headers={"X-Mine": "1"}, max_retries=5
+        )
+        assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok"
+        assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok", (
+            "on another loop"
+        )
+    assert {request.headers["x-mine"] for request in server.requests} == {"1"}
+    with pytest.raises(BenchError, match="AsyncOpenAI"):
+        make_client("http://unused.invalid/v1", openai_client=openai.OpenAI(api_key="x"))
+
+
+def test_providers_are_presets_and_tables() -> None:
+    own = {
+        "work": Endpoint(
+            preset="azure",
+            base_url="https://n.openai.azure.com",
+            temperature=0.3,
+            headers={"a": "1"},
+        )
+    }
+    mistral = resolve("judges.a", Model(provider="mistral", model="x", max_tokens=9), {})
+    assert (mistral.base_url, mistral.key_variable) == (
+        PRESETS["mistral"]["base_url"],
+        "MISTRAL_API_KEY",
+    )
+    assert (mistral.without, mistral.max_tokens) == (["seed"], 9)
+    work = resolve("judges.b", Model(provider="work", model="x", headers={"b": "2"}), own)
+    assert (work.api_version, work.temperature, work.headers) == (
+        "2024-10-21",
+        0.3,
+        {"a": "1", "b": "2"},
+    )
+    assert len(PRESETS) == 12
+    prices = {"p": Endpoint(base_url="http://h/v1", prices={"small": (0.25, 2.0)})}
+    small = resolve("judges.c", Model(provider="p", model="small"), prices)
+    assert make_client("http://h/v1", model="small", prices=small.prices)._price(4e6, 1e6) == 3.0
+
+
+WRONG = {
+    "judges.j: there is no provider 'mistrel'; did you mean 'mistral'?": {"provider": "mistrel"},
+    "judges.j: set its base_url, or a provider: openai,": {},
+    "judges.j: base_url holds a secret": {"base_url": "https://user:pass@h/v1"},
+    "judges.j: base_url holds a secret; name the variable": {
+        "base_url": "https://h/v1?api-key=123"
+    },
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_cannot_be_is_refused(message: str) -> None:
+    with pytest.raises(BenchError, match=message.replace("?", r"\?")):
+        resolve("judges.j", Model(model="m", **WRONG[message]), {})
+
+
+def test_a_key_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TEST_KEY", raising=False)
+    with pytest.raises(BenchError, match="the variable TEST_KEY is not set; export TEST_KEY=KEY"):
+        ask("http://127.0.0.1:9/v1", key_variable="TEST_KEY")
