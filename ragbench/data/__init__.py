@@ -11,10 +11,9 @@ sentence, with the columns that were seen and the option to type.
 from ragbench.data.answers import Answers, iter_answers, read_answers
 from ragbench.data.columns import parse_columns
 from ragbench.data.datasets import from_objects, limit_dataset, read_dataset, write_dataset
+from ragbench.data.describing import Description, describe_file
 from ragbench.data.documents import read_documents
-from ragbench.data.doubts import find_doubts, find_duplicates
 from ragbench.data.files import LeftOut, Table, read_table
-from ragbench.data.tables import Description, describe_file, read_ratings, read_scores
 from ragbench.data.trec import Judged, read_qrels, read_run
 from ragbench.data.values import read_numbers
 
@@ -25,8 +24,6 @@ __all__ = [
     "LeftOut",
     "Table",
     "describe_file",
-    "find_doubts",
-    "find_duplicates",
     "from_objects",
     "iter_answers",
     "limit_dataset",
@@ -36,9 +33,7 @@ __all__ = [
     "read_documents",
     "read_numbers",
     "read_qrels",
-    "read_ratings",
     "read_run",
-    "read_scores",
     "read_table",
     "write_dataset",
 ]

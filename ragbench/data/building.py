@@ -21,7 +21,8 @@ from ragbench.data.passages import read_grades, read_labels, read_passages, read
 from ragbench.data.values import Row, as_list, clean, find, read_numbers, read_truth
 from ragbench.data.vocabulary import FIELDS, NEEDED
 
-FRAMES = {**EXTRAS, **{frame.name: frame for frame in (PASSAGES, QUESTIONS, GROUPED_LABELS)}}
+BASE = (PASSAGES, QUESTIONS, GROUPED_LABELS)
+FRAMES = {frame.name: frame for frame in (*BASE, *EXTRAS.values())}
 PAGES = 1000  # groups of pages are numbered from here on
 Rows = list[tuple[Any, ...]]
 
@@ -35,11 +36,10 @@ class Builder:
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
+    rows: dict[str, Rows] = field(default_factory=lambda: {frame.name: [] for frame in BASE})
     passages: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    questions: Rows = field(default_factory=list)
     labels: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     pages: list[tuple[str, str]] = field(default_factory=list)
-    extras: dict[str, Rows] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -48,50 +48,46 @@ class Builder:
         names = FRAMES[name].names
         self.left_out += table.left_out
         is_written = set(names) <= set(table.columns)
-        columns = None if is_written else choose_columns(table, self.named, FIELDS)
+        columns = choose_columns(
+            table, {} if is_written else self.named, () if is_written else FIELDS
+        )
         for number, row in enumerate(table.rows, table.start):
+            values = columns.values(row)
             try:
-                if columns is None:
-                    self.keep(name, [tuple(_as_written(row[column]) for column in names)])
+                if is_written:
+                    rows = [tuple(_as_written(row[column]) for column in names)]
                 else:
-                    values = columns.values(row)
-                    self.keep(
-                        name, self.read_row(name, values, text_of(values, "id") or str(number))
-                    )
+                    rows = self.read_row(name, values, text_of(values, "id") or str(number))
+                self.keep(name, rows)
             except BenchError as error:
                 self.left_out.append(LeftOut(f"row {number}", str(error)))
 
     def keep(self, name: str, rows: Rows) -> None:
         """Take in rows of a frame. Refuses a passage whose id has another text already."""
-        if name == "labels":
-            self.labels.update({row[:2]: row[2:] for row in rows})
-        elif name == "passages":
-            for row in rows:
-                if self.passages.setdefault(row[0], row)[1] != row[1]:
-                    raise BenchError(f"the passage {row[0]!r} has two texts; give each its own id")
-        else:
-            (self.questions if name == "questions" else self.extras.setdefault(name, [])).extend(
-                rows
-            )
+        for row in rows:
+            if name == "labels":
+                self.labels.setdefault(row[:2], row[2:])
+            elif name != "passages":
+                self.rows.setdefault(name, []).append(row)
+            elif self.passages.setdefault(row[0], row)[1] != row[1]:
+                raise BenchError(f"the passage {row[0]!r} has two texts; give each its own id")
 
     def read_row(self, name: str, values: Row, row_id: str) -> Rows:
         """Return the rows of a frame that one row of a table makes. Raises BenchError for none."""
-        if name == "questions":
-            return [self.read_question(values, text_of(values, "question_id") or row_id)]
         if name == "dialogues":
             return read_dialogue(values, row_id)
         frame = FRAMES[name]
-        cells: Row = {frame.key[0]: row_id, "question_id": row_id}
+        cells: Row = {frame.key[0]: row_id}
         if name in EXTRAS:
-            cells["contexts"], cells["context_ids"] = self.read_contexts(values)
+            cells |= self.read_contexts(values)
+        if name == "questions":
+            cells |= self.read_question(values, text_of(values, "question_id") or row_id)
         for column in frame.columns:
-            value = values.get(column.name)
-            if column.type == "truth":
-                cells[column.name] = read_truth(value)
-            elif column.type == "number":
-                cells[column.name] = value
-            elif column.type == "text":
-                cells[column.name] = text_of(values, column.name) or cells.get(column.name, "")
+            if column.type == "text" and column.name not in cells:
+                cells[column.name] = text_of(values, column.name) or ""
+            elif column.name not in cells:
+                value = values.get(column.name)
+                cells[column.name] = read_truth(value) if column.type == "truth" else value
         if cells[NEEDED[name]] in ("", None):
             raise BenchError(f"{NEEDED[name]} is {values[NEEDED[name]]!r}; write one")
         ratings: Row = read_labels(values["labels"]) if name == "ratings" else {"": None}
@@ -101,11 +97,8 @@ class Builder:
             rows.append(tuple(cells[column] for column in frame.names))
         return rows
 
-    def read_question(self, values: Row, name: str) -> tuple[Any, ...]:
-        """Return a question; its labels, and the passages that its row carries, are kept."""
-        question = text_of(values, "question") or text_of(values, "text")
-        if question is None:
-            raise BenchError("has no question")
+    def read_question(self, values: Row, name: str) -> Row:
+        """Return cells of a question; its labels, and passages that its row carries, are kept."""
         references = read_references(values["reference"])
         answerable = read_truth(values["answerable"])
         labels = read_grades(values["reference_context_ids"])
@@ -114,15 +107,19 @@ class Builder:
         for passage in read_passages(values["reference_contexts"], values["passage_id"]) or ():
             passage_id = self.carry(passage, text_of(values, "url") or "")
             labels += [(passage_id, 1.0, len(labels))] * (answerable is not False)
-        for passage_id, grade, group in labels:
-            self.labels.setdefault((name, passage_id), (grade, group))
+        self.keep("labels", [(name, *label) for label in labels])
         self.pages += [(name, str(url)) for url in as_list(values["relevant_urls"])]
         if answerable is None:
             # An empty list of relevant passages says that there is none.
             answerable = bool(labels or references or values["reference_context_ids"] is None)
-        about = [text_of(values, field) or "" for field in ("kind", "language", "source")]
-        unit = text_of(values, "cluster") or name
-        return (name, question, unit, next(iter(references), ""), references, answerable, *about)
+        return {
+            "question_id": name,
+            "text": text_of(values, "question") or text_of(values, "text"),
+            "unit": text_of(values, "cluster") or name,
+            "reference": next(iter(references), ""),
+            "references": references,
+            "answerable": answerable,
+        }
 
     def carry(self, passage: Passage, url: str) -> str:
         """Keep a passage of a question's row; return its id, made of its text if it has none."""
@@ -132,7 +129,7 @@ class Builder:
             self.keep("passages", [(name, text, passage.url or url, passage.title, "")])
         return name
 
-    def read_contexts(self, values: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def read_contexts(self, values: Row) -> Row:
         """Return texts and ids of what was shown; an id of the base stands for its text."""
         texts, ids = [], []
         for passage in read_passages(values["contexts"], values["context_ids"]) or ():
@@ -141,7 +138,7 @@ class Builder:
             )
             ids.append(known[0])
             texts.append(known[1])
-        return tuple(texts), tuple(ids)
+        return {"contexts": tuple(texts), "context_ids": tuple(ids)}
 
     def label_pages(self) -> None:
         """Label the passages of relevant pages: of a page, any passage will do."""
@@ -159,6 +156,8 @@ class Builder:
     def build(self, name: str, language: str = "") -> Dataset:
         """Make the data set. Raises BenchError where it has neither questions nor passages."""
         self.label_pages()
+        self.rows["passages"] = list(self.passages.values())
+        self.rows["labels"] = [(*key, *label) for key, label in self.labels.items()]
         unknown = {passage_id for _, passage_id in self.labels} - self.passages.keys()
         if unknown and self.passages:
             self.notes.append(
@@ -167,19 +166,23 @@ class Builder:
         for row in self.left_out[:1]:
             count = f"{len(self.left_out):,} rows left out"
             self.notes.append(f"{count}, the first {row.place}: {row.reason}")
-        if not (self.questions or self.passages or self.extras):
+        if not any(self.rows.values()):
             raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
-        texts = "".join(row[1] for row in self.questions).lower()
+        texts = "".join(row[1] for row in self.rows["questions"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
-        return Dataset(
-            name,
-            language or ("ru" if is_russian else "en"),
-            frame_of(list(self.passages.values()), PASSAGES),
-            frame_of(self.questions, QUESTIONS),
-            frame_of([(*key, *label) for key, label in self.labels.items()], GROUPED_LABELS),
-            {key: _extra(key, rows) for key, rows in self.extras.items()},
-            tuple(self.notes),
-        )
+        language = language or ("ru" if is_russian else "en")
+        frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}
+        base = {frame.name: frames.pop(frame.name) for frame in BASE}
+        return Dataset(name, language, **base, extras=frames, notes=tuple(self.notes))
+
+
+def make_frame(name: str, rows: Rows) -> pd.DataFrame:
+    """Return a frame whose numbers are read by their columns: a column tells what a comma is."""
+    frame = pd.DataFrame(rows, columns=FRAMES[name].names)
+    for column in FRAMES[name].columns:
+        if column.type == "number":
+            frame[column.name] = read_numbers(frame[column.name], f"{name}: {column.name}")
+    return frame_of(list(frame.itertuples(index=False, name=None)), FRAMES[name])
 
 
 def read_dialogue(values: Row, name: str) -> Rows:
@@ -199,15 +202,6 @@ def read_dialogue(values: Row, name: str) -> Rows:
             raise BenchError("a turn has no question")
         rows.append((name, number, question, answer, relevant))
     return rows
-
-
-def _extra(name: str, rows: Rows) -> pd.DataFrame:
-    """Return a frame whose numbers are read by their columns: a column tells what a comma is."""
-    frame = pd.DataFrame(rows, columns=FRAMES[name].names)
-    for column in FRAMES[name].columns:
-        if column.type == "number":
-            frame[column.name] = read_numbers(frame[column.name], f"{name}: {column.name}")
-    return frame_of(list(frame.itertuples(index=False, name=None)), FRAMES[name])
 
 
 def _as_written(cell: Any) -> Any:

@@ -122,8 +122,9 @@ def _add_qrels(path: Path, builder: Builder) -> None:
     """Label by judgements; questions without any are those of other splits, and go."""
     qrels = read_qrels(path).frame
     asked = set(qrels["question_id"])
-    builder.questions = [row for row in builder.questions if row[0] in asked]
-    unknown = asked - {row[0] for row in builder.questions}
+    questions = [row for row in builder.rows["questions"] if row[0] in asked]
+    builder.rows["questions"] = questions
+    unknown = asked - {row[0] for row in questions}
     if unknown:
         builder.notes.append(
             f"{len(unknown):,} judged queries have no text, such as {min(unknown)!r}"
@@ -159,7 +160,8 @@ def from_objects(
         documents = [Passage(text, str(key)) for key, text in documents.items()]
     if documents is not None:
         builder.add("passages", Table(rows_of_objects(documents, "text"), start=0))
-    builder.add("questions", Table(rows_of_objects(questions)))
+    if len(questions):
+        builder.add("questions", Table(rows_of_objects(questions)))
     return builder.build(name, language)
 
 

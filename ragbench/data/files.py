@@ -13,7 +13,6 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -235,9 +234,9 @@ def delimiter_of(head: str) -> str:
 
 def check_columns(columns: list[str]) -> None:
     """Refuse two columns with one name."""
-    column, count = Counter(filter(None, columns)).most_common(1)[0] if any(columns) else ("", 0)
-    if count > 1:
-        raise BenchError(f"two columns are called {column!r}; rename one of them")
+    repeated = [column for column in columns if column and columns.count(column) > 1]
+    if repeated:
+        raise BenchError(f"two columns are called {repeated[0]!r}; rename one of them")
 
 
 def _json_rows(path: Path) -> Iterator[Row | LeftOut]:
@@ -301,20 +300,16 @@ def iter_json(file: TextIO) -> Iterator[Any]:
 
 def unwrap(value: Row) -> list[Any]:
     """Return the rows of an object: under a name such as `results`, as columns, or itself."""
-    fields = {"question", "answer", "messages"}
-    while not fields & {field_of(name) for name in value}:
-        wrappers = [name for name, inner in value.items() if _holds_rows(name, inner)]
-        if len(wrappers) > 1:
-            raise BenchError(f"holds rows in {' and in '.join(wrappers)}; save each as a file")
-        # MLflow's traces keep their steps under `data`: there the object is the row.
-        if not wrappers or "info" in value:
-            break
-        inner = value[wrappers[0]]
-        if isinstance(inner, list):
-            return inner
-        value = inner  # promptfoo has results within results
-    is_sample = fields & {field_of(name) for name in value}
-    return (rows_of_columns(value) if is_sample else []) or [value]
+    if {field_of(name) for name in value} & {"question", "answer", "messages"}:
+        return rows_of_columns(value) or [value]
+    wrappers = [name for name, inner in value.items() if _holds_rows(name, inner)]
+    if len(wrappers) > 1:
+        raise BenchError(f"holds rows in {' and in '.join(wrappers)}; save each as a file")
+    # MLflow's traces keep their steps under `data`: there the object is the row.
+    if not wrappers or "info" in value:
+        return [value]
+    inner = value[wrappers[0]]
+    return inner if isinstance(inner, list) else unwrap(inner)  # promptfoo has results in results
 
 
 def _holds_rows(name: str, inner: Any) -> bool:

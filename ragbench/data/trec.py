@@ -17,6 +17,7 @@ import pandas as pd
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import RETRIEVED
 from ragbench.data.files import naming, open_bytes
+from ragbench.data.passages import read_grades
 from ragbench.data.values import DECODER
 
 PAIR = ["question_id", "passage_id"]
@@ -28,6 +29,7 @@ SHORTER = {3: (*PAIR, "grade"), 5: RUN[:5]}
 NUMBERS = ("grade", "rank", "similarity")
 READ = (*PAIR, *NUMBERS)
 FORMS = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
+FORM_OF_JSON = "{query: {document: number}}"
 HEADERS = (b"query-id", b"query_id", b"qid", b"question_id")
 MAX_BYTES = 2**32  # of a file, unpacked
 
@@ -147,11 +149,11 @@ def check_numbers(frame: pd.DataFrame, number: str) -> pd.DataFrame:
 def _read_json(data: bytes, number: str) -> pd.DataFrame:
     rows = []
     try:
-        for query, numbers in DECODER.decode(data.decode()).items():
-            rows += [(query, document, value) for document, value in numbers.items()]
-    except (json.JSONDecodeError, AttributeError) as error:
-        raise BenchError(f"is not {{query: {{document: number}}}} ({error}); write that") from None
-    odd = [row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)]
-    if odd or not rows:
-        raise BenchError(f"{odd[:1] or 'nothing'} is no number of a document; write a number")
-    return pd.DataFrame(rows, columns=[*PAIR, number]).astype({number: float})
+        table = DECODER.decode(data.decode())
+    except json.JSONDecodeError as error:
+        raise BenchError(f"line {error.lineno}: {error.msg}; write {FORM_OF_JSON}") from None
+    for query, numbers in table.items():
+        if not isinstance(numbers, dict):
+            raise BenchError(f"query {query!r} holds no object; write {FORM_OF_JSON}")
+        rows += [(query, *pair[:2]) for pair in read_grades(numbers)]
+    return pd.DataFrame(rows, columns=[*PAIR, number])

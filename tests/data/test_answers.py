@@ -1,4 +1,4 @@
-"""What the reader of answers reads and what it refuses: a file or objects in, samples or a sentence out."""
+"""The reader of answers: a file or objects in, samples or the sentence of a refusal out."""
 
 from __future__ import annotations
 
@@ -201,6 +201,7 @@ def test_batches_give_the_same_as_the_whole(tmp_path: Path) -> None:
     )
 
 
+# ruff: noqa: E501
 REFUSED = {
     "unknown columns": ("text,kind\nHow do I renew?,a\n", "has the columns text, kind.*--column question=text"),
     "two answers": ("question,answer,output\nWho?,Leo,Anton\n", "answer and output.*--column answer=output"),
@@ -245,14 +246,14 @@ def test_refuses_json(tmp_path: Path, text: str, sentence: str) -> None:
 @pytest.mark.parametrize("name", ["version", "release", "run", "arm", "candidate", "bot_version"])
 def test_offers_the_column_that_looks_like_a_system(name: str) -> None:
     rows = [{"id": 1, "question": "When?", "note": mark, name: mark} for mark in "ab"]
-    with pytest.raises(BenchError, match=f"--column system={name}, or --column repeat=COLUMN"):
+    with pytest.raises(BenchError, match=rf"--column system={name}, or --column repeat=COLUMN"):
         read_answers(rows)
     assert read_answers(rows, {"system": name}).systems == ["a", "b"]
 
 
 @pytest.mark.parametrize("columns", [{"anwser": "a"}, {"answer": "b"}])
 def test_refuses_names_that_are_not_there(columns: dict[str, str]) -> None:
-    with pytest.raises(BenchError, match="did you mean 'answer'|has no column 'b'; it has a"):
+    with pytest.raises(BenchError, match=r"did you mean 'answer'|has no column 'b'; it has a"):
         read_answers([{"a": "text"}], columns)
 
 
@@ -287,7 +288,7 @@ ENCODED = {
 def test_encodings(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(data)
-    assert read_answers(path).samples[0].question.startswith("Когда")
+    assert str(read_answers(path).samples[0].question).startswith("Когда")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "koi8-r", "cp866", "utf-16-le"])

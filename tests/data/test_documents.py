@@ -10,6 +10,7 @@ import pytest
 from ragbench.core.errors import BenchError
 from ragbench.data import documents, read_documents
 
+# ruff: noqa: E501
 PAGE = """<html><head><title>Rules | Help</title><script>track()</script></head><body>
 <nav><ul><li><a href="/">FRAME home</a></li></ul></nav><header><p>FRAME desk</p></header>
 <main><h1>Rules<a class="headerlink" href="#r">FRAME</a></h1><p>Short <b>page</b>.</p>
@@ -61,7 +62,12 @@ def test_every_kind_of_document(folder: Path) -> None:
         ["quiet.docx", "quiet", "", "Keep quiet after ten."],
         ["rules.html", "Rules | Help", "Rules", "Short page."],
         ["rules.html", "Rules | Help", "Rules › Guests", "- Until 22:00.\n- With a passport."],
-        ["rules.html", "Rules | Help", "Rules › Fees", "| House | Fee  |\n| ----- | ---- |\n| 3     | 1150 |"],
+        [
+            "rules.html",
+            "Rules | Help",
+            "Rules › Fees",
+            "| House | Fee  |\n| ----- | ---- |\n| 3     | 1150 |",
+        ],
     ]
     assert notes == []
 

@@ -10,13 +10,10 @@ import pytest
 from ragbench.core.errors import BenchError
 from ragbench.data import (
     describe_file,
-    find_doubts,
     read_answers,
     read_dataset,
     read_qrels,
-    read_ratings,
     read_run,
-    read_scores,
 )
 from ragbench.metrics.ranking_frames import add_gains
 
@@ -146,25 +143,10 @@ def test_data_sets(shared_data: Find) -> None:
     assert (len(numbers.passages), len(numbers.questions), len(numbers.labels)) == (2, 1, 1)
     arguana = read_dataset(shared_data("field-cases-2/iv-arguana-self/b"))
     assert arguana.notes[0].startswith("2 questions are passages themselves")
-    assert find_doubts(arguana).empty
     table = read_dataset(shared_data("field-cases/questions_expected_answer/qa.csv"))
     assert table.questions["reference"].tolist() == ["14 days", "At 22:00"]
     squad = read_dataset(shared_data("xquad/xquad.ru.json.gz"))
     assert (squad.language, len(squad.passages), len(squad.questions)) == ("ru", 180, 894)
-
-
-def test_raters_and_scores(shared_data: Find) -> None:
-    case = read_ratings(shared_data("field-cases/agree_case/c.csv"))
-    assert case["a"].tolist() == ["Yes", "No", "Yes"]
-    wide = read_ratings(shared_data("field-cases/agree_wide/w.csv"), raters=["human", "judge"])
-    assert (wide["human"] == wide["judge"]).mean() == 0.8
-    commas = shared_data("field-cases-2/viii-agree-comma/r.csv")
-    assert read_ratings(commas, raters=["человек", "судья"])["судья"].iloc[7] == "0,79"
-    assert read_scores(shared_data("field-cases-2/viii-percent/a.csv"))["accuracy"].iloc[0] == 0.5
-    mixed = read_scores(shared_data("field-cases-2/viii-percent/mixed/a.csv"))
-    assert mixed.iloc[0].tolist() == [0.5, 0.5]
-    ids = [read_scores(shared_data(f"field-cases-2/iv-excel-ids/{x}.csv")).index[0] for x in "ab"]
-    assert ids == ["1", "1.0"]
 
 
 def test_what_init_says(shared_data: Find) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ RETRIEVER = {
 }  # fmt: skip
 
 
-def write(path: Path, *rows: dict[str, object]) -> Path:
+def write(path: Path, *rows: Any) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
 

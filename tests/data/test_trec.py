@@ -35,8 +35,8 @@ REFUSED = {
     "nan": ("q 0 A nan\n", "write"),
     "a word too many": ("q 0 A 1\nq 0 A B 1\n", "Expected 4 columns, got 5.*write QUERY 0"),
     "six words": ("q Q0 A 1 3 r\n", "line 1: has 6 words; write QUERY 0"),
-    "true": ('{"q": {"A": true}}', "is no number of a document"),
-    "no object": ('{"q": [1]}', "write that"),
+    "true": ('{"q": {"A": true}}', "the grade True is no number"),
+    "no object": ('{"q": [1]}', "holds no object; write"),
 }
 
 

@@ -45,7 +45,7 @@ def main(
 
     Example: `ragbench agree ratings.csv --raters anna,boris --scale 1,2,3,4,5`
     """
-    from ragbench.data import read_ratings
+    from ragbench.extras.tables.reading import read_ratings
     from ragbench.stats import Confidence as Options
 
     ratings = read_ratings(file, item, rater, value, split_list(raters or []))

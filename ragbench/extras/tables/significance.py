@@ -87,7 +87,7 @@ def compare_tables(
     options: dict[str, object],
 ) -> TableResult:
     """Join tables by id and state them. Raises BenchError for fewer than two."""
-    from ragbench.data import read_scores
+    from ragbench.extras.tables.reading import read_scores
     from ragbench.extras.tables.results import Significance, make_scores, state_table
     from ragbench.tiers.common import About
 

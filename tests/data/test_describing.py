@@ -1,4 +1,4 @@
-"""Numbers as people write them, tables of raters and scores, and what a file is taken for."""
+"""Numbers as people write them, and what a file is taken for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragbench.core.errors import BenchError
-from ragbench.data import describe_file, read_numbers, read_ratings, read_scores
+from ragbench.data import describe_file, read_numbers
 
 NUMBERS: dict[str, tuple[list[Any], list[float]]] = {
     "shares": (["50%", "12,5 %"], [0.5, 0.125]),
@@ -29,37 +29,8 @@ def test_numbers(cells: list[Any], numbers: list[float]) -> None:
     [["1,200"], ["1,234.5"], ["0,5", "0.5"], ["50%", "0.5"], ["a"], ["inf"], [True], ["1_0"]],
 )
 def test_doubtful_numbers_are_refused_by_the_value(cells: list[Any]) -> None:
-    with pytest.raises(BenchError, match="^acc holds .*; write"):
+    with pytest.raises(BenchError, match=r"^acc holds .*; write"):
         read_numbers(cells, "acc")
-
-
-def test_ratings_in_rows_and_in_columns(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("item,rater,value\n1,a,Yes\n1,b,-\n2,a,No\n2,b,No\n")
-    rows = read_ratings(path)
-    assert rows.to_dict("list")["a"] == ["Yes", "No"]
-    assert rows["b"].isna().tolist() == [True, False]
-    path.write_text("id,human,judge\n1,Yes,NA\n2,No,No\n")
-    assert read_ratings(path, raters=["human", "judge"])["human"].tolist() == ["Yes", "No"]
-    with pytest.raises(BenchError, match="--raters human,judge"):
-        read_ratings(path)
-    path.write_text("item,rater,value\n1,a,Yes\n1,a,No\n")
-    with pytest.raises(BenchError, match="stands twice"):
-        read_ratings(path)
-
-
-def test_scores(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id;acc;note\n1;50%;fine\n2;;odd\n")
-    scores = read_scores(path)
-    assert scores.index.tolist() == ["1", "2"]
-    np.testing.assert_array_equal(scores["acc"], [0.5, np.nan])
-    assert scores.attrs["left_out"] == {
-        "note": "note holds 'fine', no number; write a number or leave it empty"
-    }
-    path.write_text("id,note\n1,50% and\n")
-    with pytest.raises(BenchError, match="has no column of numbers; note holds '50%and'"):
-        read_scores(path)
 
 
 FILES = {

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 import pandas as pd
 
 from ragbench.core.types import Dataset
+from ragbench.metrics.texts import fold
 
 STEM = 5  # letters by which words are compared: endings of Russian and English come behind
 LEAST_SHARE = 0.3  # of a reference answer's words that its labelled passages should hold
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text: case, ё, signs and what nobody sees do not tell two apart."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
-    seen = "".join(sign for sign in folded if unicodedata.category(sign) not in {"Mn", "Cf"})
-    return re.findall(r"[^\W_]+", seen)
+    """Return the words and digits of a text: case, ё, signs and what nobody sees are left out."""
+    return re.findall(r"[^\W_]+", fold(text))
 
 
 def find_duplicates(passages: pd.DataFrame) -> pd.DataFrame:
