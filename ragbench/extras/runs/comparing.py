@@ -131,7 +131,7 @@ def join_scores(
 ) -> pd.DataFrame:
     """Return a row a page and question, a column a page, system, metric and run.
 
-    The index has page, question_id, text and unit: a question whose text differs is another one.
+    The index has asked_on (the page), question_id, text and unit: another text, another question.
     """
     parts = []
     for name, frame in scores.items():
@@ -145,8 +145,9 @@ def join_scores(
     together["text"] = together["text"].fillna("")
     # Units may be called differently in two runs; the first run's are taken.
     together["unit"] = together.groupby(["page", "question_id"])["unit"].transform("first")
+    together["asked_on"] = together["page"]
     return together.pivot(
-        index=["page", "question_id", "text", "unit"], columns=[*KEY, "run"], values="value"
+        index=["asked_on", "question_id", "text", "unit"], columns=[*KEY, "run"], values="value"
     )
 
 
@@ -198,7 +199,7 @@ def compare_family(
     )
     if named.empty:
         return named
-    pages = wide.index.get_level_values("page").to_numpy()
+    pages = wide.index.get_level_values("asked_on").to_numpy()
     was_asked = np.column_stack([pages == page for page in named["page"]])
     units = pages + "\0" + wide.index.get_level_values("unit").to_numpy()
     bounds = (

@@ -30,8 +30,8 @@ def main(
         list[str] | None, typer.Option("--scale", help="All levels from the worst: 1,2,3,4,5.")
     ] = None,
     measure: Annotated[
-        str, typer.Option("--primary", help="The coefficient that answers.")
-    ] = "krippendorff_alpha",
+        str, typer.Option("--primary", help="The coefficient that answers; else Krippendorff's.")
+    ] = "",
     out: Out = None,
     json_file: Json = None,
     latex: Latex = None,
@@ -125,7 +125,9 @@ def agreement_table(
 def sentence(table: pd.DataFrame, measure: str, n_missing: int, ratings: pd.DataFrame) -> str:
     """Say how far raters agree by the coefficient that answers."""
     names = table["measure"].unique().tolist()
-    matching = [name for name in names if name == measure or name.startswith(measure)]
+    # Of several levels of measurement the last is the richest that these ratings allow.
+    alphas = [name for name in names if name.startswith("alpha_")]
+    matching = [name for name in names if name == measure] if measure else alphas[-1:]
     if not matching:
         hint = suggest(measure, names) or f"; there are {', '.join(names)}"
         raise BenchError(f"no coefficient {measure!r}{hint}")

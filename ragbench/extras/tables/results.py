@@ -64,12 +64,6 @@ class TableResult(Result):
             comparison.provenance(self),
         )
 
-    def to_latex(self) -> str:
-        """The table of all numbers for a paper, with booktabs."""
-        from ragbench.views import comparison
-
-        return comparison.all_numbers(self).to_latex(self.NAME)
-
 
 class Trec(TableResult):
     """Runs against judgements."""
