@@ -183,7 +183,8 @@ def forest(result: Any) -> Part | None:
     )
     title = _("Agreement with people by {measure}: {values}")
     values = frame[frame["measure"] == labels[0]].set_index("system")["value"]
-    shown = [f"{_(name)} {language.number(values[name], 2)}" for name in systems]
+    known = [name for name in systems if not np.isnan(values[name])]
+    shown = [f"{_(name)} {language.number(values[name], 2)}" for name in known]
     return Part(figure, title=title.format(measure=names[0], values=", ".join(shown)))
 
 

@@ -138,7 +138,7 @@ def curve_title(result: Any, rates: pd.DataFrame) -> str:
     lower = by_threshold.loc[LOWER]
     text = _("Above {lower} the cache would serve {hits} of the {asked}, and {wrong} wrongly")
     return text.format(
-        lower=number(LOWER, 2),
+        lower=comparison.short_number(LOWER, result.language),
         hits=number(lower["cache_hit_rate"]),
         asked=_(ASKED[kind]),
         wrong=number(lower["wrong_hit_rate"]),
