@@ -90,7 +90,7 @@ def verdict_parts(
             names = ", ".join(short_title(titles[page]) for page in found["page"])
             words.append(f"{_(str(word))} ({names})")
         sentence = _("{challenger} against {baseline}: {words}.")
-        bold = Markup("<b>{}</b>").format(challenger)
+        bold = Markup('<b dir="auto">{}</b>').format(challenger)
         sentences.append(
             Markup("<p>{}</p>").format(
                 trusted(sentence).format(challenger=bold, baseline=baseline, words="; ".join(words))
@@ -98,15 +98,15 @@ def verdict_parts(
         )
     table = pd.DataFrame(
         {
-            _("metric"): list(primary["metric"]),
             _("system"): list(primary["challenger"]),
-            _("against"): list(primary["baseline"]),
+            _("verdict"): [f"{SIGNS.get(word, '')} {_(word)}".strip() for word in primary["word"]],
             _("difference"): [
                 language.interval(difference, low, high, signed=True)
                 for difference, low, high in primary[["difference", "low", "high"]].to_numpy()
             ],
             "p": [language.p_value(p) for p in primary["p_adjusted"]],
-            _("verdict"): [f"{SIGNS.get(word, '')} {_(word)}".strip() for word in primary["word"]],
+            _("metric"): list(primary["metric"]),
+            _("against"): list(primary["baseline"]),
             "n": [language.count(n) for n in primary["n"]],
         },
         index=page_links(primary["page"], titles),

@@ -23,10 +23,10 @@ from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 
 ROW_HEIGHT = 15  # pixels of one system in a forest plot
-MOST_NAMED = 4  # metrics in the title of a figure
 MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
+UNTOLD = "cannot be told"
 # What is said of a challenger, by the word of its comparison.
 CLAIMS = {
     "better": mark("On {metric} {challenger} is better than {baseline}"),
@@ -95,11 +95,12 @@ def sentence(result: Any, row: Any) -> Markup:
     language = result.language
     _ = language.translate
     text = claim(result, row)
-    if not math.isnan(row.difference):
+    # Numbers of the pairs that are there would contradict a word that minds those that are not.
+    if row.word != UNTOLD:
         text += f": {language.interval(row.difference, row.low, row.high, signed=True)}"
-    # Where too few questions differ there is neither an interval nor p.
-    if not math.isnan(row.p_adjusted):
-        text += f", p{NO_BREAK}{language.p_value(row.p_adjusted).replace(' ', NO_BREAK)}"
+        # Where too few questions differ there is neither an interval nor p.
+        if not math.isnan(row.p_adjusted):
+            text += f", p{NO_BREAK}{language.p_value(row.p_adjusted).replace(' ', NO_BREAK)}"
     text += "."
     if row.word == "not shown" and not math.isnan(row.detectable):
         told = _("Four of five such studies would show a difference of {detectable}.")
@@ -115,9 +116,14 @@ def claim(result: Any, row: Any) -> Markup:
     # Markup escapes what is filled in: names of systems are the user's.
     return trusted(result.language.translate(CLAIMS[row.word])).format(
         metric=row.metric,
-        challenger=Markup("<b>{}</b>").format(row.challenger),
+        challenger=bold(row.challenger),
         baseline=row.baseline,
     )
+
+
+def bold(name: str) -> Markup:
+    """A name that people gave, which may run from right to left."""
+    return Markup('<b dir="auto">{}</b>').format(name)
 
 
 def single_sentence(result: Any, system: str) -> Markup:
@@ -127,7 +133,7 @@ def single_sentence(result: Any, system: str) -> Markup:
     text = trusted(result.language.translate("On {metric} {system} reaches {value} (n = {n})."))
     return text.format(
         metric=row.metric,
-        system=Markup("<b>{}</b>").format(system),
+        system=bold(system),
         value=result.language.interval(row.value, row.low, row.high),
         n=result.language.count(row.n),
     )
@@ -170,7 +176,7 @@ def silences(result: Any) -> list[Markup]:
             if flags.any():
                 reason = rows.loc[has_failed, "error"].mode()
                 text = trusted(message).format(
-                    system=Markup("<b>{}</b>").format(system),
+                    system=bold(system),
                     count=int(flags.sum()),
                     total=len(rows),
                     reason=reason.iloc[0] if len(reason) else "",
@@ -244,7 +250,7 @@ def forest(result: Any, labels: Sequence[str], scale: tuple[float, float]) -> Pa
             texts,
         )
     level = f"{100 * result.request.level:g}"
-    text = result.language.translate("mean over questions, {level} % interval").format(level=level)
+    text = result.language.translate("mean, {level} % interval").format(level=level)
     figure.update_xaxes(title_text=text, showline=True)
     if all(map(math.isfinite, scale)):
         margin = 0.02 * (scale[1] - scale[0])
@@ -264,16 +270,18 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
     _ = result.language.translate
     compared = result.comparisons[result.comparisons["metric"].isin(labels)]
     if compared.empty:
-        names = ", ".join(labels)
-        if len(labels) > MOST_NAMED:
-            names = _("{count} metrics").format(count=len(labels))
-        return _("{metrics} of {systems}").format(metrics=names, systems=", ".join(result.systems))
+        first = result.request.primary if result.request.primary in labels else labels[0]
+        rows = result.estimates[result.estimates["metric"] == first]
+        values = [f"{row.system} {result.language.number(row.value)}" for row in rows.itertuples()]
+        return f"{first}: {', '.join(values)}"
     counts = []
     for challenger, rows in compared.groupby("challenger", sort=False):
         better = int(rows["word"].str.startswith("better").sum())
         worse = int(rows["word"].str.startswith("worse").sum())
         message = _("{challenger} shows no difference on {total} metrics")
-        if better and worse:
+        if (rows["word"] == UNTOLD).all():
+            message = _("of {challenger} it cannot be told")
+        elif better and worse:
             message = _(
                 "{challenger} is better on {better} and worse on {worse} of {total} metrics"
             )
@@ -379,15 +387,15 @@ def mean_cells(
 ) -> dict[str, str]:
     """The cells of a mean, by the headings of their columns. is_whole: nothing is unmeasured."""
     _ = language.translate
-    cells = {
+    count = language.count(int(row["n"]))
+    if not is_whole:
+        asked = language.count(int(row["n"] + row["n_unmeasured"]))
+        count = _("{count} of {total}").format(count=count, total=asked)
+    return {
         _("system"): system,
         _("mean, interval"): mean_text(row, language),
-        "n": language.count(int(row["n"])),
+        "n" if is_whole else _("n measured"): count,
     }
-    if not is_whole:
-        missing = int(row["n_unmeasured"])
-        cells[_("unmeasured")] = language.count(missing) if missing else NOTHING
-    return cells
 
 
 def short_number(value: float, language: Language) -> str:
@@ -413,9 +421,11 @@ def comparison_cells(
     alone = [_("alone"), _("p alone"), _("detectable")] if is_complete else []
     if row is None:
         return dict.fromkeys([*names, *alone], "")
+    is_untold = row["word"] == UNTOLD
+    difference = language.interval(row["difference"], row["low"], row["high"], signed=True)
     cells = [
-        language.interval(row["difference"], row["low"], row["high"], signed=True),
-        language.p_value(row["p_adjusted"]),
+        NOTHING if is_untold else difference,
+        NOTHING if is_untold else language.p_value(row["p_adjusted"]),
         verdict(row["word"], language),
     ]
     if is_complete:

@@ -118,7 +118,7 @@ def test_what_fails_is_said_without_secrets_and_the_cell_that_ends_its_kernel_is
 
 def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path) -> None:
     index = (report / "index.html").read_text(encoding="utf-8")
-    assert "<b>new&lt;b&gt;</b> against old: better (whole)." in index
+    assert '<b dir="auto">new&lt;b&gt;</b> against old: better (whole).' in index
     assert "▲ better" in index
     assert '<a href="whole.html">whole</a></th>' in index
     assert "<dt>old</dt><dd>BM25</dd>" in index
