@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-SHIPPED = {  # see ragbench/old/core/annexes.py
+SHIPPED = {
     "ragbench.shipped": ".",
     "ragbench.shipped.notebooks": "notebooks",
     "ragbench.shipped.data.campus": "data/campus",
@@ -10,7 +10,6 @@ SHIPPED = {  # see ragbench/old/core/annexes.py
 
 setup(
     script_name="setup.py",  # whoever runs this: it is no module of the folder that it lies in
-    scripts=["bin/ragbench"],  # an entry point's would import before a signal is dealt with
     packages=[*find_packages(include=["ragbench*"]), *SHIPPED],
     package_dir=SHIPPED,
     package_data={

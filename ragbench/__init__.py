@@ -1,22 +1,69 @@
-"""How good is a system that answers from retrieved passages, and is its new version better?"""
+"""How good is a system that answers from retrieved passages, and is its new version better?
+
+>>> import ragbench as rb
+>>> rb.score([{"question": "When?", "answer": "At 8.", "reference": "At 8."}])  # doctest: +SKIP
+"""
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if sys.argv[:1] == ["-m"]:
-    import ragbench.old.core.early  # noqa: F401 - `python -m ragbench` deals with signals before it imports the rest
-
 if TYPE_CHECKING:
-    from ragbench.old import *  # noqa: F403
+    from ragbench.core.metric import metric as metric
+    from ragbench.core.settings import load_settings as load_settings
+    from ragbench.front import plan_score as plan_score
+    from ragbench.front import rag_metrics as rag_metrics
+    from ragbench.front import read as read
+    from ragbench.front import score as score
+    from ragbench.front import tier0 as tier0
+    from ragbench.front import tier1 as tier1
+    from ragbench.front import tier2 as tier2
+    from ragbench.front import tier3 as tier3
+    from ragbench.front import tier_judge as tier_judge
+    from ragbench.front import tier_judge_pipeline as tier_judge_pipeline
+    from ragbench.front import ux as ux
+
+# Where each public name is; nothing is imported before it is used.
+PLACES = {
+    "compare": "ragbench.extras.runs",
+    "criterion": "ragbench.metrics.criteria",
+    "load_settings": "ragbench.core.settings",
+    "metric": "ragbench.core.metric",
+}
+FRONT = (
+    "sources",
+    "real_users",
+    "overview",
+    "dataset",
+    "plan_score",
+    "rag_metrics",
+    "read",
+    "score",
+    "tier0",
+    "tier1",
+    "tier2",
+    "tier3",
+    "tier_judge",
+    "tier_judge_pipeline",
+    "ux",
+)
+# A room that is called itself: `rb.judge("gpt-4o-mini")`.
+ROOMS = ("judge",)
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, from the old house while its counterpart is not new."""
-    return getattr(import_module("ragbench.old"), name)
+    """Return a public name, out of the module that has it."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ragbench")
+    if name in ROOMS:
+        return import_module(f"ragbench.{name}")
+    if name not in PLACES and name not in FRONT:
+        raise AttributeError(f"module 'ragbench' has no attribute {name!r}")
+    return getattr(import_module(PLACES.get(name, "ragbench.front")), name)
 
 
 def __dir__() -> list[str]:
-    return dir(import_module("ragbench.old"))
+    return sorted([*PLACES, *FRONT, *ROOMS, "__version__"])

@@ -1,12 +1,11 @@
-"""`python -m ragbench`: the command line, of the old house still."""
+"""`python -m ragbench`: the command line."""
 
-import os
 import sys
 
-if sys.path[:1] in ([os.getcwd()], [""]):  # noqa: PTH109 - pathlib would come from there: `python -m` looks there first
-    del sys.path[0]
+if not sys.flags.safe_path:
+    del sys.path[0]  # the folder we are in: none of its files stands in for an installed package
 
-from ragbench.old.cli.console.interruption import program
+from ragbench.cli.main import program
 
 if __name__ == "__main__":
     program()

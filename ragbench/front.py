@@ -5,7 +5,92 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragbench.results import RagMetrics, Tier1, Tier2, Tier3
+    from ragbench.results import (
+        DataSet,
+        RagMetrics,
+        RealUsers,
+        Sources,
+        Tier0,
+        Tier1,
+        Tier2,
+        Tier3,
+        TierJudge,
+        TierJudgePipeline,
+        TierUx,
+    )
+
+
+def tier0(source: Any = None, embedders: Any = None, *, texts: Any = None, **options: Any) -> Tier0:
+    """Measure the shape of the space that embedders put texts in, without labels.
+
+    source: texts (a list, {id: text} or a frame), vectors (an array, a row a text, or
+    {name: array}), or a data set; None: the data set of `dataset=` or of ragbench.toml. embedders:
+    names, {name: function or object}, or one of these; without any, those of ragbench.toml. texts:
+    what vectors stand for. options: of `ragbench.tiers.tier0_embeddings.Request`: embedded,
+    distance, neighbors, listed, projected, level, draws, seed and others.
+
+    Returns a result that shows itself in Jupyter. Raises BenchError for what cannot be measured.
+    """
+    from dataclasses import replace
+
+    from ragbench.core.types import Dataset
+    from ragbench.data import from_objects
+    from ragbench.results import Tier0
+    from ragbench.tiers import tier0_embeddings as tier
+    from ragbench.tiers.common import open_embedders, open_workbench, read_options
+
+    request = read_options(tier.Request, options)
+    documents, given = tier.read_source(source, texts) if source is not None else (None, {})
+    if source is not None and not isinstance(documents, Dataset):
+        documents = from_objects([], documents, language=request.language)
+    with open_workbench(request, dataset=documents, needs_systems=False) as bench:
+        usual = list(bench.settings.embedders) or ["auto"]
+        opened = given or open_embedders(embedders or request.embedders, bench, usual)
+        request = bench.request.model_copy(update={"embedders": tuple(opened)})
+        frames = tier.measure(request, bench, opened)
+        stand_ins = [f"embedder {name}" for name, by in opened.items() if by.is_stand_in]
+        described = {name: embedder.describe() for name, embedder in opened.items()}
+        about = replace(bench.about(stand_ins), systems=described)
+        language = bench.language
+    return Tier0(request, frames, tier.state(request, frames), about, language)
+
+
+def dataset(questions: Any = None, documents: Any = None, **options: Any) -> DataSet:
+    """Look a data set over: counts, copies, lengths, languages, doubtful labels.
+
+    questions, documents: as in `tier1`; without them the data set of `dataset=` or of
+    ragbench.toml.
+    """
+    from ragbench.results import DataSet
+    from ragbench.tiers import dataset as tier
+    from ragbench.tiers.common import open_workbench, read_options
+
+    request = read_options(tier.Request, options)
+    given = {"questions": questions, "documents": documents}
+    with open_workbench(request, **given, needs_systems=False) as bench:
+        frames = tier.measure(bench.request, bench)
+        about, language, request = bench.about(), bench.language, bench.request
+    return DataSet(request, frames, tier.state(request, frames), about, language)
+
+
+def sources(
+    systems: Any = None, questions: Any = None, documents: Any = None, **options: Any
+) -> Sources:
+    """Measure which parts of the knowledge base systems use, and what they find of each topic.
+
+    systems, questions, documents: as in `tier1`. options: of `ragbench.tiers.sources.Request`: k,
+    n_topics, embedder, limit, level, seed and others.
+    """
+    from ragbench.results import Sources
+    from ragbench.tiers import sources as tier
+    from ragbench.tiers.common import open_workbench, read_options
+
+    request = read_options(tier.Request, options)
+    opening = open_workbench(request, systems=systems, questions=questions, documents=documents)
+    with opening as bench:
+        request, frames, stand_ins = tier.measure(bench.request, bench)
+        about, language = bench.about(stand_ins, has_answers=False), bench.language
+    return Sources(request, frames, tier.state(request, frames), about, language)
 
 
 def tier1(
@@ -32,6 +117,24 @@ def tier1(
         about = bench.about(has_answers=False)
         language = bench.language
     return Tier1(request, frames, tier.state(request, frames), about, language)
+
+
+def real_users(systems: Any = None, **options: Any) -> RealUsers:
+    """Measure whether systems find the pages that people were shown, by the log of a data set.
+
+    systems: as in `tier1`. options: of `ragbench.tiers.real_users.Request`: dataset, baseline,
+    metrics, primary, k, cluster_by, limit, level, draws, seed and others.
+    """
+    from ragbench.results import RealUsers
+    from ragbench.tiers import real_users as tier
+    from ragbench.tiers.common import open_workbench, read_options
+
+    request = read_options(tier.Request, options)
+    with open_workbench(request, systems=systems) as bench:
+        request = tier.complete_request(bench.request)
+        frames = tier.measure(request, bench)
+        about, language = bench.about(has_answers=False), bench.language
+    return RealUsers(request, frames, tier.state(request, frames), about, language)
 
 
 def tier2(
@@ -113,9 +216,8 @@ def score(
     paid for, for unknown names and for fields that no row has.
     """
     from ragbench.core.metric import parse_labels
-    from ragbench.data import read_answers
 
-    answers = read_answers(samples, columns)
+    answers = read(samples, columns)
     chosen = parse_labels(metrics) if metrics is not None else []
     return score_samples(
         answers.samples, chosen, tuple(answers.notes), judge=judge, embedder=embedder, **options
@@ -127,11 +229,11 @@ def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **o
     if answers is not None and not (isinstance(answers, str) and not answers):
         return score(answers, metrics, judge, **options)
     from ragbench.core.metric import parse_labels
-    from ragbench.core.trust import open_settings
     from ragbench.data import read_dataset
+    from ragbench.tiers.project import open_project
     from ragbench.tiers.rag_metrics import samples_of_dataset
 
-    settings = open_settings()
+    settings = open_project()
     name = options.pop("dataset", "") or settings.dataset
     language = options.get("language") or settings.language
     dataset = read_dataset(name, language, settings.path(settings.data_folder))
@@ -145,15 +247,15 @@ def score_samples(
 ) -> RagMetrics:
     """Score samples that are read already, and state what comes out."""
     from ragbench.core.language import load_language
-    from ragbench.core.trust import open_settings
     from ragbench.results import RagMetrics
     from ragbench.store import Store
     from ragbench.tiers import rag_metrics as tier
     from ragbench.tiers.common import About, read_options
+    from ragbench.tiers.project import open_project
 
     embedder = options.pop("embedder", None)
     request = read_options(tier.Request, options)
-    settings = open_settings()
+    settings = open_project()
     with Store(settings.database) as store:
         request, frames, services = tier.measure(
             request,
@@ -169,6 +271,127 @@ def score_samples(
     return RagMetrics(request, frames, tier.state(request, frames), about, language)
 
 
+def tier_judge(
+    judges: Any = None, answers: Any = None, *, columns: Any = None, **options: Any
+) -> TierJudge:
+    """Measure whether judges repeat themselves, agree with people, and what sways them.
+
+    judges: names of ragbench.toml, "lexical", objects of `rb.judge`, a list or {name: any of
+    these}. answers: a table with people's label columns as `score` takes it, which columns=
+    {"labels": "ann,ben"} names; without it the rated answers of the data set. options: of
+    `ragbench.tiers.tier_judge.Request`: metric, modes, repeats, delta, people_scale and others.
+    """
+    from ragbench.data import read_answers
+    from ragbench.results import TierJudge
+    from ragbench.tiers import tier_judge as tier
+
+    if isinstance(judges, str):
+        options, judges = {**options, "judges": judges}, None
+    if answers is None or (isinstance(answers, str) and not answers):
+        return measure_alone(tier, TierJudge, options, judges=judges)
+    if isinstance(answers, str):
+        options["answers"] = answers
+    rated = read_answers(answers, columns)
+    dataset = dataset_of("answers", {}, options, tuple(rated.notes))
+    return measure_alone(tier, TierJudge, options, dataset, judges=judges, samples=rated.samples)
+
+
+def tier_judge_pipeline(
+    judges: Any = None, decisions: Any = None, **options: Any
+) -> TierJudgePipeline:
+    """Measure whether production judges decide rightly which answers are shown.
+
+    judges: names of ragbench.toml, "module:function", files of decisions, functions of (question,
+    answer, contexts) that return yes or no, objects of `rb.judge`, a list or {name: any of these}.
+    decisions: rows with question, answer, contexts and show (what people say), as a list of dicts,
+    a frame or a file; without them those of the data set. options: of
+    `ragbench.tiers.tier_judge_pipeline.Request`: baseline, primary, cost_shown and others.
+    """
+    from ragbench.results import TierJudgePipeline
+    from ragbench.tiers import tier_judge_pipeline as tier
+
+    if isinstance(judges, str):
+        options, judges = {**options, "judges": judges}, None
+    given = {} if decisions is None else {"decisions": decisions}
+    dataset = dataset_of("decisions", given, options) if given else None
+    return measure_alone(tier, TierJudgePipeline, options, dataset, judges=judges)
+
+
+def ux(dialogues: Any = None, history: Any = None, embedder: Any = None, **options: Any) -> TierUx:
+    """Measure what a cache of liked answers would serve, and how dialogues hold together.
+
+    dialogues: a list of dialogues, each a list of questions, of (question, answer) or of dicts; a
+    frame with dialogue_id, question, answer, a row a turn; or a file. history: past questions with
+    answer and the user's score, as rows, a frame or a file. Without both those of the data set.
+    embedder: a name, an object or a function of texts. options: of
+    `ragbench.tiers.tier_ux.Request`: threshold, cached_score, sessions and others.
+    """
+    from ragbench.results import TierUx
+    from ragbench.tiers import tier_ux as tier
+
+    given = {"dialogues": dialogue_rows(dialogues), "history": history}
+    given = {name: rows for name, rows in given.items() if rows is not None}
+    dataset = dataset_of("dialogues", given, options) if given else None
+    return measure_alone(tier, TierUx, options, dataset, embedder=embedder)
+
+
+def measure_alone(
+    tier: Any, result: Any, options: dict[str, Any], dataset: Any = None, **services: Any
+) -> Any:
+    """Measure a tier that asks no systems; its `limit` cuts its own rows."""
+    from ragbench.tiers.common import Options, open_workbench, read_options
+
+    request = read_options(tier.Request, options)
+    opening = Options(dataset=request.dataset, language=request.language)
+    with open_workbench(opening, dataset=dataset, needs_systems=False) as bench:
+        named = {"dataset": bench.request.dataset, "language": bench.request.language}
+        request = request.model_copy(update=named)
+        request, frames, about = tier.measure(request, bench, **services)
+        language = bench.language
+    return result(request, frames, tier.state(request, frames), about, language)
+
+
+def dataset_of(
+    name: str, given: dict[str, Any], options: dict[str, Any], notes: tuple[str, ...] = ()
+) -> Any:
+    """Return a data set that has only these frames: dialogues, history or decisions, as rows."""
+    from pathlib import Path
+
+    from ragbench.core.frames import LABELS, PASSAGES, QUESTIONS
+    from ragbench.core.types import Dataset
+    from ragbench.data import Table, read_table
+    from ragbench.data.answers import rows_of_objects
+    from ragbench.data.building import Builder
+
+    if not given:
+        base = (PASSAGES.empty(), QUESTIONS.empty(), LABELS.empty())
+        return Dataset(name, options.get("language") or "en", *base, notes=notes)
+    builder = Builder()
+    for frame, rows in given.items():
+        is_file = isinstance(rows, str | Path)
+        builder.add(frame, read_table(rows) if is_file else Table(rows_of_objects(rows)))
+    return builder.build(name, options.get("language") or "")
+
+
+def dialogue_rows(dialogues: Any) -> Any:
+    """Return dialogues as rows with turns: of lists of turns, or of a frame with a row a turn."""
+    if isinstance(dialogues, list | tuple) and dialogues and isinstance(dialogues[0], list | tuple):
+        return [{"turns": [as_turn(turn) for turn in turns]} for turns in dialogues]
+    if hasattr(dialogues, "columns") and {"dialogue_id", "question"} <= set(dialogues.columns):
+        groups = dialogues.groupby("dialogue_id", sort=False)
+        return [{"id": name, "turns": rows.to_dict("records")} for name, rows in groups]
+    return dialogues
+
+
+def as_turn(turn: Any) -> Any:
+    """Return a question, or a pair of question and answer, as a dict."""
+    if isinstance(turn, str):
+        return {"question": turn}
+    return (
+        dict(zip(("question", "answer"), turn, strict=False)) if isinstance(turn, tuple) else turn
+    )
+
+
 def judge(model: Any = None, **options: Any) -> Any:
     """Make a judge of a model, a function or an object, to be handed to `score` and the tiers.
 
@@ -181,7 +404,26 @@ def judge(model: Any = None, **options: Any) -> Any:
 
 
 def read(source: Any, columns: Any = None) -> Any:
-    """Read answers as `score` does, without scoring: samples, rows left out, notes."""
-    from ragbench.data import read_answers
+    """Read answers as `score` does, without scoring: samples, rows left out, notes.
 
-    return read_answers(source, columns)
+    columns: field → column; without it those of [columns] in ragbench.toml.
+    """
+    from ragbench.core.errors import BenchError
+    from ragbench.data import read_answers
+    from ragbench.tiers.project import open_project
+
+    of_project = open_project().columns
+    if columns:
+        return read_answers(source, columns)
+    try:
+        return read_answers(source, of_project)
+    except BenchError as error:
+        where = "; columns are those of [columns] in ragbench.toml" if of_project else ""
+        raise BenchError(f"{error}{where}") from None
+
+
+def plan_score(samples: Any, metrics: Any = None, judge: Any = None, **options: Any) -> list[Any]:
+    """Say which models `score` would ask, and what that costs; see `ragbench.planning`."""
+    from ragbench import planning
+
+    return planning.plan_score(samples, metrics, judge, **options)

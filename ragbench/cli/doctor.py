@@ -6,17 +6,20 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from ragbench.core.errors import BenchError
 from ragbench.core.secrets import mask
-from ragbench.core.settings import Settings, find_file
+from ragbench.core.settings import Model, Settings, find_file
 from ragbench.core.trust import is_trusted, open_settings
 
 SIGNS = {"ok": "✓", "note": "·", "wrong": "✗"}
 WRONG = 3
+TRIAL = 200  # rows of own tables that are read
+QUESTION, ANSWER = "Is it open in the evening?", "It is open until 8 in the evening."
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class Finding:
     text: str
 
 
+Findings = Iterator[Finding]
+
+
 def main(
     online: Annotated[
         bool, typer.Option("--online", help="Ask every model and service one short question.")
@@ -35,48 +41,58 @@ def main(
 ) -> None:
     """Say what this machine can do, and what is missing: packages, data, database, models, systems.
 
-    --online sends one short question to each judge, generator and service, and proposes where a
-    service's reply has its answer. Exit code 3 where something is wrong.
+    --online sends one short question to each model and service, and proposes where a service's
+    reply has its answer. Exit code 3 where something is wrong.
     """
-    findings: list[Finding] = []
+    is_wrong = False
     for finding in examine(online):
-        print(f"{SIGNS[finding.sign]} {finding.what:12} {mask(finding.text)}")
-        findings.append(finding)
-    if any(finding.sign == "wrong" for finding in findings):
+        print(f"{SIGNS[finding.sign]} {finding.what:10} {mask(finding.text)}")
+        is_wrong |= finding.sign == "wrong"
+    if is_wrong:
         raise typer.Exit(WRONG)
 
 
-def examine(online: bool) -> Iterator[Finding]:
+def examine(online: bool) -> Findings:
     """Yield all findings in order; a fault in one does not end the others."""
     yield Finding("ok", "python", f"{platform.python_version()} at {sys.executable}")
     yield from examine_packages()
     file = find_file(None)
     if file is None:
-        yield Finding(
-            "note", "settings", "no ragbench.toml here: defaults; `ragbench init` writes one"
-        )
+        text = "no ragbench.toml here: defaults; `ragbench init` writes one"
+        yield Finding("note", "settings", text)
     else:
         trusted = "trusted" if is_trusted(file.parent) else "not trusted yet: ragbench trust"
         yield Finding("ok", "settings", f"{file}, {trusted}")
     settings = open_settings()
-    checks: list[tuple[str, Callable[[Settings], Iterator[Finding]]]] = [
-        ("data", examine_data),
-        ("database", examine_database),
-        ("embedder", examine_embedder),
-        ("judges", examine_judges),
-        ("systems", examine_systems),
-        ("own tables", examine_own_tables),
+    checks: list[tuple[str, Callable[[], Findings]]] = [
+        ("data", partial(examine_data, settings)),
+        ("database", partial(examine_database, settings)),
+        ("embedder", partial(examine_embedder, settings)),
     ]
+    models = models_of(settings)
+    for place, table in models.items():
+        checks.append(("model", partial(examine_model, place, table, settings)))
+    for name in settings.databases:
+        checks.append(("own tables", partial(examine_own_tables, name, settings)))
+    for name in settings.systems:
+        checks.append(("system", partial(examine_system, name, settings)))
     if online:
-        checks += [("online", ask_models), ("online", ask_services)]
-    for name, check in checks:
+        for place in models:
+            checks.append(("online", partial(ask_model, place, settings)))
+        for name, system in settings.systems.items():
+            if system.url:
+                checks.append(("online", partial(ask_system, name, settings)))
+    for what, check in checks:
         try:
-            yield from check(settings)
+            yield from check()
         except BenchError as error:
-            yield Finding("wrong", name, str(error))
+            yield Finding("wrong", what, str(error))
+    if not settings.judges:
+        text = "no judge: the lexical one stands in; [judges.NAME] names a model"
+        yield Finding("note", "model", text)
 
 
-def examine_packages() -> Iterator[Finding]:
+def examine_packages() -> Findings:
     """Compare what is installed with what ragbench needs."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
@@ -100,32 +116,29 @@ def examine_packages() -> Iterator[Finding]:
         yield Finding("ok", "packages", "all that ragbench needs is installed")
 
 
-def examine_data(settings: Settings) -> Iterator[Finding]:
-    """Read the data set and count what it has."""
+def examine_data(settings: Settings) -> Findings:
+    """Read the data set and count what it has; own tables are looked at apart."""
+    from ragbench.cli.load import describe
     from ragbench.data import read_dataset
 
-    if settings.dataset.startswith("db:"):
-        return
-    folder = settings.path(settings.data_folder)
-    dataset = read_dataset(settings.dataset, settings.language, folder)
-    labelled = dataset.labels["question_id"].nunique()
-    yield Finding(
-        "ok",
-        "data",
-        f"{dataset.name}: {len(dataset.passages)} passages, {len(dataset.questions)} questions, "
-        f"{labelled} of them with relevant passages",
-    )
+    if not settings.dataset.startswith("db:"):
+        folder = settings.path(settings.data_folder)
+        dataset = read_dataset(settings.dataset, settings.language, folder)
+        yield Finding("ok", "data", f"{dataset.name}: {describe(dataset)}")
+        for note in dataset.notes:
+            yield Finding("note", "data", note)
 
 
-def examine_database(settings: Settings) -> Iterator[Finding]:
+def examine_database(settings: Settings) -> Findings:
     """Start or reach PostgreSQL."""
     from ragbench.store import Store
 
     with Store(settings.database) as store:
+        store.engine.connect().close()
         yield Finding("ok", "database", f"PostgreSQL with pgvector at {store.url}")
 
 
-def examine_embedder(settings: Settings) -> Iterator[Finding]:
+def examine_embedder(settings: Settings) -> Findings:
     """Say what texts are embedded with, and whether it only stands in for a model."""
     from ragbench.embed import open_embedder
     from ragbench.tiers.answering import usual_embedder
@@ -136,73 +149,108 @@ def examine_embedder(settings: Settings) -> Iterator[Finding]:
     yield Finding(sign, "embedder", f"{name}: {embedder.describe()}")
 
 
-def examine_judges(settings: Settings) -> Iterator[Finding]:
-    """Say which judges there are, and whose key is not set."""
-    if not settings.judges:
-        yield Finding(
-            "note", "judges", "none: the lexical one stands in; [judges.NAME] names a model"
-        )
-    for name, table in settings.judges.items():
-        if table.key_variable and not table.key:
-            yield Finding("wrong", "judges", f"{name}: set the variable {table.key_variable}")
-        else:
-            yield Finding("ok", "judges", f"{name}: {table.model or table.callable}")
+def models_of(settings: Settings) -> dict[str, Model]:
+    """Return the tables of models that are asked, by their place: judges.mini."""
+    models: dict[str, Model] = {f"judges.{name}": table for name, table in settings.judges.items()}
+    for name, writer in settings.generators.items():
+        if writer.kind == "openai":
+            models[f"generators.{name}"] = writer
+    for name, embedder in settings.embedders.items():
+        if embedder.kind == "openai":
+            models[f"embedders.{name}"] = embedder
+    return models
 
 
-def examine_systems(settings: Settings) -> Iterator[Finding]:
-    """Say what each system is."""
-    for name, table in settings.systems.items():
-        values = table.model_dump(exclude_defaults=True)
-        described = ", ".join(f"{key} {value}" for key, value in values.items())
-        yield Finding("ok", "systems", f"{name}: {described}")
+def examine_model(place: str, table: Model, settings: Settings) -> Findings:
+    """Say where a model is; its key has to be set."""
+    from ragbench.core.code import load_object
+    from ragbench.llm.endpoints import read_key, resolve
+
+    own = getattr(table, "callable", "") or table.client
+    if own:
+        load_object(own, settings.root)
+        yield Finding("ok", "model", f"{place}: {own}")
+        return
+    model = resolve(place, table, settings.providers)
+    read_key(place, model)
+    yield Finding("ok", "model", f"{place}: {model.model} at {model.base_url}")
 
 
-def examine_own_tables(settings: Settings) -> Iterator[Finding]:
-    """Reach the user's own databases and their tables."""
-    from ragbench.store import OwnDatabase
+def examine_own_tables(name: str, settings: Settings) -> Findings:
+    """Read some rows of the user's own tables; where names are wrong, the error proposes some."""
+    from ragbench.store import open_database
 
-    for name, table in settings.databases.items():
-        # Where columns are not named, the error proposes them.
-        with OwnDatabase(name, table, settings.database) as own:
-            yield Finding("ok", "own tables", f"{name}: {own.describe()}")
+    with open_database(name, settings) as own:
+        trial = own.read_dataset(limit=TRIAL)
+        counts = f"{len(trial.passages)} passages, {len(trial.questions)} questions"
+        yield Finding("ok", "own tables", f"{name}: read a trial of {counts}")
+        table = settings.databases[name]
+        if table.vector or table.preset:
+            index = own.find_index()
+            found = f"{index.kind} index {index.name}" if index else "no index of cosine distance"
+            yield Finding("ok", "own tables", f"{name}: {found}")
 
 
-def ask_models(settings: Settings) -> Iterator[Finding]:
-    """Ask every judge one short question."""
+def examine_system(name: str, settings: Settings) -> Findings:
+    """Open a system, so that a wrong name, path or column shows; it is asked nothing."""
+    from ragbench.data import from_objects
+    from ragbench.systems import open_systems
+
+    nothing = from_objects([QUESTION], [ANSWER])
+    [system] = open_systems([name], settings, nothing).values()
+    yield Finding("ok", "system", f"{name}: {system.describe()}")
+
+
+def ask_model(place: str, settings: Settings) -> Findings:
+    """Ask a model one short question; what an earlier run kept is not taken for its answer."""
     from ragbench.core.metric import run_async
+    from ragbench.core.types import Hit
+    from ragbench.embed import open_embedder
     from ragbench.judge import open_judge
+    from ragbench.llm import Journal
     from ragbench.metrics import answer_relevance
+    from ragbench.systems.generators import ModelGenerator
 
-    for name in settings.judges:
-        judge = open_judge(name, settings, settings.language)
-        score = run_async(
-            answer_relevance.measure(judge=judge, question="Is it open?", answer="Yes, until 8.")
-        )
-        sign = "ok" if score.status == "ok" else "wrong"
-        yield Finding(sign, "online", f"judge {name}: {score.reason or 'answers as it should'}")
+    kind, _, name = place.partition(".")
+    error = ""
+    notes: list[str] = []
+    if kind == "judges":
+        judge = open_judge(name, settings, settings.language, journal=Journal(None))
+        score = run_async(judge_once(answer_relevance, judge))
+        error, notes = score.reason, judge.notes
+    elif kind == "generators":
+        table = settings.generators[name]
+        writer = ModelGenerator(name, table, settings, settings.language, Journal(None), None)
+        error = writer.write([QUESTION], [[Hit("1", ANSWER)]])[0].error
+    else:
+        open_embedder(name, settings).embed([QUESTION], fresh=True)
+    sign = "wrong" if error else "ok"
+    yield Finding(sign, "online", f"{place}: {error or 'answers as it should'}")
+    for note in notes:
+        yield Finding("note", "online", f"{place}: {note}")
 
 
-def ask_services(settings: Settings) -> Iterator[Finding]:
-    """Ask every service one question, and propose where its reply has what."""
+async def judge_once(metric: Any, judge: Any) -> Any:
+    """Return the score of one answer."""
+    async with judge:
+        return await metric.measure(judge=judge, question=QUESTION, answer=ANSWER)
+
+
+def ask_system(name: str, settings: Settings) -> Findings:
+    """Ask a service one question, and propose where its reply has what."""
     from ragbench.systems import ask_service, propose_paths
 
-    for name, table in settings.systems.items():
-        if not table.url:
-            continue
-        reply: Any = ask_service(table, "When does it open?")
-        paths = propose_paths(reply)
-        if table.answer or table.passages or table.ids:
-            yield Finding("ok", "online", f"{name} replies: {shorten(reply)}")
-        elif paths:
-            lines = ", ".join(f'{field} = "{path}"' for field, path in paths.items())
-            yield Finding("note", "online", f"{name}: write [systems.{name}] {lines}")
-        else:
-            yield Finding(
-                "wrong", "online", f"{name}: no answer and no passages in {shorten(reply)}"
-            )
-
-
-def shorten(reply: Any) -> str:
-    """Return the first 200 characters of a reply."""
-    text = str(reply)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    table = settings.systems[name]
+    try:
+        reply: Any = ask_service(table, QUESTION)
+    except BenchError as error:
+        raise BenchError(f"{name}: {error}") from None
+    paths = propose_paths(reply)
+    shown = str(reply) if len(str(reply)) <= 200 else f"{str(reply)[:200]}…"
+    if table.answer or table.passages or table.ids:
+        yield Finding("ok", "online", f"{name} replies: {shown}")
+    elif paths:
+        lines = "".join(f'\n    {field} = "{path}"' for field, path in paths.items())
+        yield Finding("note", "online", f"write below [systems.{name}]:{lines}")
+    else:
+        yield Finding("wrong", "online", f"{name}: no answer and no passages in {shown}")

@@ -1,7 +1,7 @@
 """The command line: which commands there are, and how each ends.
 
 Exit codes: 0 held, 1 failed gate, 2 not enough evidence, 3 wrong input, 4 nothing measured, 5 not
-trusted, 130 interrupted.
+trusted, 70 a fault of ragbench itself, 130 and 143 interrupted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import signal
 import sys
+import traceback
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -21,7 +23,9 @@ from ragbench.core.secrets import mask
 WRONG_INPUT = 3
 NOTHING_MEASURED = 4
 NOT_TRUSTED = 5
+OUR_FAULT = 70  # not 1, which is a failed gate
 INTERRUPTED = 130
+SIGNALLED = 128  # and the number of the signal
 PANELS = "Begin", "Measure", "Compare", "Judge and label", "Publish"
 # command: (module, panel of the help, what it does). A module that is not there takes its command
 # along: annexes come off by deleting their folder.
@@ -62,6 +66,13 @@ COMMANDS = {
         "Hold a run to the gates of ragbench.toml.",
     ),
     "publish": ("ragbench.extras.publish.command", "Publish", "Write a run as a static site."),
+}
+# Options as other programs call them, and what ours are called.
+OTHER_WORDS = {
+    "--format": "; write --latex FILE, --json FILE or --out FOLDER",
+    "--output": "; write --out",
+    "--model": "; write --judge NAME, of [judges.NAME] in ragbench.toml",
+    "--config": "; the environment variable RAGBENCH_CONFIG names another ragbench.toml",
 }
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -126,7 +137,6 @@ app = typer.Typer(
     cls=Commands,
     help=HELP,
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -144,23 +154,33 @@ def options(version: Annotated[bool, typer.Option("--version", help="Print it.")
 
 
 def program() -> NoReturn:
-    """Run the command line, and end with the code that says how it went."""
-    sys.exit(run(sys.argv[1:]))
+    """Run the command line, and end with the code that says how it went.
+
+    SIGTERM is dealt with like Ctrl+C: what was begun is brought to an end and kept.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, interrupt)
+    code = run(sys.argv[1:])
+    sys.exit(SIGNALLED + received[0] if received else code)
 
 
 def run(arguments: list[str]) -> int:
     """Run a command line; returns its exit code. Errors are one sentence on standard error."""
     try:
         code = typer.main.get_command(app).main(
-            arguments, prog_name="ragbench", standalone_mode=False
+            arguments or ["--help"], prog_name="ragbench", standalone_mode=False
         )
         return code if isinstance(code, int) else 0
     except typer.Exit as ending:
         return ending.exit_code
     except typer.TyperException as error:
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context else "ragbench"
-        return complain(f"{error.format_message()} ({command} --help)", WRONG_INPUT)
+        return complain(misuse_text(error), WRONG_INPUT)
     except UntrustedError as error:
         return complain(error, NOT_TRUSTED)
     except NotEnoughError as error:
@@ -174,6 +194,23 @@ def run(arguments: list[str]) -> int:
         # Whoever read the output, such as `head`, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return complain(error, WRONG_INPUT)
+    except Exception:
+        # A traceback may hold a key; it is masked like every error.
+        return complain(f"this is a fault of ours:\n{traceback.format_exc()}", OUR_FAULT)
+
+
+def misuse_text(error: Any) -> str:
+    """Say what is wrong with a command line. error: typer's."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "ragbench"
+    if not hasattr(error, "possibilities"):
+        return f"{error.format_message().rstrip('.')}; see {command} --help"
+    option = error.option_name
+    names = [name for each in context.command.params for name in each.opts] if context else []
+    hint = OTHER_WORDS.get(option) or suggest(option, names)
+    return f"{command} has no option {option}{hint}; see {command} --help"
 
 
 def complain(error: object, code: int) -> int:

@@ -27,9 +27,8 @@ def main(
 
     Examples: `ragbench metrics`, `ragbench metrics faithfulness ndcg`
     """
-    import ragbench.metrics
+    import ragbench.metrics  # noqa: F401  declares them
 
-    ragbench.metrics.load_all()
     chosen = [parse_label(name) for name in split_list(names or [])]
     if json_file is not None:
         from ragbench.cli.output import write_json
@@ -54,11 +53,9 @@ def print_list() -> None:
 def explain(metric: Metric) -> str:
     """Return all that is known of a metric: text, scale, direction, inputs, options, source."""
     low, high = metric.bounds
-    options = [
-        f"{name}={parameter.default}"
-        for name, parameter in metric.parameters.items()
-        if parameter.default is not parameter.empty
-    ]
+    parameters = metric.parameters
+    inputs = [name for name, one in parameters.items() if one.default is one.empty]
+    options = [f"{name}={parameters[name].default}" for name in metric.option_names]
     lines = [
         metric.name,
         inspect.getdoc(metric.compute) or "",
@@ -66,7 +63,7 @@ def explain(metric: Metric) -> str:
         f"scale    {low:g} to {high:g}, {metric.better} is better"
         if metric.better != "describes"
         else f"scale    {low:g} to {high:g}; neither end is good",
-        f"reads    {', '.join(metric.needs or metric.parameters)}",
+        f"reads    {', '.join(inputs)}",
     ]
     if options:
         lines.append(f"options  {', '.join(options)}")

@@ -27,7 +27,10 @@ Judges = Annotated[
 DatasetName = Annotated[
     str, typer.Option("--dataset", "-d", help="Data set: a name, NAME:ru, a folder, db:NAME.")
 ]
-LanguageCode = Annotated[str, typer.Option("--language", "-l", help="Of pages and texts: en, ru.")]
+LanguageCode = Annotated[
+    str,
+    typer.Option("--language", "-l", help="Of pages and texts: en, ru.", rich_help_panel=MORE),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the page and its data.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write all numbers to a file; - prints.")]
 Latex = Annotated[Path | None, typer.Option("--latex", help="Write the table for a paper.")]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ragbench.core.errors import BenchError
+
+if TYPE_CHECKING:
+    from ragbench.llm.types import Plan
 
 
 def write_json(target: Path, content: Any) -> None:
@@ -18,11 +22,16 @@ def write_json(target: Path, content: Any) -> None:
     text = json.dumps(plain(content), ensure_ascii=False, indent=1, allow_nan=False)
     if str(target) == "-":
         print(text)
-        return
+    else:
+        write_text(target, f"{text}\n")
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file, whole or not at all. Raises BenchError where it cannot be written."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f"{target.name}.new")
-        beside.write_text(text + "\n", encoding="utf-8")
+        beside.write_text(text, encoding="utf-8")
         beside.replace(target)
     except OSError as error:
         raise BenchError(f"{target} cannot be written: {error}") from None
@@ -62,16 +71,37 @@ def print_frame(frame: pd.DataFrame) -> None:
     Console().print(table)
 
 
+def print_plans(plans: Sequence[Plan]) -> None:
+    """Print what each model would be asked, and what that costs."""
+    rows = []
+    for plan in plans:
+        cost = "unknown" if math.isnan(plan.cost) else f"{plan.cost:,.4f}"
+        tokens = [f"{plan.tokens_in:,.0f}", f"{plan.tokens_out:,.0f}"]
+        rows.append((plan.name, f"{plan.calls:,}", f"{plan.journaled:,}", *tokens, cost))
+    if not rows:
+        print("no model would be asked")
+        return
+    columns = ["model", "calls", "kept replies", "tokens in", "tokens out", "cost"]
+    print_frame(pd.DataFrame(rows, columns=columns))
+    if any(math.isnan(plan.cost) for plan in plans):
+        say("input_price and output_price of a model (money per million tokens) tell its cost")
+    say("nobody was asked; kept replies are paid for already")
+
+
 def deliver(result: Any, *, out: Path | None, json_file: Path | None, latex: Path | None) -> None:
     """Print a result; write its page, its numbers and its table where they are wanted."""
+    from ragbench.views import comparison
+
     for note in result.about.notes:
         say(note)
     print(result)
+    warning = comparison.stand_ins(result)
+    if warning is not None:
+        print(f"\n{warning}")
     if json_file is not None:
-        content = {"estimates": result.estimates, "comparisons": result.comparisons}
-        write_json(json_file, content)
+        names = ("estimates", "comparisons", "scores")
+        write_json(json_file, {name: getattr(result, name) for name in names})
     if latex is not None:
-        latex.parent.mkdir(parents=True, exist_ok=True)
-        latex.write_text(result.to_latex(), encoding="utf-8")
+        write_text(latex, result.to_latex())
     if out is not None:
         print(result.save(out))

@@ -19,11 +19,12 @@ from ragbench.cli.options import (
     LanguageCode,
     Limit,
     Metrics,
+    Plan,
     Primary,
     Systems,
     split_list,
 )
-from ragbench.cli.output import say
+from ragbench.cli.output import print_plans, say
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
@@ -59,7 +60,6 @@ def main(
     judges: Judges = [],  # noqa: B006
     baseline: Baseline = "",
     primary: Primary = "",
-    language: LanguageCode = "",
     limit: Limit = None,
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE of a notebook.")
@@ -67,6 +67,8 @@ def main(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the report; else reports/TIME.")
     ] = None,
+    plan: Plan = False,
+    language: LanguageCode = "",
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Notebooks at once.", rich_help_panel=MORE)
     ] = 2,
@@ -97,6 +99,12 @@ def main(
     if language:
         values["language"] = language
     notebooks = find_notebooks(settings, pages or [])
+    if plan:
+        from ragbench.planning import plan_pages
+
+        planned = {**values, "judges": tuple(split_list(judges))}
+        print_plans(plan_pages([path.stem for path in notebooks], settings, planned))
+        return
     folder = out or new_run_folder(settings.path(settings.reports_folder))
     began = time.monotonic()
     report = Progress(len(notebooks))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragbench.cli.options import (
+    MORE,
     Baseline,
     Columns,
     Confidence,
@@ -16,6 +18,7 @@ from ragbench.cli.options import (
     Json,
     Judges,
     LanguageCode,
+    Latex,
     Limit,
     Metrics,
     Out,
@@ -26,8 +29,8 @@ from ragbench.cli.options import (
     read_columns,
     split_list,
 )
-from ragbench.cli.output import say, write_json
-from ragbench.core.errors import NotEnoughError
+from ragbench.cli.output import deliver, print_plans, say
+from ragbench.core.errors import BenchError, NotEnoughError
 
 if TYPE_CHECKING:
     from ragbench.results import RagMetrics
@@ -47,8 +50,16 @@ def main(
     primary: Primary = "",
     out: Out = None,
     json_file: Json = None,
+    latex: Latex = None,
     limit: Limit = None,
     plan: Plan = False,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option("--criterion", help="NAME=QUESTION for a judge.", rich_help_panel=MORE),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option("--scale", help="Of criteria: yes/no, or 1,5.", rich_help_panel=MORE)
+    ] = "yes/no",
     language: LanguageCode = "",
     embedder: Embedder = "",
     confidence: Confidence = 0.95,
@@ -76,25 +87,20 @@ def main(
         "draws": draws,
         "seed": seed,
     }
-    source = files[0] if len(files) == 1 else files
-    answers = front.read(source, read_columns(columns))
+    answers = front.read(files[0] if len(files) == 1 else files, read_columns(columns))
     for note in answers.notes:
         say(note)
     name_left_out(answers.left_out)
-    chosen = split_list(metrics) or None
+    chosen = [*split_list(metrics), *make_criteria(criteria or [], scale)] or None
     if plan:
-        print(front.plan_score(answers.samples, chosen, **options))
+        print_plans(front.plan_score(answers.samples, chosen, **options))
         return
     result = front.score(answers.samples, chosen, embedder=embedder or None, **options)
-    print(result)
-    if json_file is not None:
-        write_json(json_file, summary(result))
-    if out is not None:
-        print(result.save(out))
+    deliver(result, out=out, json_file=json_file, latex=latex)
     check_measured(result)
 
 
-def name_left_out(left_out: list[Any]) -> None:
+def name_left_out(left_out: Sequence[Any]) -> None:
     """Say which rows could not be used, and why."""
     for row in left_out[:MOST_NAMED]:
         say(f"left out {row.place}: {row.reason}")
@@ -102,13 +108,20 @@ def name_left_out(left_out: list[Any]) -> None:
         say(f"left out {len(left_out) - MOST_NAMED} more rows")
 
 
-def summary(result: RagMetrics) -> dict[str, Any]:
-    """Return all numbers, and the value of every row."""
-    return {
-        "estimates": result.estimates,
-        "comparisons": result.comparisons,
-        "scores": result.scores,
-    }
+def make_criteria(entries: Sequence[str], scale: str) -> list[Any]:
+    """Return the metrics of `--criterion polite="Is it polite?"`. scale: yes/no, 1,5 or words."""
+    from ragbench.metrics.criteria import criterion
+
+    levels: Any = scale if scale == "yes/no" else split_list(scale)
+    if len(levels) == 2 and all(level.lstrip("-").isdigit() for level in levels):
+        levels = [int(level) for level in levels]
+    metrics = []
+    for entry in entries:
+        name, sign, question = entry.partition("=")
+        if not sign or not name.strip().isidentifier():
+            raise BenchError(f'--criterion {entry}: write NAME=QUESTION: polite="Is it polite?"')
+        metrics.append(criterion(question, name=name.strip(), scale=levels))
+    return metrics
 
 
 def check_measured(result: RagMetrics) -> None:

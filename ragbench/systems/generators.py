@@ -161,18 +161,24 @@ class ModelGenerator:
         requests = [self._request(*pair) for pair in zip(questions, contexts, strict=True)]
         return run_async(self._ask_all(requests, contexts))
 
-    def plan(self, questions: Sequence[str], contexts: Contexts) -> Plan:
-        """Say what `write` would ask and cost; nobody is asked."""
+    def look_up(self, questions: Sequence[str], contexts: Contexts) -> list[str | None]:
+        """Return what the journal has of `write`'s answers; what it lacks is counted in `plan`."""
         requests = [self._request(*pair) for pair in zip(questions, contexts, strict=True)]
-        return run_async(self._plan(requests))
+        return run_async(self._look_up(requests))
+
+    def plan(self, questions: Sequence[str] = (), contexts: Contexts = ()) -> Plan:
+        """Say what `write` would ask and cost, and all that was looked up; nobody is asked."""
+        self.look_up(questions, contexts)
+        return self._client.plan()
 
     def describe(self) -> str:
         """Say which model answers."""
         return f"{self._model.model or self._name} at {self._model.base_url or 'your client'}"
 
-    async def _plan(self, requests: Sequence[Request[Any]]) -> Plan:
+    async def _look_up(self, requests: Sequence[Request[Any]]) -> list[str | None]:
         async with self._client as client:
-            return client.plan(requests)
+            replies = [client.look_up(request) for request in requests]
+        return [reply.text.strip() if reply is not None else None for reply in replies]
 
     async def _ask_all(self, requests: Sequence[Request[Any]], contexts: Contexts) -> list[Reply]:
         with bar(f"answering by {self._model.model}", len(requests)) as shown:

@@ -18,9 +18,9 @@ from ragbench.core.frames import ASKED, RETRIEVED, frame_of
 from ragbench.core.language import Language, load_language
 from ragbench.core.progress import bar
 from ragbench.core.settings import Settings, say_what_is_wrong
-from ragbench.core.trust import open_settings
 from ragbench.core.types import Dataset, Retrieval, System
 from ragbench.stats import Confidence
+from ragbench.tiers.project import open_project
 
 if TYPE_CHECKING:
     from ragbench.store import Store
@@ -58,16 +58,11 @@ class Basics(BaseModel):
         return Confidence(self.level, self.draws, self.seed)
 
 
-class Options(Basics):
-    """What every tier that compares systems can be told."""
+class SystemOptions(Basics):
+    """What every tier that asks systems can be told."""
 
     systems: tuple[str, ...] = Field((), description="names of systems; empty: all of them")
     baseline: str = Field("", description="the system that the others are compared with")
-    metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
-    primary: str = Field("", description="the metric that answers; a family of its own")
-    slice_by: tuple[str, ...] = Field(
-        ("kind", "language", "source"), description="parts of the questions looked at apart"
-    )
     cluster_by: Literal["auto", "none"] = Field(
         "auto", description="auto: paraphrases of one question are drawn together"
     )
@@ -76,6 +71,16 @@ class Options(Basics):
     def challengers(self) -> list[str]:
         """The systems that are compared with the baseline."""
         return [name for name in self.systems if name != self.baseline]
+
+
+class Options(SystemOptions):
+    """What every tier that compares systems can be told."""
+
+    metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
+    primary: str = Field("", description="the metric that answers; a family of its own")
+    slice_by: tuple[str, ...] = Field(
+        ("kind", "language", "source"), description="parts of the questions looked at apart"
+    )
 
 
 Request = TypeVar("Request", bound=Basics)
@@ -158,7 +163,7 @@ def open_workbench(
     from ragbench.store import Store
     from ragbench.systems import open_systems
 
-    settings = settings or open_settings()
+    settings = settings or open_project()
     language = request.language or settings.language
     if dataset is None:
         dataset = open_dataset(request, settings, language, questions, documents)
@@ -166,7 +171,7 @@ def open_workbench(
     with Store(settings.database) as store:
         try:
             complete: dict[str, Any] = {"dataset": dataset.name, "language": language}
-            if needs_systems and isinstance(request, Options):
+            if needs_systems and isinstance(request, SystemOptions):
                 chosen = systems or request.systems or None
                 opened = open_systems(chosen, settings, dataset, store)
                 names = tuple(opened)
@@ -207,7 +212,7 @@ def open_dataset(
         dataset = read_dataset(request.dataset or settings.dataset, language, folder)
     if request.limit is not None:
         dataset = limit_dataset(dataset, request.limit)
-    if isinstance(request, Options) and request.cluster_by == "none":
+    if isinstance(request, SystemOptions) and request.cluster_by == "none":
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)
     return dataset
