@@ -26,14 +26,18 @@ def nearest_in_memory(
     k = min(k, len(vectors))
     positions = np.zeros((len(queries), k), np.int64)
     similarities = np.full((len(queries), k), -np.inf)
+    # Taken once: fresh memory for every product would cost as much as a tenth of all of them.
+    memory = np.empty((min(QUESTIONS, len(queries)), min(PASSAGES, len(vectors))), np.float32)
     for first in range(0, len(vectors), PASSAGES):
         block = vectors[first : first + PASSAGES]
         columns = np.ascontiguousarray(block.T)
         for start in range(0, len(queries), QUESTIONS):
             rows = slice(start, start + QUESTIONS)
-            products = queries[rows] @ columns
+            asked = queries[rows]
+            products = memory[: len(asked), : len(block)]
+            np.matmul(asked, columns, out=products)
             row, column = find_candidates(products, similarities[rows], k)
-            exact = pair_similarities(queries[rows], block, row, column)
+            exact = pair_similarities(asked, block, row, column)
             merge(positions[rows], similarities[rows], row, column + first, exact)
     return positions, similarities
 
