@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ragbench.judge.model import ModelJudge
 from ragbench.judge.own import ObjectJudge, adapt_function, find_function
 from ragbench.judge.panel import Panel, Rule
 from ragbench.llm import Client, Journal, Spending, resolve
-from ragbench.metrics.judging import Prompt
+from ragbench.metrics.judging import Prompt, own_prompts
 
 # Where replies are kept: a path, or a URL of PostgreSQL that workers share. No key of
 # ragbench.toml, since it may hold a password.
@@ -59,11 +60,18 @@ def open_judge(
         given = own_judge(given, journal=journal)
     if isinstance(given, ModelJudge):
         given.client.spending = spending
-        words = {**(prompts or {}), **given.prompts}
+        words = {**project_prompts(settings), **(prompts or {}), **given.prompts}
         return replace(
             given, language=given.language or language, prompts=words, is_planning=planning
         )
     return given
+
+
+def project_prompts(settings: Settings) -> dict[str, Prompt[Any]]:
+    """Return the prompts that a project has words of its own for: [metrics.NAME] prompt = …."""
+    import_module("ragbench.metrics")  # declares all prompts
+    texts = {name: table.prompt for name, table in settings.metrics.items() if table.prompt}
+    return own_prompts(texts, settings.root)
 
 
 def open_named(name: str, settings: Settings, journal: Place) -> Any:
