@@ -124,9 +124,8 @@ def collect(result: Any, read: int) -> Details:
     primary = metrics.index(primary_of(result, metrics))
     outcomes, outcome_names = outcome_numbers(frames, ids, systems, language)
     explained = explained_values(scores, language, lengths)
-    told = {label for rows in explained.values() for label, _, _ in rows}
     # Metrics whose values need no explanation stand in one table.
-    plain = [label for label in metrics if label not in told]
+    plain = [label for label in metrics if label not in explained_metrics(scores)]
     digits = [metric_digits(label) for label in plain]
     planes = cube[[metrics.index(label) for label in plain]]
     write = cache(language.number)
@@ -207,12 +206,15 @@ def metric_digits(label: str) -> int:
 def explained_values(
     scores: pd.DataFrame, language: Language, lengths: Lengths
 ) -> dict[Key, list[list[str]]]:
-    """Return by system and question: metric, value, and how it came about or why it is missing."""
-    is_explained = (scores["explanation"] != "") | (scores["reason"] != "")
-    # A metric that is explained once is shown with its explanation everywhere.
-    metrics = scores.loc[is_explained, "metric"].unique()
-    shown = scores[scores["metric"].isin(metrics)]
-    digits = {label: metric_digits(label) for label in metrics}
+    """Return by system and question: metric, value, and how it came about or why it is missing.
+
+    A reason that all metrics share, such as that the system failed, stands there once.
+    """
+    is_explained = scores["metric"].isin(explained_metrics(scores))
+    missing = scores[~is_explained & (scores["reason"] != "")]
+    missing = missing.drop_duplicates(["system", "question_id", "reason"])
+    shown = pd.concat([scores[is_explained], missing])
+    digits = {label: metric_digits(label) for label in shown["metric"].unique()}
     rows: dict[Key, list[list[str]]] = defaultdict(list)
     names = ("system", "question_id", "metric", "value", "explanation", "reason")
     for system, question_id, label, value, explanation, reason in zip(
@@ -221,6 +223,11 @@ def explained_values(
         text = language.number(value, digits[label])
         rows[system, question_id].append([label, text, clip(explanation or reason, lengths.text)])
     return rows
+
+
+def explained_metrics(scores: pd.DataFrame) -> set[str]:
+    """Return the metrics with explanations: one that is explained once is so everywhere."""
+    return set(scores.loc[scores["explanation"] != "", "metric"])
 
 
 def outcome_numbers(
