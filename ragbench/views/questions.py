@@ -148,12 +148,12 @@ def collect(result: Any, read: int) -> Details:
             }
             for column, system in enumerate(systems)
         ]
-        has_cards = any(card["answer"] is not None or card["metrics"] for card in cards)
+        told = [card for card in cards if card["answer"] is not None or card["metrics"]]
         entries.append(
             {
                 "reference": clip(reference, lengths.text),
                 "table": table,
-                "cards": merge_same(cards) if has_cards else [],
+                "cards": merge_same(told),
                 "passages": rows.get(question_id, []),
             }
         )
