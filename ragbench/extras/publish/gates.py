@@ -8,13 +8,13 @@ because they are bad.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import pandas as pd
 
+from ragbench.core.bands import Thresholds, choose_set, find_thresholds
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.metric import parse_label
-from ragbench.core.settings import Band, Gate, Settings, threshold_sets
+from ragbench.core.settings import Gate, Settings
 from ragbench.report.finished import Finished
 
 HELD, FAILED, UNCLEAR, NO_VALUE = "held", "failed", "not enough evidence", "nothing measured"
@@ -127,15 +127,12 @@ def is_lower(label: str) -> bool:
         return False
 
 
-def find_band(gate: Gate, settings: Settings) -> Band:
-    """Return the band of a metric in the threshold set of the settings."""
-    sets: Mapping[str, Mapping[str, Band]] = {**threshold_sets(), **settings.thresholds}
-    bands = sets.get(settings.threshold_set, {})
-    name = gate.metric.partition("@")[0]
-    band = bands.get(gate.metric) or bands.get(name)
-    if band is None:
+def find_band(gate: Gate, settings: Settings) -> Thresholds:
+    """Return the thresholds of a metric in the set of the settings, on the metric's scale."""
+    found = find_thresholds(gate.metric, choose_set(settings))
+    if found is None:
         raise BenchError(f"threshold set {settings.threshold_set!r} has no {gate.metric}")
-    return band
+    return found
 
 
 def judge(
